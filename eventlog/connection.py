@@ -1,0 +1,256 @@
+"""Opening the file, and the lock beside it.
+
+A file is looked at before anything is written to it: the wrong application id, a symbolic link, a
+second name for the same file or a network file system is refused and left untouched. New files are
+0600.
+
+The lock beside the file (``flock`` on ``<file>.lock``) makes waiting fair and bounded, and keeps
+two commits from checkpointing at the same instant, which SQLite before 3.51.3 does not survive in
+every case (sqlite.org/wal.html, "The WAL-Reset Bug"). It is never taken on the database file
+itself: closing any descriptor of that file would drop SQLite's own locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from eventlog import schema
+from eventlog.errors import (
+    Busy,
+    CtxlogError,
+    DamagedLog,
+    LogFull,
+    LogNotFound,
+    NewerFormat,
+    NotALog,
+    OutcomeUnknown,
+    ReadOnlyLog,
+    UnsafePath,
+)
+
+Durability = Literal["full", "normal"]
+
+_NETWORK = frozenset(
+    {
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "9p",
+        "virtiofs",
+        "afs",
+        "ceph",
+        "fuse.sshfs",
+        "lustre",
+    }
+)
+
+
+class FileLock:
+    """An advisory lock with a deadline, shared by every process that writes the log."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path, self._timeout = path, timeout
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def acquire(self, database: Path) -> None:
+        """Take it; raises Busy at the deadline."""
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            pass
+        deadline, pause = time.monotonic() + self._timeout, 0.0005
+        while time.monotonic() < deadline:
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.004)
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+        raise Busy(str(database), self._timeout)
+
+    def release(self) -> None:
+        """Give it back."""
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the lock file; it stays in place, since removing it would split the lock in two."""
+        os.close(self._descriptor)
+
+
+def lock_path(path: Path) -> Path:
+    """Where the lock of a log lies."""
+    return path.with_name(path.name + ".lock")
+
+
+def check_path(path: Path, *, create: bool) -> bool:
+    """Whether the file has to be created; raises LogNotFound or UnsafePath."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        if not create:
+            raise LogNotFound(str(path)) from None
+        if not path.parent.exists():
+            path.parent.mkdir(mode=0o700, parents=True)
+        elif not path.parent.is_dir():
+            raise UnsafePath(str(path), f"{path.parent} is not a folder") from None
+        _check_file_system(path.parent, path)
+        return True
+    except (OSError, ValueError) as error:
+        raise UnsafePath(str(path), str(error)) from None
+    if stat.S_ISLNK(found.st_mode):
+        raise UnsafePath(str(path), "it is a symbolic link; name the file itself")
+    if not stat.S_ISREG(found.st_mode):
+        raise NotALog(str(path), "it is not a regular file")
+    if found.st_nlink > 1:
+        raise UnsafePath(str(path), "it has a second name (hard link), which corrupts SQLite files")
+    _check_file_system(path, path)
+    return False
+
+
+def _check_file_system(place: Path, path: Path) -> None:
+    try:
+        mounts = Path("/proc/self/mounts").read_text(errors="replace")
+    except OSError:  # not Linux: there is nothing to ask
+        return
+    real, best, kind = str(place.resolve()), "", ""
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        point = fields[1].replace("\\040", " ") if len(fields) > 2 else ""
+        inside = point == "/" or real == point or real.startswith(point + "/")
+        if point and inside and len(point) >= len(best):
+            best, kind = point, fields[2]
+    if kind in _NETWORK:
+        raise UnsafePath(str(path), f"it lies on a network file system ({kind}), use a local disk")
+
+
+def open_connection(
+    path: Path,
+    *,
+    read_only: bool,
+    durability: Durability,
+    timeout: float,
+    fresh: bool,
+    lock: FileLock | None,
+) -> tuple[sqlite3.Connection, bool]:
+    """A connection to the log, and whether it is for reading only.
+
+    The caller has checked the path. Raises NotALog, NewerFormat only through ``read_only``, Busy,
+    DamagedLog, ReadOnlyLog.
+    """
+    if fresh:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with contextlib.suppress(FileExistsError):  # another process was faster: open what it made
+            os.close(os.open(path, flags, 0o600))
+    if not read_only and not os.access(path, os.W_OK):
+        raise ReadOnlyLog(str(path), "the file is not writable; open it read-only")
+    mode = "ro" if read_only else "rw"
+    connection = sqlite3.connect(
+        f"file:{quote(str(path))}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=timeout,
+        cached_statements=256,
+    )
+    try:
+        with translated(path):
+            version = _examine(connection, path)
+            for pragma in (
+                "trusted_schema=off",
+                "cell_size_check=on",
+                "mmap_size=0",
+                "recursive_triggers=on",
+                "temp_store=memory",
+            ):
+                connection.execute(f"pragma {pragma}")
+            if read_only or version > schema.FORMAT:
+                connection.execute("pragma query_only=on")
+                return connection, True
+            connection.execute(f"pragma synchronous={durability}")
+            connection.execute("pragma secure_delete=on")
+            if sys.platform == "darwin":
+                connection.execute("pragma fullfsync=on")
+            if version < schema.FORMAT and lock is not None:
+                _create(connection, path, lock)
+            return connection, False
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _examine(connection: sqlite3.Connection, path: Path) -> int:
+    """The format of the file; 0 for an empty one. Raises NotALog, before anything is written."""
+    try:
+        application = connection.execute("pragma application_id").fetchone()[0]
+        version = int(connection.execute("pragma user_version").fetchone()[0])
+        tables = connection.execute("select count(*) from sqlite_schema").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        if "not a database" in str(error):
+            raise NotALog(str(path), "it is not an SQLite file") from None
+        raise
+    if application == schema.APPLICATION_ID:
+        return version
+    if application == 0 and tables == 0 and version == 0:
+        return 0
+    raise NotALog(str(path), "an SQLite file of another program")
+
+
+def _create(connection: sqlite3.Connection, path: Path, lock: FileLock) -> None:
+    # Under the lock: switching to WAL fails at once when eight processes try it together.
+    lock.acquire(path)
+    try:
+        connection.execute("pragma journal_mode=wal").fetchone()
+        connection.execute("begin immediate")
+        try:
+            if connection.execute("pragma user_version").fetchone()[0] < schema.FORMAT:
+                schema.migrate(connection)
+            connection.execute("commit")
+        except BaseException:
+            connection.execute("rollback")
+            raise
+    finally:
+        lock.release()
+
+
+def newer_format(connection: sqlite3.Connection, path: Path) -> NewerFormat | None:
+    """The error to raise when something is to be written to a file of a later format."""
+    found = int(connection.execute("pragma user_version").fetchone()[0])
+    return NewerFormat(str(path), found, schema.FORMAT) if found > schema.FORMAT else None
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """SQLite's and the system's errors as this project's own."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise translate(error, path) from error
+    except UnicodeDecodeError as error:
+        raise DamagedLog(str(path), "a text column is not UTF-8") from error
+
+
+def translate(error: sqlite3.Error, path: Path) -> CtxlogError:
+    """The typed error for one of SQLite's."""
+    name = str(getattr(error, "sqlite_errorname", "") or "")
+    text = str(error)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return Busy(str(path), 0)
+    if name.startswith("SQLITE_FULL"):
+        return LogFull(str(path))
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return ReadOnlyLog(str(path), text)
+    if name.startswith("SQLITE_IOERR"):
+        return OutcomeUnknown(text)
+    return DamagedLog(str(path), text)

@@ -1,0 +1,487 @@
+"""The events: frozen facts about a conversation, named in the past tense.
+
+An event knows nothing of its place in the log; a ``RecordedEvent`` (see ``eventlog.log``) does.
+What is stored is the tag (``type``), the schema version and the payload, never a class path, so a
+class may move. A new shape of an event gets the next ``schema_version`` and an upcaster; old rows
+are never re-written.
+
+Items are named by text: ``12`` is what the event at position 12 brought in, ``57.0`` the first
+message of compaction 57, ``12@340`` the rendition of item 12 that event 340 carries. A *run*
+``58-120`` names every item whose whole-number origin lies there, and is written only where each of
+them stands there in its original rendition.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from eventlog.errors import EventInvalid
+from eventlog.jsonvalue import Json
+from eventlog.messages import Dialect
+
+_ITEM = re.compile(r"[1-9]\d*(\.\d+)?")
+_ENTRY = re.compile(r"=\d+|[1-9]\d*(\.\d+)?(/\d+)?(@([1-9]\d*|redacted))?|[1-9]\d*-([1-9]\d*)?")
+
+
+def _item(value: str) -> str:
+    if not _ITEM.fullmatch(value):
+        raise ValueError(f"{value!r} is not an item id such as 12 or 57.0")
+    return value
+
+
+def _entry(value: str) -> str:
+    if not _ENTRY.fullmatch(value):
+        raise ValueError(f"{value!r} is not an entry such as 12, 57.0, 12@340 or 58-120")
+    return value
+
+
+ItemId = Annotated[str, AfterValidator(_item)]
+Entry = Annotated[str, AfterValidator(_entry)]
+ManifestEntry = Entry | tuple[Entry, ...]
+Position = Annotated[int, Field(ge=1)]
+
+Source = Literal["human", "model", "retrieval", "memory", "injected"]
+
+
+class Value(BaseModel):
+    """A frozen part of an event."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class OriginRecord(Value):
+    """One record of a foreign file that an event was made of."""
+
+    line: int
+    """1-based line, or the 1-based number of the message in an array."""
+    part: int = 0
+    """0-based number of the object on its line, for lines that hold several."""
+    type: str = ""
+    id: str = ""
+    """The foreign id, which may repeat."""
+    message: str = ""
+    """The id of the answer that the record belongs to, where the format has one."""
+    pairs: tuple[str, ...] = ()
+    """What the record adds to the format's own count: ``call:<id>``, ``result:<id>`` …"""
+
+
+class Origin(Value):
+    """Where an imported event came from, and what of it was not mapped."""
+
+    records: tuple[OriginRecord, ...]
+    rest: Json | None = None
+
+
+class Usage(Value):
+    """Tokens of one answer, disjoint; ``reasoning`` is part of ``output``."""
+
+    input: int = 0
+    """Uncached input."""
+    cached: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+    provider: Json | None = None
+    """The provider's own object, as it came."""
+
+
+class DecidedBy(Value):
+    """Who took a decision: a strategy with its parameters, an agent, or a person."""
+
+    name: str
+    parameters: Json | None = None
+
+
+class Summarizer(Value):
+    """The model that wrote a summary, and what it was shown (references, no text)."""
+
+    model: str = ""
+    prompt_digest: str = ""
+    shown: tuple[Entry, ...] = ()
+    usage: Usage | None = None
+
+
+class NewMessage(Value):
+    """A message that a compaction or a repair puts into the context."""
+
+    dialect: Dialect
+    message: Json
+    source: Source = "injected"
+    label: str = ""
+
+
+class EventBase(Value):
+    """What every event has."""
+
+    schema_version: ClassVar[int] = 1
+    critical: ClassVar[bool] = False
+    """Whether a fold by a program that does not know the type would be wrong."""
+
+    origin: Origin | None = None
+
+
+class SessionStarted(EventBase):
+    """A session begins."""
+
+    type: Literal["session_started"] = "session_started"
+    title: str = ""
+    metadata: Json | None = None
+    ownership: Literal["owned", "observed"] = "owned"
+    """Into an observed stream only its source writes what changes the context."""
+    parent_session: str = ""
+    """Of a sub-agent: the full key of the stream that started it."""
+    parent_call: str = ""
+    """The tool call id there that started it."""
+    format: str = ""
+    importer_version: int = 0
+    foreign_session_id: str = ""
+
+
+class SessionForked(EventBase):
+    """This stream goes on from another one's position, by reference."""
+
+    critical: ClassVar[bool] = True
+    type: Literal["session_forked"] = "session_forked"
+    parent: str
+    """The full key of the parent stream."""
+    at: int
+    ownership: Literal["owned", "observed"] = "owned"
+    reason: str = ""
+
+
+class SessionResumed(EventBase):
+    """The session was taken up again."""
+
+    type: Literal["session_resumed"] = "session_resumed"
+    cleared: tuple[str, ...] = ()
+    """What of the agent's state was reset on resuming."""
+
+
+class SessionTitled(EventBase):
+    """The session got a title."""
+
+    type: Literal["session_titled"] = "session_titled"
+    title: str
+    by: str = ""
+
+
+class SessionDeleted(EventBase):
+    """A tombstone: the session is hidden, its events stay."""
+
+    type: Literal["session_deleted"] = "session_deleted"
+    reason: str = ""
+
+
+class MessageAppended(EventBase):
+    """A message entered the context: at its end, or after the item ``after``."""
+
+    critical: ClassVar[bool] = True
+    type: Literal["message_appended"] = "message_appended"
+    dialect: Dialect
+    source: Source
+    label: str = ""
+    """What kind of injected text this is, such as ``system-reminder``."""
+    call: Position | None = None
+    """Of an answer: the position of its ModelCalled."""
+    after: ItemId | None = None
+    message: Json
+
+
+class ToolResultRecorded(EventBase):
+    """A tool answered. The result is stored whole, whatever a strategy does to it in the context.
+
+    The text is in ``content``, or, where the provider's own block was received, in ``native``
+    alone.
+    """
+
+    critical: ClassVar[bool] = True
+    type: Literal["tool_result_recorded"] = "tool_result_recorded"
+    tool_call_id: str
+    name: str = ""
+    dialect: Dialect
+    is_error: bool = False
+    duration_ms: int | None = None
+    after: ItemId | None = None
+    content: str | None = None
+    native: Json | None = None
+
+    def model_post_init(self, context: object) -> None:
+        """Refuse a result with no body, or with two."""
+        if (self.content is None) == (self.native is None):
+            raise EventInvalid("a tool result has either content or a native block")
+
+
+class ToolsDeclared(EventBase):
+    """The tools in force from here on; appended only when no earlier one has the same bytes."""
+
+    type: Literal["tools_declared"] = "tools_declared"
+    dialect: Dialect
+    definitions: Json
+
+
+class PlaceholderSubstituted(EventBase):
+    """An item's content was replaced in the context; the original stays in the log."""
+
+    critical: ClassVar[bool] = True
+    type: Literal["placeholder_substituted"] = "placeholder_substituted"
+    item: ItemId
+    kind: Literal["cut", "cleared", "deduplicated"] = "cleared"
+    reason: str = ""
+    pass_id: str = ""
+    """Substitutions decided together share it, and can be undone together."""
+    by: DecidedBy | None = None
+    implied: bool = False
+    """The text is known from the agent's behaviour; the file does not hold it."""
+    inferred: bool = False
+    """Found by comparing two requests, not reported by who decided it."""
+    content: str
+
+
+class MessageRevised(EventBase):
+    """An item's message was changed: a merge patch (RFC 7386) or a whole new message."""
+
+    critical: ClassVar[bool] = True
+    type: Literal["message_revised"] = "message_revised"
+    item: ItemId
+    reason: str = ""
+    inferred: bool = False
+    patch: Json | None = None
+    message: Json | None = None
+
+    def model_post_init(self, context: object) -> None:
+        """Refuse a revision that says nothing, or two things."""
+        if (self.patch is None) == (self.message is None):
+            raise EventInvalid("a revision has either a patch or a message")
+
+
+class ContextCompacted(EventBase):
+    """Items left the context and zero, one or more messages took their place (``k1``, ``k2`` …)."""
+
+    critical: ClassVar[bool] = True
+    type: Literal["context_compacted"] = "context_compacted"
+    covered: tuple[Entry, ...]
+    """Items and runs of items, as they stood in the view."""
+    layout: tuple[str, ...] | None = None
+    """The whole context after it, as entries and ``m0``, ``m1`` … for the new messages; absent: the
+    messages stand where the first covered item stood."""
+    by: DecidedBy | None = None
+    trigger: str = ""
+    pre_tokens: int | None = None
+    post_tokens: int | None = None
+    summarizer: Summarizer | None = None
+    fell_back_from: str = ""
+    inferred: bool = False
+    opaque: bool = False
+    """The provider keeps the summary encrypted."""
+    result: tuple[Entry, ...] | None = None
+    """The view after it, as runs, so that a fold may start here."""
+    messages: tuple[NewMessage, ...] = ()
+
+
+class CompactionDeclined(EventBase):
+    """A strategy was asked and changed nothing; recorded once until the reason changes."""
+
+    type: Literal["compaction_declined"] = "compaction_declined"
+    reason: Literal["no_gain", "empty", "failed", "refused", "inflated", "over_budget"]
+    detail: str = ""
+    usage: Usage | None = None
+    by: DecidedBy | None = None
+
+
+class DecisionUndone(EventBase):
+    """The stream folds as if that decision had not been taken. Names a position or a pass."""
+
+    critical: ClassVar[bool] = True
+    type: Literal["decision_undone"] = "decision_undone"
+    target: Position | None = None
+    pass_id: str = ""
+    reason: str = ""
+
+    def model_post_init(self, context: object) -> None:
+        """Refuse an undo that names nothing, or two things."""
+        if (self.target is None) == (not self.pass_id):
+            raise EventInvalid("an undo names either a position or a pass")
+
+
+class ItemPinned(EventBase):
+    """Strategies may not touch the item."""
+
+    type: Literal["item_pinned"] = "item_pinned"
+    item: ItemId
+    reason: str = ""
+
+
+class ItemUnpinned(EventBase):
+    """Strategies may touch the item again."""
+
+    type: Literal["item_unpinned"] = "item_unpinned"
+    item: ItemId
+
+
+class TaskClassified(EventBase):
+    """What kind of task the session is about, for strategies that adapt."""
+
+    type: Literal["task_classified"] = "task_classified"
+    task_type: str
+    by: str = ""
+
+
+class SessionRewound(EventBase):
+    """The context is again as it was at an earlier position; what lies between stays in the log."""
+
+    critical: ClassVar[bool] = True
+    type: Literal["session_rewound"] = "session_rewound"
+    to: Annotated[int, Field(ge=0)]
+    reason: str = ""
+    inferred: bool = False
+
+
+class ModelCalled(EventBase):
+    """A request to a model, appended before it is sent (``c1``, ``c2`` …)."""
+
+    type: Literal["model_called"] = "model_called"
+    model: str
+    dialect: Dialect
+    tools: Position | None = None
+    """The position of the ToolsDeclared in force."""
+    strategy: str = ""
+    server_edited: tuple[str, ...] = ()
+    """What of the request the provider completes or edits itself: it is not exactly seen."""
+    request_digest: str | None = None
+    wire_digest: str | None = None
+    wire_salt: str | None = None
+    parameters: Json | None = None
+    forms: Json | None = None
+    """How entries differ from their stored message (index in the expanded manifest to what)."""
+    manifest: tuple[ManifestEntry, ...] | None = None
+
+
+class ModelResponded(EventBase):
+    """The model answered; its message is in the same append."""
+
+    type: Literal["model_responded"] = "model_responded"
+    call: Position
+    response_id: str = ""
+    finish_reason: str = ""
+    model: str = ""
+    usage: Usage | None = None
+    alternatives: tuple[Json, ...] = ()
+    """Choices beyond the first."""
+
+
+class ModelFailed(EventBase):
+    """The call ended without an answer."""
+
+    type: Literal["model_failed"] = "model_failed"
+    call: Position
+    error: str
+    status: int | None = None
+    detail: Json | None = None
+
+
+class RepairInsert(Value):
+    """A message that a repair put behind an item."""
+
+    after: ItemId | None = None
+    message: NewMessage
+
+
+class Rename(Value):
+    """A call id that had to be made unique in one item."""
+
+    item: ItemId
+    old: str
+    new: str
+
+
+class RepairApplied(EventBase):
+    """What legality changed in a request, so that an old call rebuilds the same for ever.
+
+    Inserted messages are the items ``<position>.0``, ``<position>.1`` …
+    """
+
+    critical: ClassVar[bool] = True
+    type: Literal["repair_applied"] = "repair_applied"
+    rule: str
+    dropped: tuple[ItemId, ...] = ()
+    renamed: tuple[Rename, ...] = ()
+    inserted: tuple[RepairInsert, ...] = ()
+    call_ids: tuple[str, ...] = ()
+    """The calls that the inserted results answer: a real result that comes later replaces them."""
+
+
+class RecordingInterrupted(EventBase):
+    """Calls happened that could not be recorded."""
+
+    type: Literal["recording_interrupted"] = "recording_interrupted"
+    calls_missed: int
+    reason: str
+
+
+class Skeleton(Value):
+    """What is left of an erased event: what a fold, a manifest and a count need; no text."""
+
+    position: Position
+    stream: str = ""
+    """Full key of the stream that owns the row, when it is not the stream of the redaction."""
+    event_id: str
+    payload: Json
+    entry_hashes: Json | None = None
+    """For each call whose manifest names it: the entry hash, so that other calls still verify."""
+
+
+class Redacted(EventBase):
+    """The text of events was erased. Not positional: they read as skeletons at every position."""
+
+    type: Literal["redacted"] = "redacted"
+    item: str = ""
+    reason: str = ""
+    by: str = ""
+    targets: tuple[Skeleton, ...]
+
+
+class RecordUnrecognized(EventBase):
+    """A record of a foreign file that has no effect on the context, kept whole."""
+
+    type: Literal["record_unrecognized"] = "record_unrecognized"
+    file: str
+    line: int
+    offset: int
+    kind: Literal["unknown", "unreadable", "known"] = "unknown"
+    """``known``: a record type that this importer knows to be no part of any context."""
+    raw: str
+
+
+Event = (
+    SessionStarted
+    | SessionForked
+    | SessionResumed
+    | SessionTitled
+    | SessionDeleted
+    | MessageAppended
+    | ToolResultRecorded
+    | ToolsDeclared
+    | PlaceholderSubstituted
+    | MessageRevised
+    | ContextCompacted
+    | CompactionDeclined
+    | DecisionUndone
+    | ItemPinned
+    | ItemUnpinned
+    | TaskClassified
+    | SessionRewound
+    | ModelCalled
+    | ModelResponded
+    | ModelFailed
+    | RepairApplied
+    | RecordingInterrupted
+    | Redacted
+    | RecordUnrecognized
+)
+"""Every event type, bare, so that ``get_args`` and ``match`` work."""
+
+TaggedEvent = Annotated[Event, Field(discriminator="type")]
+"""The same union for validation: one keyed look-up by ``type``."""

@@ -1,0 +1,173 @@
+"""JSON that cannot change: the value inside an event.
+
+A frozen model that holds a dict is not frozen. ``Json`` keeps the *text*, made once when it is
+built, so a later change of the caller's object cannot reach the event and the bytes that are stored
+are the bytes that were given. Key order is kept; nothing is ever re-sorted or re-written.
+
+Reading is exact where Python is exact: integers of any size, keys in order. A lone surrogate, which
+UTF-8 cannot carry, is written as an ASCII escape and read back by the ``json`` module, since faster
+readers refuse it. NaN and infinities are not JSON and are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema, from_json
+
+from eventlog.errors import EventInvalid
+
+MAX_DEPTH = 100
+"""Nesting above this is refused: SQLite, pydantic and Python each have a limit of their own."""
+
+
+def dumps(value: Any) -> str:
+    """JSON text of a value: compact, keys in their order, UTF-8 clean.
+
+    Raises EventInvalid for NaN, for nesting above ``MAX_DEPTH`` and for what is not JSON.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise EventInvalid(f"not storable as JSON: {error}") from None
+    text = utf8_clean(text)
+    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise EventInvalid(f"JSON nested more than {MAX_DEPTH} deep")
+    return text
+
+
+def utf8_clean(text: str) -> str:
+    """JSON text with its lone surrogates, if any, as ASCII escapes: they only stand in strings."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of JSON text; raises EventInvalid when it is not JSON or nested too deep."""
+    try:
+        return from_json(text, allow_inf_nan=False, cache_strings="keys")
+    except ValueError:
+        # from_json refuses lone surrogates and very long integers, which json reads.
+        try:
+            return json.loads(text, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise EventInvalid(f"not JSON: {error}") from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _depth(value: Any) -> int:
+    deepest, stack = 0, [(value, 1)]
+    while stack:
+        node, level = stack.pop()
+        if isinstance(node, dict):
+            stack.extend((child, level + 1) for child in node.values())
+        elif isinstance(node, list | tuple):
+            stack.extend((child, level + 1) for child in node)
+        else:
+            continue
+        if level > deepest:
+            deepest = level
+            if deepest > MAX_DEPTH:
+                break
+    return deepest
+
+
+ADOPT: Any = {"adopt": True}
+"""Validation context of a decoder: the values are freshly read, so nobody else can change them."""
+
+
+class Json:
+    """An immutable JSON value. Equal when its text is equal."""
+
+    __slots__ = ("_text", "_value")
+    _text: str | None
+    _value: Any
+
+    def __init__(self, value: Any) -> None:
+        if isinstance(value, Json):
+            value = value.text
+            object.__setattr__(self, "_text", value)
+            object.__setattr__(self, "_value", _UNREAD)
+            return
+        object.__setattr__(self, "_text", dumps(value))
+        object.__setattr__(self, "_value", _UNREAD)
+
+    @classmethod
+    def of_text(cls, text: str) -> Json:
+        """From JSON text that is kept as it is; raises EventInvalid when it is not JSON."""
+        self = cls.__new__(cls)
+        object.__setattr__(self, "_value", loads(text))
+        object.__setattr__(self, "_text", text)
+        return self
+
+    @classmethod
+    def adopt(cls, value: Any) -> Json:
+        """From a decoded value that nobody else holds; its text is made when first asked for."""
+        self = cls.__new__(cls)
+        object.__setattr__(self, "_text", None)
+        object.__setattr__(self, "_value", value)
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Json is immutable: {name}")
+
+    @property
+    def text(self) -> str:
+        """The JSON text."""
+        if self._text is None:
+            object.__setattr__(self, "_text", dumps(self._value))
+        assert self._text is not None
+        return self._text
+
+    @property
+    def value(self) -> Any:
+        """A new copy of the value, the caller's to change."""
+        return loads(self.text)
+
+    @property
+    def peek(self) -> Any:
+        """The shared value, for reading only: for loops where a copy would be felt."""
+        if self._value is _UNREAD:
+            object.__setattr__(self, "_value", loads(self.text))
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Json) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        text = self.text
+        return f"Json({text if len(text) <= 80 else text[:77] + '...'})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[Any], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        def validate(value: Any, info: core_schema.ValidationInfo) -> Json:
+            if isinstance(value, cls):
+                return value
+            return cls.adopt(value) if info.context is ADOPT else cls(value)
+
+        return core_schema.with_info_plain_validator_function(
+            validate,
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda j: j.value),
+        )
+
+
+_UNREAD: Any = object()

@@ -1,0 +1,528 @@
+"""The log: events are appended, read, and never changed.
+
+An append is one transaction, all or nothing. What is slow or can fail is done before the lock is
+taken: events are encoded, salted and hashed first. Positions are assigned under the write lock, so
+insert order is commit order and there is no gap. An append that returned is durable (WAL,
+``synchronous=FULL``).
+
+Three outcomes, each typed: appended, refused (``AppendRefused``, ``Busy``, ``LogFull``: nothing was
+written), or unknown (``OutcomeUnknown``: the commit itself failed), after which a retry with the
+same event ids is safe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from eventlog import chain, codec, connection
+from eventlog.codec import Encoded
+from eventlog.derived import Derived, Stamp
+from eventlog.errors import (
+    EventIdConflict,
+    EventInvalid,
+    InputRefused,
+    LogFull,
+    OutcomeUnknown,
+    PartialRepeat,
+    PositionNotFound,
+    ReadOnlyLog,
+    StreamNotFound,
+    WrongExpectedVersion,
+)
+from eventlog.events import Event, SessionForked
+from eventlog.reading import Reading
+from eventlog.recorded import Appended, Draft, RecordedEvent, StreamInfo, StreamKey, new_id
+
+_INSERT = (
+    "insert into events (sequence, stream, position, id, type, schema_version, critical, "
+    "occurred_at, recorded_at, salt, chain, payload) values (?,?,?,?,?,?,?,?,?,?,?,?)"
+)
+
+
+@dataclass(slots=True)
+class Head:
+    """The newest state of one stream, as this process knows it."""
+
+    info: StreamInfo
+    version: int
+    chain: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    event: Event
+    encoded: Encoded
+    event_id: bytes
+    given: bool
+    occurred_at: str | None
+    salt: bytes
+    digest: bytes
+
+
+class EventLog(Reading):
+    """An append-only log of events in one SQLite file.
+
+    ``derived`` are the tables kept inside each append. ``durability="normal"`` is faster and may
+    lose the last appends when the power fails; nothing else does. One object may be used by several
+    threads, and after ``fork()`` it opens its own connection.
+
+    Raises NotALog, UnsafePath, ReadOnlyLog, LogNotFound or Busy when the file cannot be used. A
+    file of a later format opens for reading only.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        derived: Sequence[Derived] = (),
+        *,
+        durability: connection.Durability = "full",
+        lock_timeout: float = 30.0,
+        read_only: bool = False,
+        create: bool = True,
+    ) -> None:
+        if durability not in ("full", "normal"):
+            raise InputRefused(f"durability is 'full' or 'normal', not {durability!r}")
+        self.path = Path(path)
+        self._durability: connection.Durability = durability
+        self._timeout = lock_timeout
+        self._asked_read_only = read_only
+        self._stamps = [Stamp(table) for table in derived]
+        self._mutex = threading.RLock()
+        self._closed = False
+        self._create = create
+        self._open()
+
+    # -- the connection -------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        fresh = connection.check_path(self.path, create=self._create and not self._asked_read_only)
+        self._lock: connection.FileLock | None = None
+        if not self._asked_read_only:
+            try:
+                lock_path = connection.lock_path(self.path)
+                self._lock = connection.FileLock(lock_path, self._timeout)
+            except OSError as error:
+                raise ReadOnlyLog(str(self.path), str(error)) from None
+        self._db, self.read_only = connection.open_connection(
+            self.path,
+            read_only=self._asked_read_only,
+            durability=self._durability,
+            timeout=self._timeout,
+            fresh=fresh,
+            lock=self._lock,
+        )
+        self._pid = os.getpid()
+        self._heads: dict[StreamKey, Head] = {}
+        self._sequence = 0
+        self._data_version = -1
+        self._reset_reading()
+        with connection.translated(self.path):
+            row = self._db.execute("select value from meta where key = 'log_key'").fetchone()
+        self.log_key: bytes = row[0]
+
+    def _ready(self) -> sqlite3.Connection:
+        if self._closed:
+            raise ReadOnlyLog(str(self.path), "the log is closed")
+        if self._pid != os.getpid():
+            # A connection carried across fork() must not be used, nor even closed, in the child.
+            _ABANDONED.append((self._db, self._lock))
+            self._mutex = threading.RLock()
+            for stamp in self._stamps:
+                stamp.forget()
+            self._open()
+        return self._db
+
+    def close(self) -> None:
+        """Close the connection. A second call does nothing."""
+        with self._mutex:
+            if self._closed or self._pid != os.getpid():
+                return
+            self._closed = True
+            self._db.close()
+            if self._lock is not None:
+                self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One write transaction under the lock: committed at the end, rolled back on any error.
+
+        For this package's own writers (appends, redaction, import of an export).
+        """
+        with self._mutex:
+            db = self._ready()
+            if self.read_only or self._lock is None:
+                newer = connection.newer_format(db, self.path)
+                raise newer if newer is not None else ReadOnlyLog(str(self.path))
+            self._lock.acquire(self.path)
+            try:
+                with connection.translated(self.path):
+                    db.execute("begin immediate")
+                try:
+                    with connection.translated(self.path):
+                        self._refresh(db)
+                        yield db
+                except BaseException as error:
+                    self._rolled_back(db)
+                    if isinstance(error, OutcomeUnknown):  # an I/O error before the commit
+                        raise ReadOnlyLog(str(self.path), error.cause) from error
+                    raise
+                self._commit(db)
+            finally:
+                self._lock.release()
+
+    def _commit(self, db: sqlite3.Connection) -> None:
+        try:
+            db.execute("commit")
+        except sqlite3.Error as error:
+            fault = connection.translate(error, self.path)
+            self._rolled_back(db)
+            if isinstance(fault, LogFull):
+                raise fault from error
+            raise OutcomeUnknown(str(error)) from error
+
+    def _rolled_back(self, db: sqlite3.Connection) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            if db.in_transaction:
+                db.execute("rollback")
+        self._data_version = -1
+        for stamp in self._stamps:
+            stamp.forget()
+
+    def _refresh(self, db: sqlite3.Connection) -> None:
+        """Forget what another process may have changed. Inside the write transaction."""
+        version = db.execute("pragma data_version").fetchone()[0]
+        if version == self._data_version:
+            return
+        self._data_version = version
+        self._heads.clear()
+        self._reset_reading()
+        for stamp in self._stamps:
+            stamp.forget()
+        row = db.execute("select max(sequence) from events").fetchone()
+        self._sequence = row[0] or 0
+
+    # -- appending ------------------------------------------------------------------------------
+
+    def append(
+        self,
+        stream: StreamKey | str,
+        *events: Event | Draft,
+        expected_version: int | None = None,
+        import_key: bytes | None = None,
+    ) -> Appended:
+        """Append events to a stream, all or none, and return where they stand.
+
+        ``expected_version``: 0 for a new stream, n for one at version n, None for no check. Events
+        given with ids may be appended again: known ids with the same bytes add nothing and succeed,
+        whatever the expected version. ``import_key`` is stored when the stream is new.
+
+        Raises WrongExpectedVersion, EventIdConflict, PartialRepeat, EventInvalid, EventTooLarge,
+        Busy, LogFull, ReadOnlyLog, OutcomeUnknown.
+        """
+        key = _key(stream)
+        if not events:
+            raise EventInvalid("an append needs at least one event")
+        prepared = self._prepare(events)
+        with self.writing() as db:
+            given = [p for p in prepared if p.given]
+            if given:
+                repeated = self._repeated(db, key, prepared, given)
+                if repeated is not None:
+                    return repeated
+            head = self._head(db, key, create=False)
+            version = head.version if head is not None else 0
+            if expected_version is not None and version != expected_version:
+                raise WrongExpectedVersion(str(key), expected_version, version)
+            if head is None:
+                head = self._new_stream(db, key, import_key=import_key)
+            return self._insert(db, head, prepared)
+
+    def fork(
+        self,
+        child: StreamKey | str,
+        parent: StreamKey | str,
+        at: int,
+        *,
+        ownership: Literal["owned", "observed"] = "owned",
+        reason: str = "",
+        import_key: bytes | None = None,
+    ) -> Appended:
+        """Make a stream that shares the parent's events up to position ``at`` by reference.
+
+        Its own first event is ``SessionForked`` at position ``at + 1``. Raises StreamNotFound,
+        PositionNotFound, and WrongExpectedVersion when the child exists.
+        """
+        child_key, parent_key = _key(child), _key(parent)
+        event = SessionForked(parent=str(parent_key), at=at, ownership=ownership, reason=reason)
+        prepared = self._prepare([event])
+        with self.writing() as db:
+            existing = self._head(db, child_key, create=False)
+            if existing is not None:
+                raise WrongExpectedVersion(str(child_key), 0, existing.version)
+            head = self._head(db, parent_key, create=False)
+            if head is None:
+                raise StreamNotFound(str(parent_key))
+            if not 1 <= at <= head.version:
+                hint = f"it ends at {head.version}"
+                raise PositionNotFound(str(parent_key), f"position {at}", hint)
+            forked = self._new_stream(db, child_key, parent=head, at=at, import_key=import_key)
+            return self._insert(db, forked, prepared)
+
+    def _prepare(self, events: Sequence[Event | Draft]) -> list[_Prepared]:
+        salts = os.urandom(16 * len(events))
+        prepared = []
+        for index, given in enumerate(events):
+            draft = given if isinstance(given, Draft) else Draft(given)
+            encoded = codec.encode(draft.event, self._address)
+            salt = salts[16 * index : 16 * index + 16]
+            if draft.occurred_at is not None and not _is_label(draft.occurred_at):
+                raise EventInvalid("the source's time is longer than 64 printable characters")
+            prepared.append(
+                _Prepared(
+                    draft.event,
+                    encoded,
+                    draft.id.bytes if draft.id is not None else new_id(),
+                    draft.id is not None,
+                    draft.occurred_at,
+                    salt,
+                    chain.digest(salt, encoded.payload.encode()),
+                )
+            )
+        return prepared
+
+    def _address(self, data: bytes) -> str:
+        return chain.address(self.log_key, data)
+
+    def _repeated(
+        self,
+        db: sqlite3.Connection,
+        key: StreamKey,
+        prepared: list[_Prepared],
+        given: list[_Prepared],
+    ) -> Appended | None:
+        if len({p.event_id for p in given}) != len(given):
+            raise EventInvalid("an event id stands twice in one append")
+        positions = []
+        for p in given:
+            row = db.execute(
+                "select s.user, s.agent, s.session, e.position, e.type, e.erased, e.payload "
+                "from events e join streams s on s.row = e.stream where e.id = ?",
+                (p.event_id,),
+            ).fetchone()
+            if row is None:
+                continue
+            where = StreamKey(*row[:3])
+            # Of an erased event the bytes cannot be compared: it stays erased, and counts as known.
+            same = row[4] == p.encoded.type and (row[5] is not None or row[6] == p.encoded.payload)
+            if where != key or not same:
+                raise EventIdConflict(str(uuid.UUID(bytes=p.event_id)), str(where), row[3])
+            positions.append(row[3])
+        if not positions:
+            return None
+        if len(positions) != len(prepared):
+            raise PartialRepeat(len(positions), len(prepared) - len(positions))
+        return Appended(min(positions), max(positions), True)
+
+    def _new_stream(
+        self,
+        db: sqlite3.Connection,
+        key: StreamKey,
+        *,
+        parent: Head | None = None,
+        at: int = 0,
+        import_key: bytes | None = None,
+    ) -> Head:
+        stream_id, now = new_id(), _now()
+        if parent is None:
+            start = chain.root(stream_id, key)
+        else:
+            start = chain.fork(stream_id, key, self._chain_at(db, parent.info, at))
+        cursor = db.execute(
+            "insert into streams (row, id, user, agent, session, parent, base, created_at) values "
+            "((select coalesce(max(row), 0) + 1 from streams), ?, ?, ?, ?, ?, ?, ?) returning row",
+            (stream_id, *key, parent.info.row if parent else None, at, now),
+        )
+        row = cursor.fetchone()[0]
+        if import_key is not None:
+            db.execute("insert into sources values (?, ?)", (row, import_key))
+        info = StreamInfo(key, stream_id, row, parent.info.key if parent else None, at, now)
+        return Head(info, at, start)
+
+    def _insert(self, db: sqlite3.Connection, head: Head, prepared: list[_Prepared]) -> Appended:
+        now, sequence, position, link = _now(), self._sequence, head.version, head.chain
+        info = head.info
+        self._catch_up_eager(db, sequence)
+        rows, recorded = [], []
+        for p in prepared:
+            sequence, position, encoded = sequence + 1, position + 1, p.encoded
+            link = chain.link(
+                link,
+                info.id,
+                position,
+                p.event_id,
+                encoded.type,
+                encoded.schema_version,
+                encoded.critical,
+                p.occurred_at,
+                now,
+                p.digest,
+            )
+            rows.append(
+                (
+                    sequence,
+                    info.row,
+                    position,
+                    p.event_id,
+                    encoded.type,
+                    encoded.schema_version,
+                    encoded.critical,
+                    p.occurred_at,
+                    now,
+                    p.salt,
+                    link,
+                    encoded.payload,
+                )
+            )
+            if self._stamps:
+                recorded.append(self._recorded(info.key, p, sequence, position, now, link))
+        if len(rows) == 1:
+            db.execute(_INSERT, rows[0])
+        else:
+            db.executemany(_INSERT, rows)
+        self._insert_blobs(db, [(rows[i][0], p.encoded) for i, p in enumerate(prepared)])
+        for stamp in self._stamps:
+            stamp.apply(db, recorded)
+        first = head.version + 1
+        self._sequence = sequence
+        self._heads[info.key] = Head(info, position, link)
+        return Appended(first, position, False)
+
+    @staticmethod
+    def _recorded(
+        key: StreamKey, p: _Prepared, sequence: int, position: int, now: int, link: bytes
+    ) -> RecordedEvent:
+        return RecordedEvent(
+            stream=key,
+            sequence=sequence,
+            position=position,
+            event_id=p.event_id,
+            type=p.encoded.type,
+            schema_version=p.encoded.schema_version,
+            critical=p.encoded.critical,
+            occurred_at=p.occurred_at,
+            recorded_at=now,
+            chain=link,
+            erased=False,
+            payload=p.encoded.payload,
+            event=p.event,
+        )
+
+    @staticmethod
+    def _insert_blobs(db: sqlite3.Connection, encoded: list[tuple[int, Encoded]]) -> None:
+        for sequence, each in encoded:
+            for address, data in each.blobs:
+                db.execute(
+                    "insert into blobs select ?, ?, ? where not exists "
+                    "(select 1 from blobs where address = ?)",
+                    (address, len(data), data, address),
+                )
+                db.execute(
+                    "insert or ignore into blob_references values (?, ?)", (sequence, address)
+                )
+
+    # -- derived tables -------------------------------------------------------------------------
+
+    def _catch_up_eager(self, db: sqlite3.Connection, to: int) -> None:
+        for stamp in self._stamps:
+            stamp.catch_up(db, to, lambda after, end: self._pages(db, after, end))
+
+    def catch_up(self, *tables: Derived, rebuild: bool = False) -> None:
+        """Bring tables up to the end of the log; without arguments those kept inside appends.
+
+        ``rebuild`` drops them first. Raises ReadOnlyLog, Busy.
+        """
+        stamps = [Stamp(table) for table in tables] if tables else self._stamps
+        with self._mutex:
+            db = self._ready()
+            if not rebuild:
+                with connection.translated(self.path):
+                    end = db.execute("select coalesce(max(sequence), 0) from events").fetchone()[0]
+                    if not any(stamp.behind(db, end) for stamp in stamps):
+                        return
+            with self.writing() as db:
+                for stamp in stamps:
+                    if rebuild:
+                        stamp.reset(db)
+                    stamp.catch_up(db, self._sequence, lambda a, e: self._pages(db, a, e))
+                    stamp.store(db)
+
+    # -- import keys ----------------------------------------------------------------------------
+
+    def import_key(self, stream: StreamKey | str) -> bytes | None:
+        """The key that import ids of a stream are made with; None when the stream does not exist.
+
+        Raises SourceForgotten when it was dropped with ``redact --forget-source``.
+        """
+        key = _key(stream)
+        with self._mutex, connection.translated(self.path):
+            row = self._ready().execute(
+                "select s.row, k.stream is not null, k.import_key from streams s "
+                "left join sources k on k.stream = s.row where user = ? and agent = ? and session = ?",
+                tuple(key),
+            )
+            found = row.fetchone()
+        if found is None or not found[1]:
+            return None
+        if found[2] is None:
+            raise SourceForgotten(str(key))
+        return bytes(found[2])
+
+    def forget_source(self, stream: StreamKey | str) -> None:
+        """Drop the import key, which could prove a guess of an erased text; refuse the source."""
+        info = self.stream(stream)
+        with self.writing() as db:
+            db.execute("update sources set import_key = null where stream = ?", (info.row,))
+
+
+class SourceForgotten(InputRefused):
+    """The source of this session was forgotten on purpose; importing it again is refused."""
+
+    def __init__(self, stream: str) -> None:
+        self.stream = stream
+        super().__init__(f"the source of {stream!r} was forgotten on purpose; it is not imported")
+
+
+_ABANDONED: list[Any] = []
+
+
+def _key(stream: StreamKey | str) -> StreamKey:
+    return StreamKey.parse(stream) if isinstance(stream, str) else stream.checked()
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def _is_label(text: str) -> bool:
+    return len(text) <= 64 and text.isprintable() and text.isascii()
