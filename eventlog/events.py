@@ -13,104 +13,25 @@ them stands there in its original rendition.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
-
-_ITEM = re.compile(r"[1-9]\d*(\.\d+)?")
-_ENTRY = re.compile(r"=\d+|[1-9]\d*(\.\d+)?(/\d+)?(@([1-9]\d*|redacted))?|[1-9]\d*-([1-9]\d*)?")
-
-
-def _item(value: str) -> str:
-    if not _ITEM.fullmatch(value):
-        raise ValueError(f"{value!r} is not an item id such as 12 or 57.0")
-    return value
-
-
-def _entry(value: str) -> str:
-    if not _ENTRY.fullmatch(value):
-        raise ValueError(f"{value!r} is not an entry such as 12, 57.0, 12@340 or 58-120")
-    return value
-
-
-ItemId = Annotated[str, AfterValidator(_item)]
-Entry = Annotated[str, AfterValidator(_entry)]
-ManifestEntry = Entry | tuple[Entry, ...]
-Position = Annotated[int, Field(ge=1)]
-
-Source = Literal["human", "model", "retrieval", "memory", "injected"]
-
-
-class Value(BaseModel):
-    """A frozen part of an event."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class OriginRecord(Value):
-    """One record of a foreign file that an event was made of."""
-
-    line: int
-    """1-based line, or the 1-based number of the message in an array."""
-    part: int = 0
-    """0-based number of the object on its line, for lines that hold several."""
-    type: str = ""
-    id: str = ""
-    """The foreign id, which may repeat."""
-    message: str = ""
-    """The id of the answer that the record belongs to, where the format has one."""
-    pairs: tuple[str, ...] = ()
-    """What the record adds to the format's own count: ``call:<id>``, ``result:<id>`` …"""
-
-
-class Origin(Value):
-    """Where an imported event came from, and what of it was not mapped."""
-
-    records: tuple[OriginRecord, ...]
-    rest: Json | None = None
-
-
-class Usage(Value):
-    """Tokens of one answer, disjoint; ``reasoning`` is part of ``output``."""
-
-    input: int = 0
-    """Uncached input."""
-    cached: int = 0
-    cache_write: int = 0
-    output: int = 0
-    reasoning: int = 0
-    provider: Json | None = None
-    """The provider's own object, as it came."""
-
-
-class DecidedBy(Value):
-    """Who took a decision: a strategy with its parameters, an agent, or a person."""
-
-    name: str
-    parameters: Json | None = None
-
-
-class Summarizer(Value):
-    """The model that wrote a summary, and what it was shown (references, no text)."""
-
-    model: str = ""
-    prompt_digest: str = ""
-    shown: tuple[Entry, ...] = ()
-    usage: Usage | None = None
-
-
-class NewMessage(Value):
-    """A message that a compaction or a repair puts into the context."""
-
-    dialect: Dialect
-    message: Json
-    source: Source = "injected"
-    label: str = ""
+from eventlog.values import DecidedBy as DecidedBy
+from eventlog.values import Entry as Entry
+from eventlog.values import ItemId as ItemId
+from eventlog.values import ManifestEntry as ManifestEntry
+from eventlog.values import NewMessage as NewMessage
+from eventlog.values import Origin as Origin
+from eventlog.values import OriginRecord as OriginRecord
+from eventlog.values import Position as Position
+from eventlog.values import Source as Source
+from eventlog.values import Summarizer as Summarizer
+from eventlog.values import Usage as Usage
+from eventlog.values import Value as Value
 
 
 class EventBase(Value):

@@ -12,17 +12,13 @@ same event ids is safe.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
-import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal
 
 from eventlog import chain, codec, connection
 from eventlog.codec import Encoded
@@ -31,31 +27,20 @@ from eventlog.errors import (
     EventIdConflict,
     EventInvalid,
     InputRefused,
-    LogFull,
-    OutcomeUnknown,
     PartialRepeat,
     PositionNotFound,
-    ReadOnlyLog,
     StreamNotFound,
     WrongExpectedVersion,
 )
 from eventlog.events import Event, SessionForked
-from eventlog.reading import Reading
+from eventlog.reading import Head
 from eventlog.recorded import Appended, Draft, RecordedEvent, StreamInfo, StreamKey, new_id
+from eventlog.writing import Writing
 
 _INSERT = (
     "insert into events (sequence, stream, position, id, type, schema_version, critical, "
     "occurred_at, recorded_at, salt, chain, payload) values (?,?,?,?,?,?,?,?,?,?,?,?)"
 )
-
-
-@dataclass(slots=True)
-class Head:
-    """The newest state of one stream, as this process knows it."""
-
-    info: StreamInfo
-    version: int
-    chain: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +54,7 @@ class _Prepared:
     digest: bytes
 
 
-class EventLog(Reading):
+class EventLog(Writing):
     """An append-only log of events in one SQLite file.
 
     ``derived`` are the tables kept inside each append. ``durability="normal"`` is faster and may
@@ -79,148 +64,6 @@ class EventLog(Reading):
     Raises NotALog, UnsafePath, ReadOnlyLog, LogNotFound or Busy when the file cannot be used. A
     file of a later format opens for reading only.
     """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        derived: Sequence[Derived] = (),
-        *,
-        durability: connection.Durability = "full",
-        lock_timeout: float = 30.0,
-        read_only: bool = False,
-        create: bool = True,
-    ) -> None:
-        if durability not in ("full", "normal"):
-            raise InputRefused(f"durability is 'full' or 'normal', not {durability!r}")
-        self.path = Path(path)
-        self._durability: connection.Durability = durability
-        self._timeout = lock_timeout
-        self._asked_read_only = read_only
-        self._stamps = [Stamp(table) for table in derived]
-        self._mutex = threading.RLock()
-        self._closed = False
-        self._create = create
-        self._open()
-
-    # -- the connection -------------------------------------------------------------------------
-
-    def _open(self) -> None:
-        fresh = connection.check_path(self.path, create=self._create and not self._asked_read_only)
-        self._lock: connection.FileLock | None = None
-        if not self._asked_read_only:
-            try:
-                lock_path = connection.lock_path(self.path)
-                self._lock = connection.FileLock(lock_path, self._timeout)
-            except OSError as error:
-                raise ReadOnlyLog(str(self.path), str(error)) from None
-        self._db, self.read_only = connection.open_connection(
-            self.path,
-            read_only=self._asked_read_only,
-            durability=self._durability,
-            timeout=self._timeout,
-            fresh=fresh,
-            lock=self._lock,
-        )
-        self._pid = os.getpid()
-        self._heads: dict[StreamKey, Head] = {}
-        self._sequence = 0
-        self._data_version = -1
-        self._reset_reading()
-        with connection.translated(self.path):
-            row = self._db.execute("select value from meta where key = 'log_key'").fetchone()
-        self.log_key: bytes = row[0]
-
-    def _ready(self) -> sqlite3.Connection:
-        if self._closed:
-            raise ReadOnlyLog(str(self.path), "the log is closed")
-        if self._pid != os.getpid():
-            # A connection carried across fork() must not be used, nor even closed, in the child.
-            _ABANDONED.append((self._db, self._lock))
-            self._mutex = threading.RLock()
-            for stamp in self._stamps:
-                stamp.forget()
-            self._open()
-        return self._db
-
-    def close(self) -> None:
-        """Close the connection. A second call does nothing."""
-        with self._mutex:
-            if self._closed or self._pid != os.getpid():
-                return
-            self._closed = True
-            self._db.close()
-            if self._lock is not None:
-                self._lock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """One write transaction under the lock: committed at the end, rolled back on any error.
-
-        For this package's own writers (appends, redaction, import of an export).
-        """
-        with self._mutex:
-            db = self._ready()
-            if self.read_only or self._lock is None:
-                newer = connection.newer_format(db, self.path)
-                raise newer if newer is not None else ReadOnlyLog(str(self.path))
-            self._lock.acquire(self.path)
-            try:
-                with connection.translated(self.path):
-                    db.execute("begin immediate")
-                try:
-                    with connection.translated(self.path):
-                        self._refresh(db)
-                        yield db
-                except BaseException as error:
-                    self._rolled_back(db)
-                    if isinstance(error, OutcomeUnknown):  # an I/O error before the commit
-                        raise ReadOnlyLog(str(self.path), error.cause) from error
-                    raise
-                self._commit(db)
-            finally:
-                self._lock.release()
-
-    def _commit(self, db: sqlite3.Connection) -> None:
-        try:
-            db.execute("commit")
-        except sqlite3.Error as error:
-            fault = connection.translate(error, self.path)
-            self._rolled_back(db)
-            if isinstance(fault, LogFull):
-                raise fault from error
-            raise OutcomeUnknown(str(error)) from error
-
-    def _rolled_back(self, db: sqlite3.Connection) -> None:
-        with contextlib.suppress(sqlite3.Error):
-            if db.in_transaction:
-                db.execute("rollback")
-        self._data_version = -1
-        for stamp in self._stamps:
-            stamp.forget()
-
-    def _refresh(self, db: sqlite3.Connection) -> None:
-        """Forget what another process may have changed. Inside the write transaction."""
-        version = db.execute("pragma data_version").fetchone()[0]
-        if version == self._data_version:
-            return
-        self._data_version = version
-        self._heads.clear()
-        self._reset_reading()
-        for stamp in self._stamps:
-            stamp.forget()
-        row = db.execute("select max(sequence) from events").fetchone()
-        self._sequence = row[0] or 0
 
     # -- appending ------------------------------------------------------------------------------
 
@@ -488,7 +331,8 @@ class EventLog(Reading):
         with self._mutex, connection.translated(self.path):
             row = self._ready().execute(
                 "select s.row, k.stream is not null, k.import_key from streams s "
-                "left join sources k on k.stream = s.row where user = ? and agent = ? and session = ?",
+                "left join sources k on k.stream = s.row "
+                "where user = ? and agent = ? and session = ?",
                 tuple(key),
             )
             found = row.fetchone()
@@ -511,9 +355,6 @@ class SourceForgotten(InputRefused):
     def __init__(self, stream: str) -> None:
         self.stream = stream
         super().__init__(f"the source of {stream!r} was forgotten on purpose; it is not imported")
-
-
-_ABANDONED: list[Any] = []
 
 
 def _key(stream: StreamKey | str) -> StreamKey:

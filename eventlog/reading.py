@@ -11,8 +11,9 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from eventlog import chain
 from eventlog.connection import translated
@@ -20,14 +21,20 @@ from eventlog.errors import DamagedLog, EventInvalid, StreamNotFound
 from eventlog.jsonvalue import dumps, loads
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
 
-if TYPE_CHECKING:
-    from eventlog.log import Head
-
 PAGE = 500
 _COLUMNS = (
     "sequence, position, id, type, schema_version, critical, occurred_at, recorded_at, chain, "
     "erased, payload"
 )
+
+
+@dataclass(slots=True)
+class Head:
+    """The newest state of one stream, as this process knows it."""
+
+    info: StreamInfo
+    version: int
+    chain: bytes
 
 
 class Header(NamedTuple):
@@ -296,8 +303,6 @@ class Reading:
         return bytes(row[0])
 
     def _head(self, db: sqlite3.Connection, key: StreamKey, *, create: bool) -> Head | None:
-        from eventlog.log import Head
-
         head = self._heads.get(key)
         if head is None:
             info = self._info(db, key)
