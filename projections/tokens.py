@@ -175,8 +175,8 @@ def count_texts(counting: Counter, texts: Iterable[str]) -> list[int]:
 def count_item(counting: Counter, item: Item) -> int:
     """The tokens of an item in its rendition: its texts, what stands around them, its media.
 
-    The bytes of an image or a file are never counted as text. Reasoning that is there encrypted only
-    counts as a text as long as its ciphertext; an unknown block counts as its JSON.
+    The bytes of an image or a file are never counted as text. Reasoning only there encrypted
+    is as long as its ciphertext; an unknown block counts as its JSON.
     """
     return MESSAGE_TOKENS + sum(_count_part(counting, part) for part in item.parts)
 
@@ -259,7 +259,7 @@ def calibrate(estimates: Sequence[tuple[int, int]]) -> Calibration:
     """From pairs of (estimated, billed) input tokens of the same calls.
 
     The factor is the median of the ratios, so that a call with an unrecorded system prompt or a
-    provider's slip does not move it, and lies within FACTOR_BOUNDS. A pair with a zero is no sample.
+    provider's slip does not move it, within FACTOR_BOUNDS. A pair with a zero is no sample.
     """
     ratios = [billed / estimated for estimated, billed in estimates if estimated > 0 and billed > 0]
     if not ratios:
