@@ -314,6 +314,8 @@ class Rename(Value):
     """A call id that had to be made unique in one item."""
 
     item: ItemId
+    rendition: Entry = ""
+    """The rendition that was renamed; the original when empty."""
     old: str
     new: str
 

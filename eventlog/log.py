@@ -320,6 +320,13 @@ class EventLog(Writing):
                     stamp.catch_up(db, self._sequence, lambda a, e: self._pages(db, a, e))
                     stamp.store(db)
 
+    def is_behind(self) -> bool:
+        """Whether a table kept inside appends lacks events of the log."""
+        with self._mutex, connection.translated(self.path):
+            db = self._ready()
+            end = self.last_sequence()
+            return any(stamp.behind(db, end) for stamp in self._stamps)
+
     # -- import keys ----------------------------------------------------------------------------
 
     def import_key(self, stream: StreamKey | str) -> bytes | None:

@@ -144,6 +144,27 @@ def with_content(dialect: str, native: Mapping[str, Any], content: str) -> dict[
     return changed
 
 
+def rename_call(dialect: str, native: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
+    """A copy in which the tool call with id ``old``, or the result of it, has the id ``new``."""
+    key = {"anthropic": "tool_use_id", "openai_responses": "call_id"}.get(dialect, "tool_call_id")
+
+    def renamed(block: Any) -> Any:
+        if not isinstance(block, dict):
+            return block
+        kind = block.get("type")
+        call = dialect == "openai_chat" or (dialect == "anthropic" and kind == "tool_use")
+        own = "id" if call else key
+        return {**block, own: new} if block.get(own) == old else block
+
+    changed = dict(native)
+    if changed.get(key) == old:
+        changed[key] = new
+    for field in ("tool_calls", "content", "items"):
+        if isinstance(changed.get(field), list):
+            changed[field] = [renamed(block) for block in changed[field]]
+    return changed
+
+
 def shared_text(value: Any) -> str:
     """The text inside a content value: a string, or the text blocks of a list."""
     if isinstance(value, str):

@@ -42,6 +42,8 @@ class Header(NamedTuple):
 
     position: int
     type: str
+    schema_version: int
+    critical: int
 
 
 class Reading:
@@ -111,13 +113,18 @@ class Reading:
         after: int = 0,
         to: int | None = None,
         types: Iterable[str] | None = None,
+        containing: str = "",
     ) -> Iterator[RecordedEvent]:
         """The events of a stream behind position ``after`` up to ``to``, a parent's included.
 
+        ``containing`` keeps only events whose stored payload holds that text, and erased ones.
         Raises StreamNotFound at once, not when the first event is taken.
         """
         info = self.stream(stream)
         wanted = _type_filter(types)
+        if containing:
+            quoted = containing.replace("'", "''")
+            wanted += f" and (payload is null or instr(payload, '{quoted}') > 0)"
         with self._mutex, translated(self.path):
             end = self._version(self._ready(), info)
         end = end if to is None else min(to, end)
@@ -142,6 +149,28 @@ class Reading:
                     break
                 low = rows[-1][1]
 
+    def at(self, stream: StreamKey | str, positions: Iterable[int]) -> dict[int, RecordedEvent]:
+        """The events at some positions; positions that the stream does not have are left out."""
+        info = self.stream(stream)
+        wanted = sorted(set(positions))
+        found: dict[int, RecordedEvent] = {}
+        if not wanted:
+            return found
+        with self._mutex, translated(self.path):
+            db = self._ready()
+            end = min(wanted[-1], self._version(db, info))
+            for owner, low, high in self._segments(info, 0, end):
+                mine = [position for position in wanted if low < position <= high]
+                for start in range(0, len(mine), PAGE):
+                    chunk = mine[start : start + PAGE]
+                    marks = ",".join("?" * len(chunk))
+                    for row in db.execute(
+                        f"select {_COLUMNS} from events where stream = ? and position in ({marks})",
+                        (owner.row, *chunk),
+                    ).fetchall():
+                        found[row[1]] = self._event(info.key, row)
+        return found
+
     def headers(
         self, stream: StreamKey | str, after: int = 0, to: int | None = None
     ) -> list[Header]:
@@ -157,8 +186,8 @@ class Reading:
                     map(
                         Header._make,
                         db.execute(
-                            "select position, type from events where stream = ? and position > ? "
-                            "and position <= ? order by position",
+                            "select position, type, schema_version, critical from events "
+                            "where stream = ? and position > ? and position <= ? order by position",
                             (owner.row, low, high),
                         ),
                     )
@@ -185,6 +214,11 @@ class Reading:
                 ):
                     known[uuid.UUID(bytes=row[0])] = (StreamKey(*row[1:4]), row[4])
         return known
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run one reading statement, for derived tables; fetch from it at once."""
+        with self._mutex, translated(self.path):
+            return self._ready().execute(sql, values)
 
     def blob(self, address: str) -> bytes | None:
         """A binary part by its address."""

@@ -153,6 +153,8 @@ class Writing(Reading):
             if db.in_transaction:
                 db.execute("rollback")
         self._data_version = -1
+        self._heads.clear()
+        self._reset_reading()
         for stamp in self._stamps:
             stamp.forget()
 
