@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 
 from eventlog.recorded import StreamKey
@@ -44,7 +45,6 @@ def link(
     payload_digest: bytes,
 ) -> bytes:
     """The chain value of one event."""
-    kind = type_name.encode()
     when = b"" if occurred_at is None else b"\x01" + occurred_at.encode()
     return sha256(
         b"".join(
@@ -53,10 +53,7 @@ def link(
                 stream_id,
                 position.to_bytes(8),
                 event_id,
-                len(kind).to_bytes(4),
-                kind,
-                schema_version.to_bytes(4),
-                b"\x01" if critical else b"\x00",
+                _kind(type_name, schema_version, critical),
                 len(when).to_bytes(4),
                 when,
                 recorded_at.to_bytes(8, signed=True),
@@ -64,6 +61,12 @@ def link(
             )
         )
     ).digest()
+
+
+@lru_cache(maxsize=256)
+def _kind(type_name: str, schema_version: int, critical: bool) -> bytes:
+    flag = b"\x01" if critical else b"\x00"
+    return _sized(type_name.encode()) + schema_version.to_bytes(4) + flag
 
 
 def root(stream_id: bytes, key: StreamKey) -> bytes:

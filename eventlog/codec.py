@@ -15,10 +15,9 @@ import binascii
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import PydanticUndefined
 
 from eventlog import events
 from eventlog.errors import EventInvalid, EventTooLarge
@@ -50,8 +49,7 @@ class UnknownEvent:
 AnyEvent = events.Event | UnknownEvent
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(NamedTuple):
     """An event ready for storage."""
 
     type: str
@@ -62,23 +60,25 @@ class Encoded:
     """(address, bytes) of each binary part that left the payload."""
 
 
+_quoted: Callable[[str], str] = encode_basestring
+_FIELDS: dict[type[BaseModel], tuple[tuple[str, str, Any], ...]] = {}
+
+
 def _fields(cls: type[BaseModel]) -> tuple[tuple[str, str, Any], ...]:
-    found = []
-    for name, field in cls.model_fields.items():
-        if name in ("type", "origin"):
-            continue
-        found.append((name, f'"{name}":', field.default))
+    """(name, JSON key, default) of the fields that are written, ``origin`` last."""
+    found = [
+        (name, f'"{name}":', field.default)
+        for name, field in cls.model_fields.items()
+        if name not in ("type", "origin")
+    ]
     if "origin" in cls.model_fields:
         found.append(("origin", '"origin":', None))
     return tuple(found)
 
 
-_FIELDS: dict[type[BaseModel], tuple[tuple[str, str, Any], ...]] = {}
-
-
 def _text(value: Any) -> str:
     if isinstance(value, str):
-        return str(encode_basestring(value))
+        return _quoted(value)
     if isinstance(value, Json):
         return value.text
     if value is True:
@@ -87,8 +87,6 @@ def _text(value: Any) -> str:
         return "false"
     if value is None:
         return "null"
-    if isinstance(value, int):
-        return str(value)
     if isinstance(value, tuple):
         return "[" + ",".join(map(_text, value)) + "]"
     if isinstance(value, BaseModel):
@@ -105,9 +103,13 @@ def _object(model: BaseModel) -> str:
     written = []
     for name, key, default in fields:
         value = values[name]
-        if value is default or (default is not PydanticUndefined and value == default):
+        if value is default:
             continue
-        written.append(key + _text(value))
+        kind = type(value)
+        if kind is Json:  # never a default
+            written.append(key + value.text)
+        elif value != default:
+            written.append(key + (_quoted(value) if kind is str else _text(value)))
     return "{" + ",".join(written) + "}"
 
 
@@ -117,7 +119,8 @@ def encode(event: events.EventBase, address: Callable[[bytes], str] | None = Non
     ``address`` names a binary part (the log's keyed digest); without it nothing leaves the payload.
     Raises EventTooLarge, and EventInvalid for what JSON cannot say.
     """
-    if type(event) not in _KNOWN:
+    kind = _KINDS.get(type(event))
+    if kind is None:
         raise EventInvalid(f"{type(event).__name__} is not an event of this program")
     payload = utf8_clean(_object(event))
     size = len(payload)
@@ -128,11 +131,10 @@ def encode(event: events.EventBase, address: Callable[[bytes], str] | None = Non
     blobs: tuple[tuple[str, bytes], ...] = ()
     if address is not None and len(payload) * 3 // 4 > BLOB_MIN:
         payload, blobs = _extract(payload, address)
-    tag: str = event.type  # type: ignore[attr-defined]
-    return Encoded(tag, event.schema_version, event.critical, payload, blobs)
+    return Encoded(*kind, payload, blobs)
 
 
-_KNOWN = frozenset(CLASSES.values())
+_KINDS = {cls: (name, cls.schema_version, cls.critical) for name, cls in CLASSES.items()}
 
 
 def decode(
@@ -195,25 +197,28 @@ def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 def _extract(
     payload: str, address: Callable[[bytes], str]
 ) -> tuple[str, tuple[tuple[str, bytes], ...]]:
-    found = []
-    taken: set[str] = set()  # a string that stands twice is replaced at once, and named twice
+    places: dict[str, list[Path]] = {}
     for path, text in _strings(loads(payload), ()):
+        places.setdefault(text, []).append(path)
+    named: list[tuple[Path, str, str]] = []
+    blobs: list[tuple[str, bytes]] = []
+    for text, paths in places.items():
         head = mark = ""
         body = text
         if text.startswith("data:"):
             head, mark, body = text.partition(";base64,")
         binary = _binary(body)
-        literal = encode_basestring(text)
-        if binary is None or (literal not in taken and literal not in payload):
+        literal = _quoted(text)
+        # A different count: it is written in another way there, or is a key somewhere.
+        if binary is None or payload.count(literal) != len(paths):
             continue
-        taken.add(literal)
         payload = payload.replace(literal, "null")
-        found.append(((path, address(binary), head + mark), binary))
-    if not found:
+        name = address(binary)
+        named.extend((path, name, head + mark) for path in paths)
+        blobs.append((name, binary))
+    if not named:
         return payload, ()
-    places = [place for place, _ in found]
-    payload = payload[:-1] + f',"blobs":{dumps(places)}}}'
-    return payload, tuple((place[1], binary) for place, binary in found)
+    return payload[:-1] + f',"blobs":{dumps(named)}}}', tuple(blobs)
 
 
 def _binary(text: str) -> bytes | None:
@@ -225,16 +230,16 @@ def _binary(text: str) -> bytes | None:
 
 
 def _restore(value: dict[str, Any], blob: Callable[[str], bytes | None] | None) -> None:
-    for path, address, prefix in value.pop("blobs"):
-        data = blob(address) if blob is not None else None
-        if data is None:
-            text = f"{prefix}[binary part {address[:12]} is not in this log]"
-        else:
-            text = prefix + base64.b64encode(data).decode()
-        node: Any = value
-        try:
+    try:
+        for path, address, prefix in value.pop("blobs"):
+            data = blob(address) if blob is not None else None
+            if data is None:
+                text = f"{prefix}[binary part {address[:12]} is not in this log]"
+            else:
+                text = prefix + base64.b64encode(data).decode()
+            node: Any = value
             for step in path[:-1]:
                 node = node[step]
             node[path[-1]] = text
-        except (LookupError, TypeError):
-            raise EventInvalid("a stored binary part has no place in its event") from None
+    except (LookupError, TypeError, ValueError):
+        raise EventInvalid("a stored binary part has no place in its event") from None

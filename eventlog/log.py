@@ -17,8 +17,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from eventlog import chain, codec, connection
 from eventlog.codec import Encoded
@@ -34,7 +33,7 @@ from eventlog.errors import (
 )
 from eventlog.events import Event, SessionForked
 from eventlog.reading import Head
-from eventlog.recorded import Appended, Draft, RecordedEvent, StreamInfo, StreamKey, new_id
+from eventlog.recorded import Appended, Draft, RecordedEvent, StreamInfo, StreamKey, new_id, new_ids
 from eventlog.writing import Writing
 
 _INSERT = (
@@ -43,8 +42,7 @@ _INSERT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(NamedTuple):
     event: Event
     encoded: Encoded
     event_id: bytes
@@ -83,7 +81,8 @@ class EventLog(Writing):
         Raises WrongExpectedVersion, EventIdConflict, PartialRepeat, EventInvalid, EventTooLarge,
         Busy, LogFull, ReadOnlyLog, OutcomeUnknown.
         """
-        key = _key(stream)
+        # A key whose head is known was checked when it was first used.
+        key = stream if stream in self._heads else _key(stream)
         if not events:
             raise EventInvalid("an append needs at least one event")
         prepared = self._prepare(events)
@@ -133,21 +132,26 @@ class EventLog(Writing):
             return self._insert(db, forked, prepared)
 
     def _prepare(self, events: Sequence[Event | Draft]) -> list[_Prepared]:
-        salts = os.urandom(16 * len(events))
+        salts, ids = os.urandom(16 * len(events)), new_ids(len(events))
         prepared = []
-        for index, given in enumerate(events):
-            draft = given if isinstance(given, Draft) else Draft(given)
-            encoded = codec.encode(draft.event, self._address)
+        for index, item in enumerate(events):
+            given: uuid.UUID | None = None
+            occurred_at: str | None = None
+            if isinstance(item, Draft):
+                event, given, occurred_at = item.event, item.id, item.occurred_at
+                if occurred_at is not None and not _is_label(occurred_at):
+                    raise EventInvalid("the source's time is longer than 64 printable characters")
+            else:
+                event = item
+            encoded = codec.encode(event, self._address)
             salt = salts[16 * index : 16 * index + 16]
-            if draft.occurred_at is not None and not _is_label(draft.occurred_at):
-                raise EventInvalid("the source's time is longer than 64 printable characters")
             prepared.append(
                 _Prepared(
-                    draft.event,
+                    event,
                     encoded,
-                    draft.id.bytes if draft.id is not None else new_id(),
-                    draft.id is not None,
-                    draft.occurred_at,
+                    ids[index] if given is None else given.bytes,
+                    given is not None,
+                    occurred_at,
                     salt,
                     chain.digest(salt, encoded.payload.encode()),
                 )
@@ -216,7 +220,7 @@ class EventLog(Writing):
         now, sequence, position, link = _now(), self._sequence, head.version, head.chain
         info = head.info
         self._catch_up_eager(db, sequence)
-        rows, recorded = [], []
+        rows = []
         for p in prepared:
             sequence, position, encoded = sequence + 1, position + 1, p.encoded
             link = chain.link(
@@ -247,23 +251,27 @@ class EventLog(Writing):
                     encoded.payload,
                 )
             )
-            if self._stamps:
-                recorded.append(self._recorded(info.key, p, sequence, position, now, link))
         if len(rows) == 1:
             db.execute(_INSERT, rows[0])
         else:
             db.executemany(_INSERT, rows)
-        self._insert_blobs(db, [(rows[i][0], p.encoded) for i, p in enumerate(prepared)])
-        for stamp in self._stamps:
-            stamp.apply(db, recorded)
+        for row, p in zip(rows, prepared, strict=True):
+            if p.encoded.blobs:
+                self._insert_blobs(db, row[0], p.encoded)
+        if self._stamps:
+            recorded = [
+                self._recorded(info.key, p, row[0], row[2], now, row[10])
+                for row, p in zip(rows, prepared, strict=True)
+            ]
+            for stamp in self._stamps:
+                stamp.apply(db, recorded)
         first = head.version + 1
         self._sequence = sequence
         self._heads[info.key] = Head(info, position, link)
         return Appended(first, position, False)
 
-    @staticmethod
     def _recorded(
-        key: StreamKey, p: _Prepared, sequence: int, position: int, now: int, link: bytes
+        self, key: StreamKey, p: _Prepared, sequence: int, position: int, now: int, link: bytes
     ) -> RecordedEvent:
         return RecordedEvent(
             stream=key,
@@ -279,20 +287,18 @@ class EventLog(Writing):
             erased=False,
             payload=p.encoded.payload,
             event=p.event,
+            blob=self.blob,
         )
 
     @staticmethod
-    def _insert_blobs(db: sqlite3.Connection, encoded: list[tuple[int, Encoded]]) -> None:
-        for sequence, each in encoded:
-            for address, data in each.blobs:
-                db.execute(
-                    "insert into blobs select ?, ?, ? where not exists "
-                    "(select 1 from blobs where address = ?)",
-                    (address, len(data), data, address),
-                )
-                db.execute(
-                    "insert or ignore into blob_references values (?, ?)", (sequence, address)
-                )
+    def _insert_blobs(db: sqlite3.Connection, sequence: int, encoded: Encoded) -> None:
+        for address, data in encoded.blobs:
+            db.execute(
+                "insert into blobs select ?, ?, ? where not exists "
+                "(select 1 from blobs where address = ?)",
+                (address, len(data), data, address),
+            )
+            db.execute("insert or ignore into blob_references values (?, ?)", (sequence, address))
 
     # -- derived tables -------------------------------------------------------------------------
 

@@ -170,10 +170,17 @@ class RecordedEvent:
         return f"RecordedEvent({self.stream} {self.position} {self.type})"
 
 
+def new_ids(count: int) -> list[bytes]:
+    """UUIDv7s: time-ordered, so that the unique index grows at its end.
+
+    Those of one call count up from a random number, whose top bit stays free for that.
+    """
+    millis = time.time_ns() // 1_000_000 & 0xFFFFFFFFFFFF
+    number = int.from_bytes(os.urandom(10)) & ~(0xF << 76 | 0x7 << 61)
+    first = millis << 80 | 7 << 76 | 2 << 62 | number
+    return [(first + index).to_bytes(16) for index in range(count)]
+
+
 def new_id() -> bytes:
-    """A UUIDv7: time-ordered, so that the unique index grows at its end."""
-    millis = time.time_ns() // 1_000_000
-    number = (millis & 0xFFFFFFFFFFFF) << 80 | int.from_bytes(os.urandom(10))
-    number = number & ~(0xF << 76) | 7 << 76
-    number = number & ~(0x3 << 62) | 2 << 62
-    return number.to_bytes(16)
+    """One UUIDv7."""
+    return new_ids(1)[0]
