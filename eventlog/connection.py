@@ -13,6 +13,7 @@ itself: closing any descriptor of that file would drop SQLite's own locks.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import sqlite3
@@ -33,7 +34,6 @@ from eventlog.errors import (
     LogNotFound,
     NewerFormat,
     NotALog,
-    OutcomeUnknown,
     ReadOnlyLog,
     UnsafePath,
 )
@@ -62,7 +62,13 @@ class FileLock:
 
     def __init__(self, path: Path, timeout: float) -> None:
         self._path, self._timeout = path, timeout
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = -1
+
+    def open(self) -> None:
+        """Open the lock file, made when missing; raises OSError. A second call does nothing."""
+        if self._descriptor < 0:
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._descriptor = os.open(self._path, flags, 0o600)
 
     def acquire(self, database: Path) -> None:
         """Take it; raises Busy at the deadline."""
@@ -80,13 +86,20 @@ class FileLock:
                 return
         raise Busy(str(database), self._timeout)
 
+    def attempt(self) -> None:
+        """Take it if nobody holds it; ``close`` gives it back."""
+        with contextlib.suppress(OSError):
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
     def release(self) -> None:
         """Give it back."""
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Close the lock file; it stays in place, since removing it would split the lock in two."""
-        os.close(self._descriptor)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
 
 def lock_path(path: Path) -> Path:
@@ -102,7 +115,10 @@ def check_path(path: Path, *, create: bool) -> bool:
         if not create:
             raise LogNotFound(str(path)) from None
         if not path.parent.exists():
-            path.parent.mkdir(mode=0o700, parents=True)
+            try:
+                path.parent.mkdir(mode=0o700, parents=True)
+            except OSError as error:
+                raise UnsafePath(str(path), str(error)) from None
         elif not path.parent.is_dir():
             raise UnsafePath(str(path), f"{path.parent} is not a folder") from None
         _check_file_system(path.parent, path)
@@ -151,13 +167,16 @@ def open_connection(
     """
     if fresh:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with contextlib.suppress(FileExistsError):  # another process was faster: open what it made
+        try:
             os.close(os.open(path, flags, 0o600))
+        except FileExistsError:
+            pass  # another process was faster: open what it made
+        except OSError as error:
+            raise _refused(error, path) from None
     if not read_only and not os.access(path, os.W_OK):
         raise ReadOnlyLog(str(path), "the file is not writable; open it read-only")
-    mode = "ro" if read_only else "rw"
     connection = sqlite3.connect(
-        f"file:{quote(str(path))}?mode={mode}",
+        f"file:{quote(str(path))}?{_mode(path, read_only)}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,
@@ -165,8 +184,15 @@ def open_connection(
         cached_statements=256,
     )
     try:
-        with translated(path):
+        with translated(path, timeout):
             version = _examine(connection, path)
+            if read_only and version == 0:
+                raise NotALog(str(path), "it is empty")
+            if lock is not None:
+                try:
+                    lock.open()  # not before: beside a foreign file nothing is left
+                except OSError as error:
+                    raise _refused(error, path) from None
             for pragma in (
                 "trusted_schema=off",
                 "cell_size_check=on",
@@ -182,12 +208,30 @@ def open_connection(
             connection.execute("pragma secure_delete=on")
             if sys.platform == "darwin":
                 connection.execute("pragma fullfsync=on")
-            if version < schema.FORMAT and lock is not None:
+            journal = connection.execute("pragma journal_mode").fetchone()[0]
+            # A copy made by VACUUM INTO is no WAL file, and would lose a commit in a power cut.
+            if lock is not None and (version < schema.FORMAT or journal != "wal"):
                 _create(connection, path, lock)
             return connection, False
     except BaseException:
         connection.close()
         raise
+
+
+def _mode(path: Path, read_only: bool) -> str:
+    """How SQLite opens the file: on a medium that cannot be written it must not try to lock."""
+    if not read_only:
+        return "mode=rw"
+    log = path.with_name(path.name + "-wal")
+    if os.access(path.parent, os.W_OK) or log.exists():
+        return "mode=ro"
+    return "mode=ro&immutable=1"
+
+
+def _refused(error: OSError, path: Path) -> CtxlogError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return LogFull(str(path))
+    return ReadOnlyLog(str(path), str(error))
 
 
 def _examine(connection: sqlite3.Connection, path: Path) -> int:
@@ -231,26 +275,26 @@ def newer_format(connection: sqlite3.Connection, path: Path) -> NewerFormat | No
 
 
 @contextlib.contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated(path: Path, waited: float = 0) -> Iterator[None]:
     """SQLite's and the system's errors as this project's own."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise translate(error, path) from error
-    except UnicodeDecodeError as error:
-        raise DamagedLog(str(path), "a text column is not UTF-8") from error
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise translate(error, path, waited) from error
 
 
-def translate(error: sqlite3.Error, path: Path) -> CtxlogError:
-    """The typed error for one of SQLite's."""
+def translate(
+    error: sqlite3.Error | UnicodeDecodeError, path: Path, waited: float = 0
+) -> CtxlogError:
+    """The typed error for one of SQLite's. A failed commit is the caller's to judge."""
+    if isinstance(error, UnicodeDecodeError):
+        return DamagedLog(str(path), "a text column is not UTF-8")
     name = str(getattr(error, "sqlite_errorname", "") or "")
     text = str(error)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return Busy(str(path), 0)
+        return Busy(str(path), waited)
     if name.startswith("SQLITE_FULL"):
         return LogFull(str(path))
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return ReadOnlyLog(str(path), text)
-    if name.startswith("SQLITE_IOERR"):
-        return OutcomeUnknown(text)
     return DamagedLog(str(path), text)

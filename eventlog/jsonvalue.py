@@ -12,6 +12,7 @@ readers refuse it. NaN and infinities are not JSON and are refused.
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -33,10 +34,8 @@ def dumps(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError) as error:
         raise EventInvalid(f"not storable as JSON: {error}") from None
-    text = utf8_clean(text)
-    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        raise EventInvalid(f"JSON nested more than {MAX_DEPTH} deep")
-    return text
+    _check_depth(text, value)
+    return utf8_clean(text)
 
 
 def utf8_clean(text: str) -> str:
@@ -54,19 +53,35 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def loads(text: str | bytes) -> Any:
-    """The value of JSON text; raises EventInvalid when it is not JSON or nested too deep."""
+    """The value of JSON text.
+
+    Raises EventInvalid when it is not JSON, when it is nested deeper than Python can follow, and
+    for numbers that Python cannot hold (``1e400``, an integer of 5,000 digits).
+    """
     try:
         return from_json(text, allow_inf_nan=False, cache_strings="keys")
-    except ValueError:
-        # from_json refuses lone surrogates and very long integers, which json reads.
+    except (ValueError, TypeError):
+        # from_json refuses lone surrogates, in escapes or as they are; json reads them.
         try:
-            return json.loads(text, parse_constant=_no_constant)
-        except (ValueError, RecursionError) as error:
+            return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        except (ValueError, TypeError, RecursionError) as error:
             raise EventInvalid(f"not JSON: {error}") from None
 
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits[:40]} is over the range of a float")
+    return number
+
+
+def _check_depth(text: str, value: Any) -> None:
+    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise EventInvalid(f"JSON nested more than {MAX_DEPTH} deep")
 
 
 def _depth(value: Any) -> int:
@@ -108,10 +123,12 @@ class Json:
 
     @classmethod
     def of_text(cls, text: str) -> Json:
-        """From JSON text that is kept as it is; raises EventInvalid when it is not JSON."""
+        """From JSON text that is kept as it is; raises EventInvalid for what ``Json`` refuses."""
+        value = loads(text)
+        _check_depth(text, value)
         self = cls.__new__(cls)
-        object.__setattr__(self, "_value", loads(text))
-        object.__setattr__(self, "_text", text)
+        object.__setattr__(self, "_value", value)
+        object.__setattr__(self, "_text", utf8_clean(text))
         return self
 
     @classmethod
@@ -121,6 +138,9 @@ class Json:
         object.__setattr__(self, "_text", None)
         object.__setattr__(self, "_value", value)
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Json.of_text, (self.text,)  # for copy and pickle, which would set attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Json is immutable: {name}")

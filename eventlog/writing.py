@@ -10,6 +10,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -17,11 +18,19 @@ from typing import Any, Self
 
 from eventlog import connection
 from eventlog.derived import Derived, Stamp
-from eventlog.errors import InputRefused, LogFull, OutcomeUnknown, ReadOnlyLog
+from eventlog.errors import (
+    DamagedLog,
+    InputRefused,
+    LogFull,
+    OutcomeUnknown,
+    ReadOnlyLog,
+    UnsafePath,
+)
 from eventlog.reading import Head, Reading
 from eventlog.recorded import StreamKey
 
 _ABANDONED: list[Any] = []
+_OPEN: weakref.WeakSet[Writing] = weakref.WeakSet()
 
 
 class Writing(Reading):
@@ -40,6 +49,7 @@ class Writing(Reading):
         if durability not in ("full", "normal"):
             raise InputRefused(f"durability is 'full' or 'normal', not {durability!r}")
         self.path = Path(path)
+        self._absolute = self.path.absolute()
         self._durability: connection.Durability = durability
         self._timeout = lock_timeout
         self._asked_read_only = read_only
@@ -48,6 +58,7 @@ class Writing(Reading):
         self._closed = False
         self._create = create
         self._open()
+        _OPEN.add(self)
 
     # -- the connection -------------------------------------------------------------------------
 
@@ -55,39 +66,59 @@ class Writing(Reading):
         fresh = connection.check_path(self.path, create=self._create and not self._asked_read_only)
         self._lock: connection.FileLock | None = None
         if not self._asked_read_only:
-            try:
-                lock_path = connection.lock_path(self.path)
-                self._lock = connection.FileLock(lock_path, self._timeout)
-            except OSError as error:
-                raise ReadOnlyLog(str(self.path), str(error)) from None
-        self._db, self.read_only = connection.open_connection(
-            self.path,
-            read_only=self._asked_read_only,
-            durability=self._durability,
-            timeout=self._timeout,
-            fresh=fresh,
-            lock=self._lock,
-        )
+            self._lock = connection.FileLock(connection.lock_path(self.path), self._timeout)
+        try:
+            self._db, self.read_only = connection.open_connection(
+                self.path,
+                read_only=self._asked_read_only,
+                durability=self._durability,
+                timeout=self._timeout,
+                fresh=fresh,
+                lock=self._lock,
+            )
+        except BaseException:
+            if self._lock is not None:
+                self._lock.close()
+            raise
         self._pid = os.getpid()
         self._heads: dict[StreamKey, Head] = {}
         self._sequence = 0
         self._data_version = -1
         self._reset_reading()
-        with connection.translated(self.path):
-            row = self._db.execute("select value from meta where key = 'log_key'").fetchone()
+        try:
+            self._file = _identity(self.path)
+            with connection.translated(self.path):
+                row = self._db.execute("select value from meta where key = 'log_key'").fetchone()
+            if row is None:
+                raise DamagedLog(str(self.path), "it has no key")
+        except BaseException:
+            self._db.close()
+            if self._lock is not None:
+                self._lock.close()
+            raise
         self.log_key: bytes = row[0]
 
     def _ready(self) -> sqlite3.Connection:
         if self._closed:
             raise ReadOnlyLog(str(self.path), "the log is closed")
         if self._pid != os.getpid():
-            # A connection carried across fork() must not be used, nor even closed, in the child.
-            _ABANDONED.append((self._db, self._lock))
-            self._mutex = threading.RLock()
             for stamp in self._stamps:
                 stamp.forget()
+            self.path = self._absolute  # the child may have gone to another folder
             self._open()
         return self._db
+
+    def _forked(self) -> None:
+        """In a child: leave the parent's connection alone; the next use opens an own one.
+
+        The mutex may be held by a thread that does not exist here. The lock's descriptor is shared
+        with the parent: open here, it would keep the lock of a parent that dies.
+        """
+        self._mutex = threading.RLock()
+        if self._pid != os.getpid():
+            _ABANDONED.append(self._db)  # SQLite: not even to be closed
+            if self._lock is not None:
+                self._lock.close()
 
     def close(self) -> None:
         """Close the connection. A second call does nothing."""
@@ -95,6 +126,8 @@ class Writing(Reading):
             if self._closed or self._pid != os.getpid():
                 return
             self._closed = True
+            if self._lock is not None:
+                self._lock.attempt()  # the last connection checkpoints when it closes
             self._db.close()
             if self._lock is not None:
                 self._lock.close()
@@ -114,25 +147,29 @@ class Writing(Reading):
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One write transaction under the lock: committed at the end, rolled back on any error.
 
-        For this package's own writers (appends, redaction, import of an export).
+        For this package's own writers (appends, redaction, import of an export). Raises
+        InputRefused inside itself, and UnsafePath when the file was moved away meanwhile.
         """
         with self._mutex:
             db = self._ready()
             if self.read_only or self._lock is None:
                 newer = connection.newer_format(db, self.path)
                 raise newer if newer is not None else ReadOnlyLog(str(self.path))
-            self._lock.acquire(self.path)
+            if db.in_transaction:
+                raise InputRefused("the log is written inside a write transaction of its own")
+            # An interrupt may come between any two steps: all of them stand inside the try.
             try:
-                with connection.translated(self.path):
-                    db.execute("begin immediate")
+                self._lock.acquire(self.path)
                 try:
-                    with connection.translated(self.path):
-                        self._refresh(db)
-                        yield db
+                    if _identity(self.path) != self._file:
+                        raise UnsafePath(str(self.path), "it was moved or replaced while open")
+                    db.execute("begin immediate")
+                    self._refresh(db)
+                    yield db
                 except BaseException as error:
                     self._rolled_back(db)
-                    if isinstance(error, OutcomeUnknown):  # an I/O error before the commit
-                        raise ReadOnlyLog(str(self.path), error.cause) from error
+                    if isinstance(error, sqlite3.Error | UnicodeDecodeError):
+                        raise connection.translate(error, self.path, self._timeout) from error
                     raise
                 self._commit(db)
             finally:
@@ -141,9 +178,11 @@ class Writing(Reading):
     def _commit(self, db: sqlite3.Connection) -> None:
         try:
             db.execute("commit")
-        except sqlite3.Error as error:
-            fault = connection.translate(error, self.path)
+        except BaseException as error:
             self._rolled_back(db)
+            if not isinstance(error, sqlite3.Error):
+                raise
+            fault = connection.translate(error, self.path)
             if isinstance(fault, LogFull):
                 raise fault from error
             raise OutcomeUnknown(str(error)) from error
@@ -153,6 +192,7 @@ class Writing(Reading):
             if db.in_transaction:
                 db.execute("rollback")
         self._data_version = -1
+        self._reset_reading()
         self._heads.clear()
         self._reset_reading()
         for stamp in self._stamps:
@@ -170,3 +210,20 @@ class Writing(Reading):
             stamp.forget()
         row = db.execute("select max(sequence) from events").fetchone()
         self._sequence = row[0] or 0
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Which file stands at the path now; (0, 0) when there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
+
+
+def _forked() -> None:
+    for log in list(_OPEN):
+        log._forked()
+
+
+os.register_at_fork(after_in_child=_forked)
