@@ -7,18 +7,25 @@
     │   ├── PartialRepeat        some of the given ids are known and some are new
     │   ├── EventInvalid         the event, its JSON or its key is not acceptable
     │   └── EventTooLarge        a payload over the limit
-    ├── OutcomeUnknown           the commit failed: written or not, a retry with the same ids is
-    safe ├── DatabaseFault │   ├── Busy                 another process held the lock until the
-    deadline │   ├── LogFull              no space left on the device │   ├── ReadOnlyLog
-    opened for reading only │   ├── NotALog              a file that is not a ctxlog database │
-    ├── NewerFormat          written by a later version of this program │   ├── LogNotFound
-    no file at that path │   ├── UnsafePath           a symbolic link, a hard link, or a network
-    file system │   └── DamagedLog           SQLite reports that the file is malformed ├── NotFound
-    │   ├── StreamNotFound │   ├── PositionNotFound │   ├── ItemNotFound │   └── Ambiguous
-    several sessions match; they are listed ├── IntegrityFault           the chain, a trigger or a
-    digest does not hold ├── CriticalUnknown          an event of an unknown critical type: no
-    context can be folded ├── NoContext                the stream has no message yet └──
-    InputRefused             a reference, an option or a file that cannot be taken as it is
+    ├── OutcomeUnknown           the commit failed: written or not, a retry by id is safe
+    ├── DatabaseFault            the database cannot be used now, or not at all
+    │   ├── Busy                 another process held the lock until the deadline
+    │   ├── LogFull              no space left on the device
+    │   ├── ReadOnlyLog          opened for reading only, closed, or not writable
+    │   ├── NotALog              a file that is not a ctxlog database
+    │   ├── NewerFormat          written by a later version of this program
+    │   ├── LogNotFound          no file at that path
+    │   ├── UnsafePath           a link, a network file system, a file that was moved away
+    │   └── DamagedLog           SQLite reports that the file is malformed
+    ├── NotFound                 what was asked for is not in the log
+    │   ├── StreamNotFound
+    │   ├── PositionNotFound
+    │   ├── ItemNotFound
+    │   └── Ambiguous            several sessions match; they are listed
+    ├── IntegrityFault           the chain, a trigger or a digest does not hold
+    ├── CriticalUnknown          an unknown type that a fold must not skip
+    ├── NoContext                the stream has no message yet
+    └── InputRefused             a reference, an option or a file that cannot be taken as it is
 
 Messages are built here from data that stays readable as attributes, so a caller never parses text.
 """

@@ -6,10 +6,10 @@ parts.
 
 Dialects and what one stored message is in each:
 
-``openai_chat``       one entry of ``messages``: ``{"role": …, "content": …, "tool_calls": […]}``
-``openai_responses``  one input or output item, or all output items of one answer as ``{"items":
-[…]}`` ``anthropic``         ``{"role": …, "content": str | [blocks]}``; the system prompt has role
-``system``
+* ``openai_chat``: one entry of ``messages``, ``{"role": …, "content": …, "tool_calls": […]}``
+* ``openai_responses``: one input or output item, or all output items of one answer as
+  ``{"items": […]}``
+* ``anthropic``: ``{"role": …, "content": str | [blocks]}``; the system prompt has role ``system``
 
 A tool result is stored apart (``ToolResultRecorded``); its native form is the ``tool`` message, the
 ``function_call_output`` item, or the ``tool_result`` block.
