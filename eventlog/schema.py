@@ -10,6 +10,7 @@ Tables change only by a new migration step; a released step is never edited.
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import time
@@ -106,6 +107,9 @@ begin select raise(abort, 'ctxlog: the event is erased already'); end""",
 begin select raise(abort, 'ctxlog: redactions are immutable'); end""",
     """create trigger redactions_delete before delete on redactions
 begin select raise(abort, 'ctxlog: redactions are never deleted'); end""",
+    """create trigger blobs_insert before insert on blobs
+when exists (select 1 from blobs where address = new.address and data is not new.data)
+begin select raise(abort, 'ctxlog: binary parts are immutable'); end""",
     """create trigger blobs_update before update on blobs
 begin select raise(abort, 'ctxlog: binary parts are immutable'); end""",
     """create trigger blobs_delete before delete on blobs
@@ -142,17 +146,24 @@ def migrate(connection: sqlite3.Connection) -> None:
 def definitions(connection: sqlite3.Connection) -> dict[str, str]:
     """The stored text of every table, trigger, view and index that guards the events."""
     rows = connection.execute("select name, sql from sqlite_schema where sql is not null")
-    return {name: sql for name, sql in rows if name in _guarded()}
+    return {name: sql for name, sql in rows if name in _NAMES}
 
 
+@functools.cache
 def expected() -> dict[str, str]:
-    """The text that ``definitions`` gives on an untouched file."""
-    return {_name(statement): statement for statement in STATEMENTS}
+    """The text that ``definitions`` gives on an untouched file: SQLite rewrites its beginning."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        for statement in STATEMENTS:
+            connection.execute(statement)
+        return definitions(connection)
+    finally:
+        connection.close()
 
 
-def _name(statement: str) -> str:
-    return statement.split()[2]
+_NAMES = frozenset(statement.split()[2] for statement in STATEMENTS)
 
-
-def _guarded() -> set[str]:
-    return {_name(statement) for statement in STATEMENTS}
+TABLES = frozenset(
+    statement.split()[2] for statement in STATEMENTS if statement.startswith("create table")
+)
+"""The tables that are the log; every other one is derived, or somebody else's."""
