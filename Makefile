@@ -1,0 +1,48 @@
+# Each target makes its own .venv when it is missing or older than pyproject.toml.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+DOCS := $(wildcard README.md) $(sort $(shell find docs -name '*.md'))
+
+.PHONY: demo test check bench docs fix reliability
+
+demo: .venv/.ready  ## Import the bundled session and look at its compaction
+	$(BIN)/ctxlog demo
+
+test: .venv/.ready  ## The tests, without the slow profiles
+	$(BIN)/python -m pytest -q -m "not slow"
+
+check: .venv/.ready-check  ## Everything that CI checks
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory test
+	$(BIN)/cog --check -I . $(DOCS)
+
+reliability: .venv/.ready  ## The slow profiles: kill -9, races, mutated input
+	$(BIN)/python -m pytest -q -m slow
+
+bench: .venv/.ready-bench  ## Measure beside the limit; takes minutes
+	$(BIN)/python -m bench $(ARGS)
+
+docs: .venv/.ready-check  ## Write the generated parts of the docs anew
+	$(BIN)/cog -r -I . $(DOCS)
+
+fix: .venv/.ready-check  ## Format, and mend what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.venv/.ready: pyproject.toml
+	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	$(INSTALL) --editable '.[tokens,test]'
+	touch $@
+
+.venv/.ready-check: pyproject.toml | .venv/.ready
+	$(INSTALL) --editable '.[tokens,test,check]'
+	touch $@
+
+.venv/.ready-bench: pyproject.toml | .venv/.ready
+	$(INSTALL) --editable '.[tokens,test,bench]'
+	touch $@
