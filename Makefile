@@ -35,14 +35,14 @@ fix: .venv/.ready-check  ## Format, and mend what the linter can
 	$(BIN)/ruff format .
 
 .venv/.ready: pyproject.toml
-	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	$(INSTALL) --editable '.[tokens,test]'
-	touch $@
+	@touch $@
 
 .venv/.ready-check: pyproject.toml | .venv/.ready
 	$(INSTALL) --editable '.[tokens,test,check]'
-	touch $@
+	@touch $@
 
 .venv/.ready-bench: pyproject.toml | .venv/.ready
 	$(INSTALL) --editable '.[tokens,test,bench]'
-	touch $@
+	@touch $@
