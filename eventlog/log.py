@@ -144,7 +144,7 @@ class EventLog(Writing):
             else:
                 event = item
             encoded = codec.encode(event, self._address)
-            salt = salts[16 * index : 16 * index + 16]
+            salt = draft.salt or salts[16 * index : 16 * index + 16]
             prepared.append(
                 _Prepared(
                     event,

@@ -171,6 +171,22 @@ class Reading:
                         found[row[1]] = self._event(info.key, row)
         return found
 
+    def salts(self, stream: StreamKey | str, positions: Iterable[int]) -> dict[int, bytes]:
+        """The salts of some events, for digests of what they hold; an erased event has none."""
+        info = self.stream(stream)
+        found: dict[int, bytes] = {}
+        with self._mutex, translated(self.path):
+            db = self._ready()
+            for position in set(positions):
+                for owner, _, _ in self._segments(info, position - 1, position):
+                    row = db.execute(
+                        "select salt from events where stream = ? and position = ?",
+                        (owner.row, position),
+                    ).fetchone()
+                    if row is not None and row[0] is not None:
+                        found[position] = bytes(row[0])
+        return found
+
     def headers(
         self, stream: StreamKey | str, after: int = 0, to: int | None = None
     ) -> list[Header]:

@@ -64,6 +64,8 @@ class Draft:
     id: uuid.UUID | None = None
     occurred_at: str | None = None
     """The source's clock as it wrote it: a label, never used for order."""
+    salt: bytes | None = None
+    """16 random bytes, given only where a digest had to be made before the append."""
 
 
 class Appended(NamedTuple):
