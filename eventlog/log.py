@@ -137,14 +137,17 @@ class EventLog(Writing):
         for index, item in enumerate(events):
             given: uuid.UUID | None = None
             occurred_at: str | None = None
+            salt: bytes | None = None
             if isinstance(item, Draft):
                 event, given, occurred_at = item.event, item.id, item.occurred_at
+                salt = item.salt
                 if occurred_at is not None and not _is_label(occurred_at):
                     raise EventInvalid("the source's time is longer than 64 printable characters")
             else:
                 event = item
             encoded = codec.encode(event, self._address)
-            salt = draft.salt or salts[16 * index : 16 * index + 16]
+            if salt is None:
+                salt = salts[16 * index : 16 * index + 16]
             prepared.append(
                 _Prepared(
                     event,
