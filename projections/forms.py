@@ -1,0 +1,120 @@
+"""What a stored message and a sent one may differ in and still be the same message.
+
+Two messages are *alike* when they are equal after normalising: null fields left out, a single text
+part taken as a string, ``cache_control`` taken off. What was normalised away is the *form* of the
+sent one, kept as a list of changes, so that the request is rebuilt exactly and the message is
+stored once.
+
+    ["+", path, value]   set or add        ["-", path]   take off
+    ["parts", path]      the string there becomes one text part      ["text", path]   the other way
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Change = list[Any]
+
+
+def canonical(value: Any) -> str:
+    """Canonical JSON: sorted keys, no blanks, ASCII. What digests of requests are made of."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def key(message: Mapping[str, Any]) -> str:
+    """Equal for messages that are alike."""
+    return canonical(normalise(message))
+
+
+def normalise(value: Any) -> Any:
+    """A copy without what may differ between two alike messages."""
+    if isinstance(value, Mapping):
+        kept = {k: normalise(v) for k, v in value.items() if v is not None and k != "cache_control"}
+        content = kept.get("content")
+        text = _single_text(content)
+        if text is not None:
+            kept["content"] = text
+        return kept
+    if isinstance(value, list | tuple):
+        return [normalise(entry) for entry in value]
+    return value
+
+
+def _single_text(content: Any) -> str | None:
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], Mapping):
+        block = content[0]
+        kind = block.get("type")
+        if set(block) == {"type", "text"} and kind in ("text", "input_text", "output_text"):
+            return str(block["text"])
+    return None
+
+
+def form(stored: Any, sent: Any) -> list[Change]:
+    """The changes that make the stored message the sent one; empty when they are equal."""
+    changes: list[Change] = []
+    _compare(stored, sent, [], changes)
+    return changes
+
+
+def _compare(stored: Any, sent: Any, path: list[Any], changes: list[Change]) -> None:
+    if canonical(stored) == canonical(sent):
+        return
+    if isinstance(stored, Mapping) and isinstance(sent, Mapping):
+        for name in stored.keys() - sent.keys():
+            changes.append(["-", [*path, name]])
+        for name, value in sent.items():
+            if name in stored:
+                _compare(stored[name], value, [*path, name], changes)
+            else:
+                changes.append(["+", [*path, name], value])
+        return
+    if isinstance(stored, list) and isinstance(sent, list) and len(stored) == len(sent):
+        for index, (old, new) in enumerate(zip(stored, sent, strict=True)):
+            _compare(old, new, [*path, index], changes)
+        return
+    if isinstance(stored, str) and sent == [{"type": "text", "text": stored}]:
+        changes.append(["parts", path])
+    elif isinstance(sent, str) and stored == [{"type": "text", "text": sent}]:
+        changes.append(["text", path])
+    elif (
+        isinstance(stored, str)
+        and isinstance(sent, list)
+        and len(sent) == 1
+        and isinstance(sent[0], Mapping)
+        and sent[0].get("text") == stored
+    ):
+        # One text part with more on it (a cache mark): the text is not written a second time.
+        changes.append(["parts", path])
+        _compare({"type": "text", "text": stored}, sent[0], [*path, 0], changes)
+    else:
+        changes.append(["+", path, sent])
+
+
+def apply(stored: Any, changes: Sequence[Change]) -> Any:
+    """The sent message, from the stored one and the form."""
+    value = json.loads(json.dumps(stored))
+    for operation, path, *given in changes:
+        if not path:
+            value = _changed(value, operation, given)
+            continue
+        node = value
+        for step in path[:-1]:
+            node = node[step]
+        last = path[-1]
+        if operation == "-":
+            node.pop(last, None)
+        else:
+            node[last] = _changed(
+                node.get(last) if isinstance(node, dict) else node[last], operation, given
+            )
+    return value
+
+
+def _changed(value: Any, operation: str, given: Sequence[Any]) -> Any:
+    if operation == "parts":
+        return [{"type": "text", "text": value}]
+    if operation == "text":
+        return value[0]["text"]
+    return given[0]
