@@ -1,0 +1,83 @@
+"""The head of a log, and its verification: everything recomputed from the stored bytes.
+
+``verify`` finds any change of an event, of its order in its stream, of a stream's name or parent,
+of a binary part, of the tables' definitions, and damage that SQLite can see. It never raises for a
+damaged file: each damage is a ``Problem``.
+
+What it cannot find without a head that was kept outside the file: that the newest events were cut
+off, or that the whole file was made anew. Covered by no hash, so never found: when a stream was
+created (a label), its import key, and which of two streams' events was appended first.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from eventlog.connection import translated
+from eventlog.reading import Reading
+from eventlog.recorded import StreamKey
+from eventlog.snapshot import snapshot
+from eventlog.stored import Problem as Problem
+from eventlog.stored import stored_head
+from eventlog.verifying import Progress, Verifier
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a verification found."""
+
+    head: str
+    """Empty where the file is too damaged to have one."""
+    events: int
+    streams: int
+    redactions: int
+    """Erased events among them."""
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no problem."""
+        return not self.problems
+
+
+def head(log: Reading) -> str:
+    """The head of the log: kept outside the file, it makes every later change of it visible.
+
+    Raises DamagedLog.
+    """
+    with log._mutex, translated(log.path):
+        return stored_head(log._ready())
+
+
+def verify(
+    log: Reading,
+    *,
+    stream: StreamKey | str | None = None,
+    head: str | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Recompute everything, and tell what does not hold.
+
+    With ``stream`` only that stream and its ancestors are recomputed, and SQLite's own check of the
+    whole file is left out. With ``head``, one that was kept, a log that has another is a problem;
+    a log that has grown since has another head too. Raises StreamNotFound, never for damage.
+    """
+    key = log.stream(stream).key if stream is not None else None
+    verifier = Verifier(str(log.path), progress)
+    try:
+        with snapshot(log) as db:
+            verifier.run(db, key)
+    except sqlite3.Error as error:
+        verifier.report(None, None, "database", str(error))
+    found = verifier.head
+    if head is not None and head.strip().lower() != found:
+        message = f"the head is {found or 'unreadable'}, not {head.strip()}: "
+        intact = not verifier.problems
+        message += "events were cut off, added or made anew" if intact else "the log was changed"
+        verifier.report(None, None, "head", message)
+    if verifier.more:
+        verifier.problems.append(Problem("", None, "database", f"{verifier.more} problems more"))
+    return Verification(
+        found, verifier.events, verifier.scope, verifier.erased, tuple(verifier.problems)
+    )
