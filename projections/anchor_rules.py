@@ -14,7 +14,7 @@ MAX_RULE = 400
 """No sentence longer than this is taken: pasted data, not an instruction."""
 
 _LINE = re.compile(r"[^\n]+")
-_END = re.compile(r"(?<=[.!?])[\"')*_]{0,3}\s+|(?<=[。!?;])")
+_END = re.compile(r"(?<=[.!?])(?<!\b[ei]\.[ge]\.)(?<!\bvs\.)[\"')*_]{0,3}\s+|(?<=[。!?;])")
 _LEAD = re.compile(r"(?:<[\w-]{1,40}>|[\s>#*_•·–—\"'“(-]|\d{1,3}[.)、]\s|\[[ xX]\])+")
 _CLOSING_TAGS = re.compile(r"(?:</[\w-]{1,40}>\s*)+$")
 _TRAIL = " \t\r.!。!;;,,、:*_\"'”"
@@ -29,7 +29,7 @@ _ENGLISH = re.compile(
       |{_ORDER}(?:ensure|avoid|remember\ to|make\ sure|be\ sure\ to)\s
       |\b(?:mustn['’]?t|must|shall\ not|should\ not|shouldn['’]t|under\ no\ circumstances)\b
       |\b(?:at\ all\ times|forbidden|prohibited|not\ allowed|mandatory|from\ now\ on)\b
-      |^(?:important|critical):
+      |^(?:important|critical):[*]*\s+\S
       |\bonly\ (?:use|edit|change|touch|run|write|modify|read|answer|reply|respond|work)\b
       |\b(?:use|prefer|choose|stick\ (?:to|with))\b
         [^.]{{1,80}}(?:,\ not\ |\binstead\ of\b|\brather\ than\b)

@@ -196,7 +196,7 @@ def _ids(text: str, taken: _Spans) -> Iterator[_Found]:
 
 
 _NUMBER = re.compile(
-    r"""(?<![\w.,])(?<![A-Za-z_]-)(?:
+    r"""(?<![\w.,;])(?<!\x1b\[)(?<![A-Za-z_]-)(?:
       [$€£¥₹]\ ?(?P<money>\d{1,15}(?:,\d{3}){0,5}(?:\.\d{1,6})?)(?:[kKMB]|bn|m)?(?!\w|[.,]\d)
       |(?P<value>\d{1,15}(?:,\d{3}){0,5}(?:\.\d{1,6})?)(?:
         (?:%|s|h|m|°C|°F)(?![\w°])
@@ -212,7 +212,7 @@ _NUMBER = re.compile(
 )
 
 
-_TIMING = re.compile(r"\d+\.\d+ ?(?:ns|µs|μs|us|ms|s)")
+_TIMING = re.compile(r"\d+\.\d+ ?(?:ns|µs|μs|us|ms|s|seconds)")
 
 
 def _numbers(text: str, taken: _Spans, source: str) -> Iterator[_Found]:
@@ -249,7 +249,8 @@ _ERRORS = re.compile(
     re.VERBOSE | re.ASCII | re.MULTILINE,
 )
 _CODE_AFTER_COLON = re.compile(
-    r"[^:]+: (?:[{(\[]|(?:string|boolean|null|undefined|typeof|any)\b ?(?:[,;)|=]|$)|(?:If|When)\b)"
+    r"[^:]+: (?:[{(\[]|(?:[Ii]f|[Ww]hen)\b"
+    r"|(?:string|boolean|null|undefined|typeof|any)\b ?(?:[,;)|=]|$))"
 )
 
 
@@ -298,7 +299,11 @@ def is_command(line: str) -> bool:
     words = line.split(maxsplit=12)
     while words and (words[0] == "sudo" or _ASSIGNMENT.match(words[0])):
         words = words[1:]
-    if len(words) < 2 or not (words[0] in _PROGRAMS or words[0].startswith("./")):
+    if (
+        len(words) < 2
+        or words[-1] == "..."
+        or not (words[0] in _PROGRAMS or words[0].startswith("./"))
+    ):
         return False
     # "git rebase" and "cat -n" are spoken of; "npm test" and "git push origin" are meant to be run.
     return len(words) > 2 or (words[0] != "git" and words[1][0] != "-")
