@@ -42,6 +42,7 @@ _MIXED = re.compile(r"[^:\\]*?\.[A-Za-z][A-Za-z0-9]{0,5}(?![A-Za-z0-9_./-])")
 _DOT_FILE = re.compile(
     r"\.(?:env(?:\.\w{1,20})?|[a-z]{2,14}(?:ignore|rc)|editorconfig|gitattributes)"
 )
+_PLACEHOLDER = re.compile(r"(?:[})*]|<[\w -]{1,40}>)$")
 _TEMPLATE = re.compile(r"%[\d.]*[sd]|\.\.\.|//|\$\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _TECHNICAL = re.compile(r"[a-z][A-Z]|[\d_.-]")
@@ -53,8 +54,12 @@ def paths(text: str) -> Iterator[tuple[int, str]]:
         word = token[0]
         if len(word) <= MAX_PATH and ("." in word or "/" in word or "\\" in word):
             called = text[token.end() : token.end() + 1] == "("
+            start = token.start()
+            # In "<id>/0/a.json" and "${DIR}/a/b.py" what stands behind the placeholder is no path.
+            tail = word[0] == "/" and _PLACEHOLDER.search(text, max(0, start - 42), start)
             for at, path in _in_word(word, called):
-                yield token.start() + at, path
+                if at > 0 or not tail:
+                    yield start + at, path
 
 
 def _in_word(word: str, called: bool) -> Iterator[tuple[int, str]]:
@@ -86,7 +91,7 @@ def _runs(word: str) -> Iterator[tuple[int, str]]:
 
 def is_path(word: str, *, called: bool = False) -> bool:
     """Whether a word is a path; ``called`` says that a parenthesis opens behind it."""
-    if not _POSIX.fullmatch(word) or _TEMPLATE.search(word):
+    if not _POSIX.fullmatch(word) or _TEMPLATE.search(word) or word == "/dev/null":
         return False
     segments = [segment for segment in word.split("/") if segment]
     if not any(_LETTER.search(segment) for segment in segments):

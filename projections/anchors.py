@@ -235,7 +235,7 @@ _ERRORS = re.compile(
       (?:\ ?\[\w{1,40}\])?:\ [^\n]{3,160}
     |^(?:[^\s:]{1,200}:\d{1,7}(?::\d{1,7})?:\ )?(?:npm\ )?
       (?:error|fatal|panic|ERROR|FATAL|CRITICAL)(?:\[\w{1,12}\]|\ TS\d{1,5})?:\ [^\n]{3,160}
-    |^\s{0,12}---\ FAIL:\ \S{1,200}
+    |(?<!\S)---\ FAIL:\ \S{1,200}
     |\bFAILED\ [^\s:]{1,200}(?:::[^\s]{1,200}|\.\w{1,5}\b)
     |\b(?:[Ee]xit(?:ed)?(?:\ with)?(?:\ exit)?\ (?:code|status)|non-zero\ exit\ status|exitCode)
       [\ :=]{1,3}[1-9]\d{0,2}\b

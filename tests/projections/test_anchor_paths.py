@@ -34,6 +34,7 @@ class TestPaths:
             ("请看src/a.py和/home/u/文档/报告.md的内容", ["src/a.py", "/home/u/文档/报告.md"]),
             ("修改 src/应用/main.py。", ["src/应用/main.py"]),
             ("café/menu.txt", ["café/menu.txt"]),
+            ("make >/tmp/out.txt", ["/tmp/out.txt"]),
         ],
     )
     def test_are_found_as_people_and_tools_write_them(
@@ -51,6 +52,8 @@ class TestPaths:
             "call response.json() or console.log(x)",
             "process.env and self.value e.g. this",
             "src/**/*.py or %03d-%s.json",
+            "<id>/0/a.json and ${DIR}/a/b.py",
+            "make 2>/dev/null",
             "</div> // comment",
             "application/json",
             "it ended.Then it began",
