@@ -1,0 +1,108 @@
+"""Which agent wrote a file: told from its first records, never from its name."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from eventlog.errors import InputRefused
+from harness.importers.records import BLOCK, read_records
+
+FORMATS = ("claude-code", "openai-chat")
+
+_CLAUDE_TYPES = frozenset({"user", "assistant", "system", "attachment", "progress"})
+_CLAUDE_FIRST = {
+    "summary": "leafUuid",
+    "file-history-snapshot": "messageId",
+    "queue-operation": "operation",
+    "custom-title": "customTitle",
+    "ai-title": "aiTitle",
+    "last-prompt": "lastPrompt",
+    "permission-mode": "permissionMode",
+    "mode": "mode",
+    "agent-name": "agentName",
+}
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+
+
+class UnknownFormat(InputRefused):
+    """The file is no transcript that can be imported."""
+
+    def __init__(self, name: str, what: str) -> None:
+        self.name, self.what = name, what
+        super().__init__(f"{name}: {what}; importable are {' and '.join(FORMATS)}")
+
+
+def detect(head: bytes, name: str) -> str:
+    """The format of a file from its first bytes (a mebibyte is enough).
+
+    Raises UnknownFormat, which says in one line what the file seems to be.
+    """
+    if not head.strip():
+        raise UnknownFormat(name, "the file is empty")
+    guess = ""
+    for record in read_records(io.BytesIO(head[:BLOCK])):
+        if record.fault:
+            continue
+        found = _of_value(record.value)
+        if found in FORMATS:
+            return found
+        guess = guess or found
+    if not guess:
+        guess = _of_document(head)
+        if guess in FORMATS:
+            return guess
+    raise UnknownFormat(name, guess or "no record in it is one of a known transcript")
+
+
+def _of_value(value: Any) -> str:
+    """A format, or what else it seems to be, or nothing."""
+    if isinstance(value, list):
+        return _of_messages(value) or (_of_value(value[0]) if value else "")
+    if not isinstance(value, dict):
+        return ""
+    kind = value.get("type")
+    if isinstance(value.get("messages"), list):
+        return _of_messages(value["messages"])
+    if kind in ("session_meta", "response_item", "event_msg", "turn_context"):
+        return "a Codex rollout, which is not imported yet"
+    if kind in _CLAUDE_TYPES and ("sessionId" in value or "isSidechain" in value):
+        return "claude-code"
+    if kind in ("user", "assistant") and isinstance(value.get("message"), dict):
+        return "claude-code"
+    if isinstance(kind, str) and _CLAUDE_FIRST.get(kind, "\0") in value:
+        return "claude-code"
+    if isinstance(value.get("contents"), list) or "toolCalls" in value:
+        return "a Gemini session, which is not imported yet"
+    if "samples" in value and "eval" in value:
+        return "an Inspect log, which is not imported yet"
+    return ""
+
+
+def _of_messages(messages: list[Any]) -> str:
+    if not messages:
+        return "openai-chat"
+    first = messages[0]
+    if isinstance(first, list):
+        return _of_messages(first)
+    if not isinstance(first, dict) or first.get("role") not in _ROLES:
+        return ""
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") in ("tool_use", "tool_result"):
+                return "an Anthropic request, which is not imported yet"
+    return "openai-chat"
+
+
+def _of_document(head: bytes) -> str:
+    """The format of one JSON value over several lines, which may go on behind the head."""
+    text = head.decode("utf-8-sig", "replace").lstrip()
+    try:
+        return _of_value(json.loads(text))
+    except (ValueError, RecursionError):
+        pass
+    if text[:1] in "[{" and '"role"' in text and '"content"' in text:
+        return "openai-chat"
+    return ""

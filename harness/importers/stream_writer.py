@@ -1,0 +1,244 @@
+"""One imported stream: what of a file is new in it, and how that is appended.
+
+The importer hands over everything that the file holds, each time. The writer walks along the stream
+with it: what stands there already is passed over, what follows the stream's end is appended at the
+expected version. Where file and stream part, the file was rewritten: the rest becomes a fork at the
+last common record, and the same rewritten file finds that fork again. Nothing is ever taken back.
+
+Events without an origin (pins, titles, redactions) belong to the log, not to the file, and are
+passed over; so are leftovers, which an earlier import took from a file that ended inside a record.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+
+from eventlog import Draft, EventLog, RecordedEvent, StreamKey
+from eventlog.errors import InputRefused
+from harness.importers.identity import Identity, branch_id
+from harness.importers.report import SessionImport
+from harness.importers.units import Unit
+
+BATCH = 500
+"""Events of one append, more where a unit goes over it."""
+
+BATCH_BYTES = 8 * 1024 * 1024
+LEFTOVER = "torn"
+"""In ``origin.rest``: the file ended inside this record when it was taken."""
+
+
+class StreamWriter:
+    """Appends the units of one session of a file.
+
+    Raises SourceForgotten when the source was dropped on purpose, InputRefused when the name
+    belongs to a session that was not imported.
+    """
+
+    def __init__(self, log: EventLog, key: StreamKey, format: str, foreign_id: str) -> None:
+        self.key = key
+        self.report = SessionImport(key=str(key))
+        self._log = log
+        self._root = key
+        self._fresh = not log.exists(key)
+        stored = log.import_key(key)
+        if stored is None and not self._fresh:
+            raise InputRefused(f"session {key} exists and was not imported; choose another name")
+        self._import_key = stored if stored is not None else os.urandom(32)
+        self.identity = Identity(self._import_key, format, foreign_id)
+        self._branch_key: bytes | None = None
+        self._units: list[Unit] = []
+        self._events = self._weight = 0
+        self._last = 0
+        self._enter(key)
+
+    def _enter(self, key: StreamKey) -> None:
+        self.key = key
+        self._version = self._log.version(key)
+        self._tail = self._last_imported()
+
+    def _last_imported(self) -> int:
+        """The position of the last event in the stream that came from the file, or a leftover."""
+        high = self._version
+        while high > self._last:
+            low = max(self._last, high - 64)
+            found = [
+                event.position
+                for event in self._log.read(self.key, low, high)
+                if event.data.get("origin") is not None
+            ]
+            if found:
+                return found[-1]
+            high = low
+        return self._last
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes wait to be appended."""
+        return self._weight
+
+    # -- taking units ---------------------------------------------------------------------------
+
+    def add(self, unit: Unit) -> None:
+        """Take a unit; it is appended with others, in order."""
+        self._units.append(unit)
+        self._events += len(unit.events)
+        self._weight += unit.weight
+        if self._events >= BATCH or self._weight >= BATCH_BYTES:
+            self.flush()
+
+    def offer(self, unit: Unit) -> None:
+        """Take a unit only if an earlier import took it, whole or in part; else it is pending."""
+        self.flush()
+        if self._last < self._tail:
+            known, _ = self._settle(unit, self._lookup([unit]), offered=True)
+            if known:
+                return
+        self.report.pending += len(unit.stamps)
+
+    def flush(self) -> None:
+        """Append what was taken."""
+        while self._units:
+            units, self._units = self._units, []
+            self._events = self._weight = 0
+            known = self._lookup(units) if self._last < self._tail else {}
+            drafts: list[Draft] = []
+            for index, unit in enumerate(units):
+                taken, new = self._settle(unit, known, placed=len(drafts))
+                if not taken:
+                    self._branch(unit)
+                    self._units = units[index:]
+                    break
+                drafts.extend(new)
+            self._append(drafts)
+
+    def finish(self) -> SessionImport:
+        """Append what is left, and say what the file no longer holds."""
+        if self._fresh and all(not unit.stamps for unit in self._units):
+            self._units = []  # a session with nothing in it yet
+        self.flush()
+        for event in self._log.read(self.key, self._last) if self._last < self._tail else ():
+            self.report.vanished += _imported(event)
+        return self.report
+
+    # -- comparing ------------------------------------------------------------------------------
+
+    def _id(self, unit: Unit, index: int) -> uuid.UUID:
+        event_id = self.identity.event_id(unit.stamps, index)
+        return event_id if self._branch_key is None else branch_id(self._branch_key, event_id)
+
+    def _lookup(self, units: list[Unit]) -> dict[uuid.UUID, int]:
+        ids = [self._id(unit, index) for unit in units for index in range(len(unit.events))]
+        found = self._log.known_ids(ids)
+        return {event_id: at for event_id, (key, at) in found.items() if key == self.key}
+
+    def _settle(
+        self, unit: Unit, known: dict[uuid.UUID, int], placed: int = 0, offered: bool = False
+    ) -> tuple[bool, list[Draft]]:
+        """Give the unit its places: (False, []) when the file parts from the stream here."""
+        if self._last >= self._tail:
+            return not offered, [] if offered else self._plan(unit, placed)
+        if self._pass_over(unit, known):
+            return True, []
+        if unit.split is not None:
+            for size in range(len(unit.stamps) - 1, 0, -1):
+                first, rest = unit.split(size)
+                if self._pass_over(first, self._lookup([first])):
+                    taken, new = self._settle(rest, self._lookup([rest]), placed, offered)
+                    if offered and not taken:
+                        self.report.pending += len(rest.stamps)
+                    return taken or offered, new
+        if offered or self._holds_others(self._last, self._tail + 1):
+            return False, []
+        self._last = self._tail  # only leftovers stand there
+        return True, self._plan(unit, placed)
+
+    def _pass_over(self, unit: Unit, known: dict[uuid.UUID, int]) -> bool:
+        """Whether the unit is what comes next in the stream."""
+        places = [known.get(self._id(unit, index)) for index in range(len(unit.events))]
+        at = self._last
+        for place in places:
+            if place is None or place <= at or self._holds_others(at, place):
+                return False
+            at = place
+        for planned, place in zip(unit.events, places, strict=True):
+            planned.slot.position = place or 0
+        self._last = at
+        self.report.known += len(places)
+        return True
+
+    def _holds_others(self, after: int, before: int) -> bool:
+        """Whether events of the file stand between two positions."""
+        if before == after + 1:
+            return False
+        return any(_imported(event) for event in self._log.read(self.key, after, before - 1))
+
+    # -- appending ------------------------------------------------------------------------------
+
+    def _plan(self, unit: Unit, placed: int) -> list[Draft]:
+        for offset, planned in enumerate(unit.events, self._version + placed + 1):
+            planned.slot.position = offset
+        return [
+            Draft(planned.build(), self._id(unit, index), planned.occurred_at)
+            for index, planned in enumerate(unit.events)
+        ]
+
+    def _append(self, drafts: list[Draft]) -> None:
+        if not drafts:
+            return
+        if self._fresh:
+            appended = self._log.append(
+                self.key, *drafts, expected_version=0, import_key=self._import_key
+            )
+            self._fresh = False
+        else:
+            appended = self._log.append(self.key, *drafts, expected_version=self._version)
+        self._version = self._last = self._tail = appended.last
+        self.report.new += len(drafts)
+
+    def _branch(self, unit: Unit) -> None:
+        """Go on in the fork that holds what follows here; made when there is none."""
+        if self._last == 0:
+            raise InputRefused(f"session {self._root} holds another source; choose another name")
+        parent, base = self.key, self._last
+        first = self.identity.event_id(unit.stamps, 0)
+        number = 2
+        while True:
+            child = self._root._replace(session=f"{self._root.session}~{number}")
+            if not self._log.exists(child):
+                self._log.fork(
+                    child,
+                    parent,
+                    base,
+                    ownership="observed",
+                    reason="the source file was rewritten",
+                    import_key=os.urandom(32),
+                )
+                break
+            info = self._log.stream(child)
+            if (info.parent, info.base) == (parent, base) and self._holds_branch(child, first):
+                break
+            number += 1
+        self._branch_key = self._log.import_key(child)
+        self._last = base
+        self._enter(child)
+        self.report.forks.append(str(child))
+
+    def _holds_branch(self, child: StreamKey, first: uuid.UUID) -> bool:
+        """Whether that fork begins with this event, or with nothing yet."""
+        key = self._log.import_key(child)
+        if key is None:
+            return False
+        event_id = branch_id(key, first)
+        own = self._log.stream(child).base
+        begins = next((e.id for e in self._log.read(child, own) if _imported(e)), event_id)
+        return begins == event_id
+
+
+def _imported(event: RecordedEvent) -> bool:
+    """Whether an event came from the source, and is not a leftover of a torn record."""
+    origin = event.data.get("origin")
+    if not isinstance(origin, dict):
+        return False
+    rest = origin.get("rest")
+    return not (isinstance(rest, dict) and rest.get(LEFTOVER) is True)

@@ -1,0 +1,52 @@
+"""What an importer hands to a stream: units, each appended whole or not at all.
+
+An event names other events by their positions, which are known only when it is appended, or found
+to stand in the log already. So an importer works with ``Slot``s, and each event is built at the
+last moment, when the slots that it names are filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from eventlog.events import Event
+from harness.importers.identity import Stamp
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place in a stream."""
+
+    position: int = 0
+    """0 until it is known."""
+    late: Slot | None = None
+    """Where the rest stands, when an earlier import had to take only a part of it."""
+
+
+@dataclass(slots=True)
+class Planned:
+    """An event to be: where it will stand, and how it is made."""
+
+    slot: Slot
+    build: Callable[[], Event]
+    occurred_at: str | None = None
+
+
+@dataclass(slots=True)
+class Unit:
+    """Events that stand or fall together, and the records that they were made of."""
+
+    stamps: tuple[Stamp, ...]
+    events: list[Planned]
+    weight: int = 0
+    """About how many bytes it holds in memory."""
+    split: Callable[[int], tuple[Unit, Unit]] | None = None
+    """The first n records as a unit, and the rest: for what was once imported before its end."""
+
+
+def label_time(value: object) -> str | None:
+    """A source's time as the log takes it: short, printable ASCII, as it was written; else None."""
+    if isinstance(value, str) and 0 < len(value) <= 64 and value.isascii() and value.isprintable():
+        return value
+    return None
