@@ -157,35 +157,30 @@ class Writing(Reading):
                 raise newer if newer is not None else ReadOnlyLog(str(self.path))
             if db.in_transaction:
                 raise InputRefused("the log is written inside a write transaction of its own")
-            # An interrupt may come between any two steps: all of them stand inside the try.
-            try:
+            committing = False
+            try:  # an interrupt may come between any two steps: all of them stand inside
                 self._lock.acquire(self.path)
-                try:
-                    if _identity(self.path) != self._file:
-                        raise UnsafePath(str(self.path), "it was moved or replaced while open")
-                    db.execute("begin immediate")
-                    self._refresh(db)
-                    yield db
-                except BaseException as error:
-                    self._rolled_back(db)
-                    if isinstance(error, sqlite3.Error | UnicodeDecodeError):
-                        raise connection.translate(error, self.path, self._timeout) from error
+                if _identity(self.path) != self._file:
+                    raise UnsafePath(str(self.path), "it was moved or replaced while open")
+                db.execute("begin immediate")
+                self._refresh(db)
+                yield db
+                committing = True
+                db.execute("commit")
+            except BaseException as error:
+                self._rolled_back(db)
+                if not isinstance(error, sqlite3.Error | UnicodeDecodeError):
                     raise
-                self._commit(db)
-            finally:
-                self._lock.release()
-
-    def _commit(self, db: sqlite3.Connection) -> None:
-        try:
-            db.execute("commit")
-        except BaseException as error:
-            self._rolled_back(db)
-            if not isinstance(error, sqlite3.Error):
-                raise
-            fault = connection.translate(error, self.path)
-            if isinstance(fault, LogFull):
+                fault = connection.translate(error, self.path, self._timeout)
+                if committing and not isinstance(fault, LogFull):
+                    fault = OutcomeUnknown(str(error))
                 raise fault from error
-            raise OutcomeUnknown(str(error)) from error
+            finally:
+                try:
+                    self._lock.release()
+                except BaseException:  # an interrupt just here
+                    self._lock.release()
+                    raise
 
     def _rolled_back(self, db: sqlite3.Connection) -> None:
         with contextlib.suppress(sqlite3.Error):
