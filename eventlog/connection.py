@@ -129,6 +129,8 @@ def check_path(path: Path, *, create: bool) -> bool:
         raise UnsafePath(str(path), "it is a symbolic link; name the file itself")
     if not stat.S_ISREG(found.st_mode):
         raise NotALog(str(path), "it is not a regular file")
+    if 0 < found.st_size < 512:  # SQLite takes a file of a few bytes for an empty one
+        raise NotALog(str(path), "it is not an SQLite file")
     if found.st_nlink > 1:
         raise UnsafePath(str(path), "it has a second name (hard link), which corrupts SQLite files")
     _check_file_system(path, path)
