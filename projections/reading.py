@@ -1,0 +1,104 @@
+"""What an item is to legality and to the dialects: who speaks, what it calls, what it answers.
+
+An item is judged by its own message and never by a label beside it, so a message that was stored
+with tool results inside it, or under a role that no provider knows, is read the same way
+everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from eventlog import messages
+from eventlog.messages import Part
+from projections.items import Item
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "assistant": "assistant",
+}
+
+
+def readable(item: Item) -> bool:
+    """Whether the message has the shape of a message at all, so that its parts can be taken."""
+    try:
+        messages.role(item.dialect, item.message)
+        return item.parts is not None
+    except (TypeError, AttributeError):
+        # A hostile record: a list where a type name belongs, a number where content belongs.
+        return False
+
+
+def role_of(item: Item) -> Role:
+    """Who speaks: a tool where there are only results; under an unknown role, a user."""
+    if item.parts and all(part.kind == "result" for part in item.parts):
+        return "tool"
+    if item.dialect == "openai_responses" and _is_model_output(item.message):
+        return "assistant"
+    role = messages.role(item.dialect, item.message)
+    return _ROLES.get(role, "user")
+
+
+def _is_model_output(native: Any) -> bool:
+    kind = native.get("type")
+    if not isinstance(kind, str):
+        return "items" in native
+    return kind.endswith("_call") or kind in ("reasoning", "mcp_list_tools", "mcp_approval_request")
+
+
+def call_part(dialect: str, part: Part) -> Part | None:
+    """The part as a call that must be answered, or None.
+
+    Besides functions, OpenAI's Responses have calls such as ``computer_call`` that are answered by
+    an output item with the same ``call_id``.
+    """
+    if part.kind == "call":
+        return part
+    native = part.native
+    if dialect == "openai_responses" and part.kind == "other" and part.name.endswith("_call"):
+        call_id = native.get("call_id")
+        if isinstance(call_id, str) and call_id:
+            action = messages.shared_text(native.get("action", {}))
+            return Part("call", action, id=call_id, name=part.name, native=native)
+    return None
+
+
+def calls_of(item: Item) -> tuple[Part, ...]:
+    """The calls that the item makes; only a model makes calls."""
+    if role_of(item) != "assistant":
+        return ()
+    found = (call_part(item.dialect, part) for part in item.parts)
+    return tuple(part for part in found if part is not None)
+
+
+def results_of(item: Item) -> tuple[Part, ...]:
+    """The results that the item carries."""
+    return tuple(part for part in item.parts if part.kind == "result")
+
+
+def is_system(item: Item) -> bool:
+    """Whether it is a system or developer message."""
+    return role_of(item) in ("system", "developer")
+
+
+def says_something(item: Item) -> bool:
+    """Whether something of it stands in every dialect: text, not blank, a call, a result, media.
+
+    Thinking alone is nothing: it is bound to what follows it.
+    """
+    return any(
+        part.text.strip() if part.kind == "text" else part.kind in ("result", "media", "other")
+        for part in item.parts
+    ) or bool(calls_of(item))
+
+
+def only_thinks(item: Item) -> bool:
+    """Whether it is reasoning and nothing else."""
+    return any(part.kind == "thinking" for part in item.parts) and not says_something(item)
+
+
+def binds_thinking(item: Item) -> bool:
+    """Whether it carries thinking that a signature binds to its bytes."""
+    return any(part.kind == "thinking" and part.signed for part in item.parts)
