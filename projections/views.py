@@ -187,7 +187,7 @@ class Views:
             view = self.at(key, version)
         else:
             self._refuse_unknown(key, row[0], version)
-            view = View.load(json.loads(row[1]), lambda a, b: self._positions(key, a, b), version)
+            view = View.load(json.loads(row[1]), lambda a, b: self.positions(key, a, b), version)
         self._keep(key, view)
         return view
 
@@ -202,7 +202,7 @@ class Views:
         )
         if row is not None:
             start = row[0]
-            view = View.load(json.loads(row[1]), lambda a, b: self._positions(key, a, b), start)
+            view = View.load(json.loads(row[1]), lambda a, b: self.positions(key, a, b), start)
         elif info.parent is not None:
             start, view = info.base, self.at(info.parent, info.base)
         else:
@@ -262,7 +262,8 @@ class Views:
             if header.critical and not is_known(header.type, header.schema_version):
                 raise CriticalUnknown(str(key), header.position, header.type)
 
-    def _positions(self, key: StreamKey, low: int, high: int) -> list[int]:
+    def positions(self, key: StreamKey, low: int, high: int) -> list[int]:
+        """The positions of the events in a range that bring in an item."""
         return [h.position for h in self.log.headers(key, low - 1, high) if h.type in ITEM_TYPES]
 
     def _row(self, sql: str, *values: int) -> tuple[int, str] | None:

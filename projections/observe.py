@@ -1,0 +1,420 @@
+"""From a request to events: what changed in the context since the last call.
+
+An agent that is only watched reports no decisions. They are read off its requests: the request and
+the view are walked together, and what differs becomes events, marked ``inferred``. One function
+serves the wrapper, the proxy and every transcript that holds true requests. It is pure: the caller
+gives the salts.
+
+=====================================================  ========================================
+found in the request                                   event
+=====================================================  ========================================
+an entry that is like an item of the view              none
+an earlier rendition of the item at its place          ``DecisionUndone`` of the later ones
+the same place and call id, other content              ``PlaceholderSubstituted``
+another system prompt, other text with the same calls  ``MessageRevised``
+a run of items gone, or replaced                       ``ContextCompacted``
+anything else                                          a new item
+an earlier manifest, and from there another answer     ``SessionRewound``, then new items
+nothing of the conversation, other system or tools     a side call: no events
+=====================================================  ========================================
+
+After the events, the view is the manifest: what no single event explains is laid out by one
+compaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+from eventlog import codec, events, messages
+from eventlog.events import Event
+from eventlog.jsonvalue import Json
+from eventlog.messages import Dialect
+from eventlog.recorded import Draft, RecordedEvent, StreamKey
+from projections import forms, runs
+from projections.alignment import align
+from projections.context import View
+from projections.dialects.entries import RequestEntry
+from projections.items import Item
+from projections.manifest import Piece
+from projections.runs import Origin, Standing
+
+MAX_BRANCHES = 200
+"""Earlier manifests that a request is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request to a model, split into entries."""
+
+    dialect: Dialect
+    model: str
+    entries: tuple[RequestEntry, ...]
+    tools: Any = None
+    """The tool definitions as sent; None when the request has none."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Everything else in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A call of the past, as far as branches need it."""
+
+    position: int
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the log says before the request: all that ``observe`` may look at."""
+
+    version: int
+    view: View
+    items: Sequence[Item]
+    """The items of the view, in order, as folded."""
+    calls: Sequence[Earlier] = ()
+    """Earlier calls with a manifest, the newest last."""
+    tools: Sequence[tuple[int, str]] = ()
+    """(position, canonical definitions) of the declared tools, the newest last."""
+    tools_in_force: int | None = None
+    model: str = ""
+    """The model of the last call."""
+    renditions: Callable[[Origin], Sequence[tuple[int, Item]]] = lambda item: ()
+    """Earlier renditions of an item that are in force beneath the present one, the newest first."""
+    sent: Callable[[Earlier], Sequence[Item]] = lambda call: ()
+    """The items of an earlier call in the renditions that it sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What to append before the call, and what the request was made of."""
+
+    kind: Literal["call", "branch", "side"]
+    events: tuple[Event, ...]
+    pieces: tuple[Piece, ...]
+    """One for each entry of the request; empty for a side call."""
+    tools: int | None
+    """The position of the ToolsDeclared in force."""
+
+
+def entry_key(kind: str, message: Mapping[str, Any]) -> str:
+    """Equal for an entry and an item that are alike."""
+    return kind[0] + forms.key(message)
+
+
+def observe(known: Known, request: Request) -> Observation:
+    """The events that explain a request, and its pieces. Nothing is appended here.
+
+    Positions are those that the events get when they are appended at version ``known.version``.
+    """
+    return _Observer(known, request).run()
+
+
+class _Observer:
+    def __init__(self, known: Known, request: Request) -> None:
+        self.known, self.request = known, request
+        self.view = known.view.copy()
+        self.items = list(known.items)
+        self.events: list[Event] = []
+        self.pieces: dict[int, Piece] = {}
+
+    def run(self) -> Observation:
+        new = [entry_key(_kind(e), e.message) for e in self.request.entries]
+        old = [entry_key(_item_kind(i), i.message) for i in self.items]
+        pairs = align(old, new)
+        kind: Literal["call", "branch"] = "call"
+        if len(pairs) < len(old):
+            branch = self._branch(new)
+            if branch is not None:
+                kind = "branch"
+                self._rewind(branch)
+                old = [entry_key(_item_kind(i), i.message) for i in self.items]
+                pairs = align(old, new)
+            elif self._is_side(pairs):
+                return Observation("side", (), (), None)
+        tools = self._declare_tools()
+        self._match(old, new, pairs)
+        self._settle()
+        pieces = tuple(self.pieces[j] for j in range(len(new)))
+        return Observation(kind, tuple(self.events), pieces, tools)
+
+    # -- what kind of call ----------------------------------------------------------------------
+
+    def _branch(self, new: Sequence[str]) -> Earlier | None:
+        """The newest earlier call that the request goes on from with another answer."""
+        for call in list(self.known.calls)[-2 : -2 - MAX_BRANCHES : -1]:
+            size = len(call.pieces)
+            if size > len(new) or not size:
+                continue
+            following = self.request.entries[size] if size < len(new) else None
+            if following is not None and following.role != "assistant":
+                continue
+            sent = self.known.sent(call)
+            if [entry_key(_item_kind(i), i.message) for i in sent] == list(new[:size]):
+                return call
+        return None
+
+    def _rewind(self, call: Earlier) -> None:
+        sent = self.known.sent(call)
+        self._add(events.SessionRewound(to=call.position, reason="branch", inferred=True))
+        self.items = list(sent)
+        self.view.items = dict(piece.standing for piece in call.pieces)
+
+    def _is_side(self, pairs: Sequence[tuple[int, int]]) -> bool:
+        """Whether nothing of the conversation is in it, and it is not asked in the same way."""
+        if any(self.items[i].role not in messages.SYSTEM_ROLES for i, _ in pairs):
+            return False
+        if all(item.role in messages.SYSTEM_ROLES for item in self.items):
+            return False
+        system = [e for e in self.request.entries if e.role in messages.SYSTEM_ROLES]
+        standing = [i for i in self.items if i.role in messages.SYSTEM_ROLES]
+        same_system = len(pairs) == len(system) == len(standing)
+        same_tools = self._tools_position() == self.known.tools_in_force
+        same_model = not self.known.model or self.request.model == self.known.model
+        return not (same_system and same_tools and same_model)
+
+    def _tools_position(self) -> int | None:
+        if self.request.tools is None:
+            return None
+        text = forms.canonical(self.request.tools)
+        for position, declared in reversed(self.known.tools):
+            if declared == text:
+                return position
+        return -1
+
+    def _declare_tools(self) -> int | None:
+        position = self._tools_position()
+        if position != -1:
+            return position
+        definitions = Json(self.request.tools)
+        return self._add(
+            events.ToolsDeclared(dialect=self.request.dialect, definitions=definitions)
+        )
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def _add(self, event: Event) -> int:
+        self.events.append(event)
+        return self.known.version + len(self.events)
+
+    def _evolve(self, event: Event) -> int:
+        """Add an event and take it into the view."""
+        position = self._add(event)
+        self.view.evolve(_placed(event, position))
+        return position
+
+    def _match(self, old: list[str], new: list[str], pairs: list[tuple[int, int]]) -> None:
+        for i, j in pairs:
+            self.pieces[j] = self._piece(i)
+        used = {i for i, _ in pairs}
+        moved: dict[str, list[int]] = {}
+        for i in range(len(old)):
+            if i not in used:
+                moved.setdefault(old[i], []).append(i)
+        for j, key in enumerate(new):
+            if j not in self.pieces and moved.get(key):
+                i = moved[key].pop(0)
+                self.pieces[j] = self._piece(i)
+                used.add(i)
+        bounds = [(-1, -1), *pairs, (len(old), len(new))]
+        for (i0, j0), (i1, j1) in pairwise(bounds):
+            left = [i for i in range(i0 + 1, i1) if i not in used]
+            fresh = [j for j in range(j0 + 1, j1) if j not in self.pieces]
+            self._gap(left, fresh, new, last=j1 == len(new))
+
+    def _piece(self, index: int) -> Piece:
+        item, rendition = self._standing(index)
+        return Piece(item, rendition, self.items[index].form == "redacted")
+
+    def _standing(self, index: int) -> Standing:
+        origin = runs.origin(self.items[index].id)
+        return origin, self.view.items.get(origin, 0)
+
+    def _gap(self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool) -> None:
+        gone = list(left)
+        unknown = []
+        for j in fresh:
+            found = self._explained(gone, j, new[j])
+            if found is None:
+                unknown.append(j)
+            else:
+                gone.remove(found)
+        if gone:
+            self._compact(gone, unknown, last=last)
+            return
+        for j in unknown:
+            self._append(j, at_end=last)
+
+    def _explained(self, gone: Sequence[int], j: int, key: str) -> int | None:
+        entry = self.request.entries[j]
+        for i in gone:
+            item = self.items[i]
+            origin = runs.origin(item.id)
+            for depth, (rendition, earlier) in enumerate(self.known.renditions(origin)):
+                if entry_key(_item_kind(earlier), earlier.message) == key:
+                    self._restore(origin, rendition, depth)
+                    self.pieces[j] = Piece(origin, rendition, earlier.form == "redacted")
+                    return i
+        for i in gone:
+            change = _change(self.items[i], entry)
+            if change is not None:
+                position = self._evolve(change)
+                self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
+                return i
+        return None
+
+    def _restore(self, origin: Origin, rendition: int, depth: int) -> None:
+        above = [self.view.items[origin]]
+        above += [position for position, _ in list(self.known.renditions(origin))[:depth]]
+        for position in above:
+            if position:
+                self._add(events.DecisionUndone(target=position, reason="seen again in a request"))
+        self.view.items[origin] = rendition
+
+    def _compact(self, gone: Sequence[int], unknown: list[int], *, last: bool) -> None:
+        covered = [self._standing(i) for i in gone]
+        # At the end of the request the newest entry is what the call is about, not a summary.
+        split = len(unknown) - 1 if last and unknown else len(unknown)
+        brought, appended = unknown[:split], unknown[split:]
+        event = events.ContextCompacted(
+            covered=self._entries(covered),
+            messages=tuple(self._new_message(j) for j in brought),
+            trigger="request",
+            inferred=True,
+        )
+        position = self._evolve(event)
+        for number, j in enumerate(brought):
+            self.pieces[j] = Piece(f"{position}.{number}")
+        for j in appended:
+            self._append(j, at_end=True)
+
+    def _entries(self, standing: Sequence[Standing]) -> tuple[str, ...]:
+        gone = {origin for origin, _ in standing}
+        others = sorted(o for o in self.view.items if isinstance(o, int) and o not in gone)
+        ordered = [(origin, 0) for origin, _ in standing]
+        return tuple(runs.encode(ordered, others))
+
+    def _append(self, j: int, *, at_end: bool) -> None:
+        after = None
+        if not at_end and j > 0 and j - 1 in self.pieces:
+            after = str(self.pieces[j - 1].item)
+        entry = self.request.entries[j]
+        position = self._evolve(_new_item(self.request.dialect, entry, after))
+        self.pieces[j] = Piece(position)
+
+    def _new_message(self, j: int) -> events.NewMessage:
+        entry = self.request.entries[j]
+        return events.NewMessage(dialect=self.request.dialect, message=Json(dict(entry.message)))
+
+    def _settle(self) -> None:
+        """What no single event explains: the order of the request is laid out as it is."""
+        wanted = [self.pieces[j].standing for j in range(len(self.request.entries))]
+        if self.view.standing() == wanted:
+            return
+        names = {origin for origin, _ in wanted}
+        gone = [(origin, r) for origin, r in self.view.items.items() if origin not in names]
+        # Without its rendition an item stands in the one in force, which a later undo may change.
+        layout = tuple(
+            str(origin)
+            if self.view.items.get(origin) == rendition
+            else runs.label(origin, rendition)
+            for origin, rendition in wanted
+        )
+        self._evolve(
+            events.ContextCompacted(
+                covered=self._entries(gone), layout=layout, trigger="request", inferred=True
+            )
+        )
+
+
+def _kind(entry: RequestEntry) -> str:
+    return "tool_result" if entry.kind == "tool_result" else "message"
+
+
+def _item_kind(item: Item) -> str:
+    return "tool_result" if item.kind == "tool_result" else "message"
+
+
+def _change(item: Item, entry: RequestEntry) -> Event | None:
+    """The event that makes the item what the request holds at its place, if it is the same item."""
+    if item.kind == "tool_result" and entry.kind == "tool_result":
+        parts = messages.result_parts(item.dialect, entry.message)
+        ids = tuple(part.id for part in parts if part.kind == "result")
+        if ids != item.result_ids or not ids:
+            return None
+        text = parts[0].text
+        if forms.key(messages.with_content(item.dialect, item.message, text)) == forms.key(
+            entry.message
+        ):
+            before = item.parts[0].text
+            kept = len(text) > 40 and before[:20] == text[:20]
+            return events.PlaceholderSubstituted(
+                item=item.id, content=text, kind="cut" if kept else "cleared", inferred=True
+            )
+        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+    if item.kind == "tool_result" or entry.kind == "tool_result" or item.role != entry.role:
+        return None
+    if item.role in messages.SYSTEM_ROLES:
+        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+    calls = messages.calls(item.dialect, entry.message)
+    if calls and tuple(call.id for call in calls) == item.call_ids:
+        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+    return None
+
+
+def _new_item(dialect: Dialect, entry: RequestEntry, after: str | None) -> Event:
+    if entry.kind == "tool_result":
+        part = next(
+            (p for p in messages.result_parts(dialect, entry.message) if p.kind == "result"), None
+        )
+        return events.ToolResultRecorded(
+            tool_call_id=part.id if part else "",
+            name=part.name if part else "",
+            dialect=dialect,
+            is_error=part.is_error if part else False,
+            native=Json(dict(entry.message)),
+            after=after,
+        )
+    source: events.Source = "injected"
+    if entry.role == "assistant":
+        source = "model"
+    elif entry.role == "user":
+        source = "human"
+    return events.MessageAppended(
+        dialect=dialect, source=source, message=Json(dict(entry.message)), after=after
+    )
+
+
+_NOWHERE = StreamKey("-", "-", "-")
+
+
+def _placed(event: Event, position: int) -> RecordedEvent:
+    return draft_at(event, _NOWHERE, position)
+
+
+def draft_at(event: Event, stream: StreamKey, position: int) -> RecordedEvent:
+    """An event as if it stood at a position already: for folding what is about to be appended."""
+    encoded = codec.encode(event)
+    return RecordedEvent(
+        stream=stream,
+        sequence=0,
+        position=position,
+        event_id=b"",
+        type=encoded.type,
+        schema_version=encoded.schema_version,
+        critical=encoded.critical,
+        occurred_at=None,
+        recorded_at=0,
+        chain=b"",
+        erased=False,
+        payload=encoded.payload,
+        event=event,
+    )
+
+
+def drafts(observation: Observation, salts: Iterator[bytes]) -> list[Draft]:
+    """The events of an observation as drafts, each with its salt."""
+    return [Draft(event, salt=next(salts)) for event in observation.events]

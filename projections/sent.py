@@ -1,0 +1,178 @@
+"""Calls as they were sent: rebuilt from the manifest alone, without any fold, and proved.
+
+Nothing here is repaired: what a manifest names is what the model saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from eventlog.errors import IntegrityFault
+from eventlog.recorded import RecordedEvent, StreamKey
+from projections import digests, forms, manifest
+from projections.dialects import dialect as dialect_of
+from projections.dialects.entries import RequestEntry
+from projections.items import Item
+from projections.live import Live
+from projections.manifest import Piece, SentAs
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it was sent, rebuilt."""
+
+    body: dict[str, Any]
+    """The request body in the provider's own form."""
+    items: tuple[Item, ...]
+    entries: tuple[SentAs, ...]
+    digest: str | None
+    """Computed again from what the log holds; None where something was erased without its hash."""
+    erased: bool
+
+
+class Requests:
+    """The requests of recorded calls."""
+
+    def __init__(self, live: Live) -> None:
+        self.live = live
+
+    def items(self, stream: StreamKey, pieces: Iterable[Piece]) -> list[Item]:
+        """The items that pieces name, in their renditions."""
+        return self.live.materialize(stream, [piece.standing for piece in pieces])
+
+    def expanded(self, stream: StreamKey, call: RecordedEvent) -> list[SentAs]:
+        """The entries of a call's manifest. Raises IntegrityFault when it has none."""
+        calls = list(self.live.log.read(stream, to=call.position, types=["model_called"]))
+        for found, entries in self.all_expanded(stream, calls[-manifest.WHOLE_EVERY - 1 :]):
+            if found.position == call.position:
+                return entries
+        raise IntegrityFault(f"the call at position {call.position} has no manifest")
+
+    def all_expanded(
+        self, stream: StreamKey, calls: Sequence[RecordedEvent]
+    ) -> list[tuple[RecordedEvent, list[SentAs]]]:
+        """Calls with the entries of their manifests; the first must have a whole one."""
+        found: list[tuple[RecordedEvent, list[SentAs]]] = []
+        previous: list[SentAs] | None = None
+        for call in calls:
+            stored = call.data.get("manifest")
+            if stored is None:
+                continue
+            previous = list(
+                manifest.expand(
+                    stored, previous, lambda a, b: self.live.views.positions(stream, a, b)
+                )
+            )
+            found.append((call, previous))
+        return found
+
+    def sent(self, stream: StreamKey, call: RecordedEvent) -> Sent:
+        """The request as sent, from the manifest alone, never repaired."""
+        entries = self.expanded(stream, call)
+        pieces = [piece for entry in entries for piece in entry]
+        items = self.items(stream, pieces)
+        if len(items) != len(pieces):
+            raise IntegrityFault(
+                f"the manifest of call {call.position} names items that are not there"
+            )
+        data = call.data
+        stored: dict[str, Any] = data.get("forms") or {}
+        rebuilt = [_entry(item, stored.get(str(n), {})) for n, item in enumerate(items)]
+        tools, tools_hash = self._tools(stream, data.get("tools"))
+        parameters = data.get("parameters") or {}
+        provider = dialect_of(data["dialect"])
+        body = provider.to_request(rebuilt, tools, parameters)
+        erased = any(item.form == "redacted" for item in items) or call.erased
+        kept = self._kept_hashes(stream, call.position) if erased else {}
+        positions = {*digests.positions(entries), call.position}
+        salts = self.live.log.salts(stream, positions)
+        hashes: list[bytes] = []
+        for number, (entry, value) in enumerate(
+            zip(entries, digests.sent_values(rebuilt), strict=True)
+        ):
+            if str(number) in kept:
+                hashes.append(bytes.fromhex(kept[str(number)]))
+            elif all(p in salts for p in digests.positions([entry])):
+                hashes.append(digests.entry_hash(entry, value, salts))
+        digest = None
+        if len(hashes) == len(entries) and tools_hash is not None and call.position in salts:
+            own = digests.value_hash(salts[call.position], parameters)
+            digest = digests.request_digest(hashes, tools_hash, own)
+        return Sent(body, tuple(items), tuple(entries), digest, erased)
+
+    def _tools(self, stream: StreamKey, position: int | None) -> tuple[Any, bytes | None]:
+        if position is None:
+            return None, digests.NO_TOOLS
+        event = self.live.log.at(stream, [position]).get(position)
+        if event is None or event.type != "tools_declared":
+            raise IntegrityFault(f"there are no tools at position {position}")
+        salt = self.live.log.salts(stream, [position]).get(position)
+        tools = event.data["definitions"]
+        if salt is None:
+            return tools, None
+        return tools, digests.value_hash(salt, tools)
+
+    def _kept_hashes(self, stream: StreamKey, position: int) -> dict[str, str]:
+        """Entry hashes that redactions kept for a call: entry number to hash."""
+        kept: dict[str, str] = {}
+        for event in self.live.log.read_types("redacted"):
+            for target in event.data["targets"]:
+                hashes = (target.get("entry_hashes") or {}).get(str(stream), {})
+                kept |= hashes.get(str(position), {})
+        return kept
+
+    def affected(
+        self, stream: StreamKey, positions: Sequence[int]
+    ) -> dict[str, dict[str, dict[str, str]]]:
+        """Entry hashes of the calls whose manifest names bytes of these events: to keep on erasing.
+
+        Stream key to call position to entry number to hash, forks of the stream included.
+        """
+        wanted = set(positions)
+        found: dict[str, dict[str, dict[str, str]]] = {}
+        for key in self._family(stream):
+            calls = list(self.live.log.read(key, types=["model_called"]))
+            for call, entries in self.all_expanded(key, calls):
+                touched = [n for n, e in enumerate(entries) if wanted & digests.positions([e])]
+                if not touched:
+                    continue
+                pieces = [piece for entry in entries for piece in entry]
+                stored = call.data.get("forms") or {}
+                items = self.items(key, pieces)
+                rebuilt = [_entry(item, stored.get(str(n), {})) for n, item in enumerate(items)]
+                values = digests.sent_values(rebuilt)
+                salts = self.live.log.salts(key, digests.positions([entries[n] for n in touched]))
+                kept = self._kept_hashes(key, call.position)
+                for n in touched:
+                    if str(n) not in kept and digests.positions([entries[n]]) <= salts.keys():
+                        value = digests.entry_hash(entries[n], values[n], salts).hex()
+                        calls_of = found.setdefault(str(key), {})
+                        calls_of.setdefault(str(call.position), {})[str(n)] = value
+        return found
+
+    def _family(self, stream: StreamKey) -> list[StreamKey]:
+        family = {stream}
+        for info in self.live.log.streams():
+            if info.parent in family:
+                family.add(info.key)
+        return sorted(family)
+
+
+def _entry(item: Item, form: Mapping[str, Any]) -> RequestEntry:
+    group = form.get("group")
+    kind: Literal["system", "message", "tool_result"] = "message"
+    if item.kind == "tool_result":
+        kind = "tool_result"
+    elif form.get("kind") == "system":
+        kind = "system"
+    return RequestEntry(
+        kind=kind,
+        role=form.get("role", item.role),
+        message=forms.apply(dict(item.message), form.get("changes", ())),
+        place=form.get("place", "messages"),
+        group=group[0] if group else None,
+        blocks=tuple(group[1]) if group else (),
+        frame=group[2] if group else None,
+    )
