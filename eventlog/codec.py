@@ -65,15 +65,11 @@ _FIELDS: dict[type[BaseModel], tuple[tuple[str, str, Any], ...]] = {}
 
 
 def _fields(cls: type[BaseModel]) -> tuple[tuple[str, str, Any], ...]:
-    """(name, JSON key, default) of the fields that are written, ``origin`` last."""
-    found = [
-        (name, f'"{name}":', field.default)
-        for name, field in cls.model_fields.items()
-        if name not in ("type", "origin")
-    ]
-    if "origin" in cls.model_fields:
-        found.append(("origin", '"origin":', None))
-    return tuple(found)
+    """(name, JSON key, default) of what is written: of an event no tag, and ``origin`` last."""
+    names = list(cls.model_fields)
+    if issubclass(cls, events.EventBase):
+        names = [name for name in names if name not in ("type", "origin")] + ["origin"]
+    return tuple((name, f'"{name}":', cls.model_fields[name].default) for name in names)
 
 
 def _text(value: Any) -> str:
