@@ -1,0 +1,159 @@
+"""What is known of the context at a call, in a few marks: is there a system prompt, a sealed part?
+
+A whole view at every call would cost the context; the verdict on a call needs only which *marked*
+items stand: system prompts, and summaries that the provider keeps encrypted. So only what marks,
+covers or drops them is kept, with the undos and rewinds that may bring them back, and an undo or a
+rewind replays these few marks, not the stream. The rules are those of ``context.View``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from eventlog import messages
+from eventlog.messages import SYSTEM_ROLES
+from eventlog.recorded import RecordedEvent
+from projections import runs
+
+READ = frozenset(
+    {
+        "message_appended",
+        "context_compacted",
+        "repair_applied",
+        "decision_undone",
+        "session_rewound",
+    }
+)
+"""Events that ``KnownContext.evolve`` looks into."""
+
+MarkKind = Literal["system", "opaque"]
+
+
+class Step(BaseModel):
+    """One event that changed which marked items stand."""
+
+    position: int
+    kind: Literal["plain", "decision", "undo", "rewind"]
+    added: dict[str, MarkKind] = {}
+    removed: list[str] = []
+    target: int = 0
+
+
+class KnownContext(BaseModel):
+    """The marked items that stand now, and the steps that led there. Changed in place."""
+
+    standing: dict[str, MarkKind] = {}
+    steps: list[Step] = []
+
+    @property
+    def has_system(self) -> bool:
+        """Whether a system or developer message stands."""
+        return "system" in self.standing.values()
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether a compaction stands whose content only the provider can read."""
+        return "opaque" in self.standing.values()
+
+    def evolve(self, event: RecordedEvent) -> None:
+        """Take in the next event of the stream."""
+        kind, data, position = event.type, event.data, event.position
+        if kind == "message_appended":
+            if role_of(data) in SYSTEM_ROLES:
+                self._take(Step(position=position, kind="plain", added={str(position): "system"}))
+        elif kind == "context_compacted":
+            self._compacted(position, data)
+        elif kind == "repair_applied":
+            dropped = [str(item) for item in data.get("dropped", ())]
+            self._take(Step(position=position, kind="plain", removed=self._known(dropped)))
+        elif kind == "decision_undone" and data.get("target"):
+            self._replay(Step(position=position, kind="undo", target=data["target"]))
+        elif kind == "session_rewound":
+            self._replay(Step(position=position, kind="rewind", target=data.get("to", 0)))
+
+    def _compacted(self, position: int, data: Mapping[str, Any]) -> None:
+        brought = data.get("messages", ())
+        marked: dict[str, MarkKind] = {}
+        for number, new in enumerate(brought):
+            if data.get("opaque"):
+                marked[f"{position}.{number}"] = "opaque"
+            elif role_of(new) in SYSTEM_ROLES:
+                marked[f"{position}.{number}"] = "system"
+        if data.get("opaque") and not brought:
+            marked[f"{position}.0"] = "opaque"
+        layout = data.get("layout")
+        if layout is None:
+            removed = self._known(data.get("covered", ()))
+        else:
+            kept = set(self._known(entry for entry in layout if not entry.startswith("m")))
+            removed = [item for item in self._all() if item not in kept]
+            numbers = {entry[1:] for entry in layout if entry.startswith("m")}
+            if brought:
+                marked = {i: m for i, m in marked.items() if i.partition(".")[2] in numbers}
+        self._take(Step(position=position, kind="decision", added=marked, removed=removed))
+
+    def _all(self) -> dict[str, None]:
+        return {item: None for step in self.steps for item in step.added}
+
+    def _known(self, entries: Iterable[str]) -> list[str]:
+        """The marked items that the entries name."""
+        marked = self._all()
+        found: list[str] = []
+        for entry in entries:
+            if runs.is_run(entry):
+                low, high = runs.bounds(entry, 2**63)
+                found += [i for i in marked if "." not in i and low <= int(i) <= high]
+            else:
+                item = entry.partition("@")[0]
+                if item in marked:
+                    found.append(item)
+        return found
+
+    def _take(self, step: Step) -> None:
+        if step.added or step.removed:
+            self.steps.append(step)
+            _apply(self.standing, step)
+
+    def _replay(self, step: Step) -> None:
+        self.steps.append(step)
+        self.standing = {}
+        for each in _in_force(self.steps):
+            _apply(self.standing, each)
+
+
+def _apply(standing: dict[str, MarkKind], step: Step) -> None:
+    for item in step.removed:
+        standing.pop(item, None)
+    standing.update(step.added)
+
+
+def _in_force(steps: Sequence[Step]) -> list[Step]:
+    """The steps that no undo and no rewind took away: one pass from the end, as in ``context``."""
+    found: list[Step] = []
+    undone: set[int] = set()
+    at = len(steps) - 1
+    while at >= 0:
+        step = steps[at]
+        at -= 1
+        if step.kind != "plain" and step.position in undone:
+            continue
+        if step.kind == "undo":
+            if step.target < step.position:
+                undone.add(step.target)
+        elif step.kind == "rewind":
+            while step.target < step.position and at >= 0 and steps[at].position > step.target:
+                at -= 1
+        else:
+            found.append(step)
+    return found[::-1]
+
+
+def role_of(new: Mapping[str, Any]) -> str:
+    """The role of a stored message; hostile shapes have none."""
+    try:
+        return messages.role(new["dialect"], new["message"])
+    except (AttributeError, KeyError, TypeError):
+        return ""

@@ -1,0 +1,336 @@
+"""The statistics of a session as a fold: one step an event, a state that is JSON.
+
+Statistics count the session's own events. A fork begins with its parent's context (a result may
+answer an inherited call, an inherited system prompt stands at its calls) and with counts of zero,
+so the fold over everything that a stream reads, its parent's events included, gives its statistics.
+
+Undo and rewind take nothing back here: what was called, answered and spent has happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel
+
+from eventlog import messages
+from eventlog.messages import Part
+from eventlog.recorded import RecordedEvent
+from projections import usage
+from projections.context import is_known
+from projections.known_context import READ, KnownContext
+from projections.usage import UsageTotals
+
+Provenance = Literal["exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken"]
+
+WEAKNESS: tuple[Provenance, ...] = (
+    "exact",
+    "erased",
+    "rebuilt",
+    "partial",
+    "opaque",
+    "drift",
+    "broken",
+)
+"""The verdicts that rank, from the strongest to the weakest."""
+
+TITLE_LENGTH = 60
+"""Characters of the first human message that stand for a title."""
+
+_HEAD = 1000
+"""Characters of each part in which they are looked for."""
+
+
+class CallFacts(NamedTuple):
+    """What a verdict on a call is given."""
+
+    event: RecordedEvent
+    """The ``ModelCalled``."""
+    has_system: bool
+    """Whether a system prompt stands in the context at the call."""
+    is_opaque: bool
+    """Whether a compaction stands there that only the provider can read."""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the request itself was recorded: a manifest and a digest."""
+        return bool(self.event.data.get("manifest") and self.event.data.get("request_digest"))
+
+
+Verdict = Callable[[CallFacts], str]
+
+
+def unchecked(call: CallFacts) -> str:
+    """The verdict on a call whose bytes nobody compared: never ``exact``."""
+    if call.is_opaque:
+        return "opaque"
+    if call.has_system or call.is_recorded:
+        return "rebuilt"
+    return "partial"
+
+
+class SessionState(BaseModel):
+    """How far the statistics of one stream are. Changed in place by ``evolve``."""
+
+    key: str = ""
+    parent: str | None = None
+    """The stream that it was forked from, or whose sub-agent it is."""
+    is_subagent: bool = False
+    deleted: bool = False
+    format: str = ""
+    file: str = ""
+    """The imported file that it came from, as its importer names it."""
+    position: int = 0
+    updated: int = 0
+    """Microseconds since 1970, UTC."""
+    titled: str = ""
+    started_title: str = ""
+    first_said: str | None = None
+    inherited_title: str = ""
+    events: int = 0
+    items: int = 0
+    human_messages: int = 0
+    answers: int = 0
+    calls: int = 0
+    tool_calls: int = 0
+    tool_results: int = 0
+    orphan_tool_results: int = 0
+    compactions: int = 0
+    placeholders: int = 0
+    unrecognized: int = 0
+    usage: UsageTotals = UsageTotals()
+    open_calls: dict[str, int] = {}
+    """Tool calls of this session without a result, by id: ids repeat."""
+    inherited_calls: dict[str, int] = {}
+    context: KnownContext = KnownContext()
+    verdicts: dict[str, int] = {}
+    unanswered: dict[int, str] = {}
+    """Calls whose outcome is not known yet, with their verdict: they do not rank."""
+
+    @property
+    def own_title(self) -> str:
+        """The title, where it is not that of the session that this one was forked from."""
+        return "" if self.title == self.inherited_title else self.title
+
+    @property
+    def title(self) -> str:
+        """What the session is called; a fork without a title of its own shows its parent's."""
+        return self.titled or self.started_title or self.inherited_title or self.first_said or ""
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """The weakest verdict; None when no call was answered."""
+        ranked = [name for name in WEAKNESS if self.verdicts.get(name)]
+        return ranked[-1] if ranked else None
+
+
+class SessionStatistics:
+    """The projection. ``verdict`` judges a call: ``unchecked``, or a comparison of the bytes."""
+
+    def __init__(self, verdict: Verdict = unchecked) -> None:
+        self._verdict = verdict
+
+    def initial(self) -> SessionState:
+        """Before the first event."""
+        return SessionState(context=KnownContext())
+
+    def fold(self, events: Iterable[RecordedEvent]) -> SessionState:
+        """The state after everything that a stream reads."""
+        state = self.initial()
+        for event in events:
+            self.evolve(state, event)
+        return state
+
+    def evolve(self, state: SessionState, event: RecordedEvent) -> SessionState:
+        """The same state after one more event."""
+        kind = event.type
+        known = is_known(kind, event.schema_version)
+        if known and kind == "session_forked":
+            _fork(state, event)
+        state.key = str(event.stream)
+        state.position = event.position
+        state.updated = moment(event)
+        state.events += 1
+        if not known:
+            return state
+        if kind in READ:
+            state.context.evolve(event)
+        if kind == "message_appended":
+            _message(state, event)
+        elif kind == "tool_result_recorded":
+            state.items += 1
+            _result(state, str(event.data.get("tool_call_id", "")))
+        elif kind == "model_called":
+            state.calls += 1
+            known_context = state.context
+            facts = CallFacts(event, known_context.has_system, known_context.is_opaque)
+            state.unanswered[event.position] = self._verdict(facts)
+        elif kind in ("model_responded", "model_failed"):
+            _ended(state, event)
+        else:
+            step = _STEPS.get(kind)
+            if step is not None:
+                step(state, event.data)
+        return state
+
+
+def _fork(state: SessionState, event: RecordedEvent) -> None:
+    """Keep what the fork goes on from, and begin to count anew."""
+    fresh = SessionState(
+        parent=event.data.get("parent"),
+        inherited_title=state.title,
+        context=state.context,
+        inherited_calls={
+            call: state.open_calls.get(call, 0) + state.inherited_calls.get(call, 0)
+            for call in {**state.inherited_calls, **state.open_calls}
+        },
+    )
+    if event.data.get("ownership") == "observed":
+        fresh.format, fresh.file = state.format, state.file
+    for name in SessionState.model_fields:
+        setattr(state, name, getattr(fresh, name))
+
+
+def _message(state: SessionState, event: RecordedEvent) -> None:
+    data = event.data
+    state.items += 1
+    answers, said = 0, ""
+    for part in parts_of(data):
+        if part.kind == "text":
+            said += f" {part.text[:_HEAD]}"
+        elif part.kind == "call":
+            call = _clean(part.id)
+            state.tool_calls += 1
+            state.open_calls[call] = state.open_calls.get(call, 0) + 1
+        elif part.kind == "result":
+            answers += 1
+            _result(state, part.id)
+    source = data.get("source")
+    if source == "human" and not answers:
+        state.human_messages += 1
+        if state.first_said is None:
+            state.first_said = _clean(" ".join(said.split())[:TITLE_LENGTH].rstrip()) or None
+    elif source == "model" and data.get("call") is None:
+        # Of a call, ModelResponded is the answer: some agents write one answer as many messages.
+        state.answers += 1
+
+
+def _result(state: SessionState, call: str) -> None:
+    state.tool_results += 1
+    call = _clean(call)
+    for waiting in (state.open_calls, state.inherited_calls):
+        left = waiting.get(call, 0)
+        if left:
+            waiting[call] = left - 1
+            if left == 1:
+                del waiting[call]
+            return
+    state.orphan_tool_results += 1
+
+
+def _ended(state: SessionState, event: RecordedEvent) -> None:
+    data = event.data
+    verdict = state.unanswered.pop(data.get("call", 0), None)
+    if verdict is not None:
+        state.verdicts[verdict] = state.verdicts.get(verdict, 0) + 1
+    if event.type == "model_responded":
+        state.answers += 1
+        state.usage += UsageTotals(**usage.counts(data.get("usage")))
+
+
+def _started(state: SessionState, data: Mapping[str, Any]) -> None:
+    state.started_title = data.get("title", "")
+    state.format = data.get("format", "")
+    metadata = data.get("metadata")
+    file = metadata.get("file") if isinstance(metadata, dict) else None
+    state.file = _clean(file) if isinstance(file, str) else ""
+    if data.get("parent_session"):
+        state.parent, state.is_subagent = data["parent_session"], True
+
+
+def _titled(state: SessionState, data: Mapping[str, Any]) -> None:
+    state.titled = data.get("title", "")
+
+
+def _deleted(state: SessionState, data: Mapping[str, Any]) -> None:
+    state.deleted = True
+
+
+def _resumed(state: SessionState, data: Mapping[str, Any]) -> None:
+    state.deleted = False
+
+
+def _compacted(state: SessionState, data: Mapping[str, Any]) -> None:
+    state.compactions += 1
+    state.items += len(data.get("messages", ()))
+
+
+def _repaired(state: SessionState, data: Mapping[str, Any]) -> None:
+    state.items += len(data.get("inserted", ()))
+
+
+def _substituted(state: SessionState, data: Mapping[str, Any]) -> None:
+    state.placeholders += 1
+
+
+def _unrecognized(state: SessionState, data: Mapping[str, Any]) -> None:
+    if data.get("kind", "unknown") != "known":
+        state.unrecognized += 1
+
+
+_STEPS: dict[str, Callable[[SessionState, Mapping[str, Any]], None]] = {
+    "session_started": _started,
+    "session_titled": _titled,
+    "session_deleted": _deleted,
+    "session_resumed": _resumed,
+    "context_compacted": _compacted,
+    "repair_applied": _repaired,
+    "placeholder_substituted": _substituted,
+    "record_unrecognized": _unrecognized,
+}
+
+
+def _clean(text: str) -> str:
+    """Without lone surrogates, which a stored state cannot hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def parts_of(data: Mapping[str, Any]) -> Iterator[Part]:
+    """The parts of a stored message; a hostile shape has none."""
+    try:
+        yield from messages.parts(data["dialect"], data["message"])
+    except (AttributeError, KeyError, TypeError):
+        return
+
+
+def moment(event: RecordedEvent) -> int:
+    """When an event happened, in microseconds since 1970.
+
+    By the source's clock where that can be read (ISO 8601, UTC where it names no zone, or seconds
+    or milliseconds since 1970), else when it was recorded.
+    """
+    label = event.occurred_at
+    if label is None:
+        return event.recorded_at
+    try:
+        if label.replace(".", "", 1).isdecimal():
+            seconds = float(label)
+            at = _EPOCH + timedelta(seconds=seconds / 1000 if seconds > 1e11 else seconds)
+        else:
+            at = datetime.fromisoformat(label)
+            # To UTC: a time just outside what that can say cannot be shown, and is refused here.
+            at = at.astimezone(UTC) if at.tzinfo is not None else at.replace(tzinfo=UTC)
+        return (at - _EPOCH) // timedelta(microseconds=1)
+    except (ValueError, OverflowError):
+        return event.recorded_at
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def iso(microseconds: int) -> str:
+    """A moment as ISO 8601 text, UTC."""
+    at = _EPOCH + timedelta(microseconds=microseconds)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

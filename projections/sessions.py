@@ -1,0 +1,277 @@
+"""The sessions of a log with their statistics, so that a thousand are listed without being read.
+
+``sessions`` is a derived table with one row a stream: the state of ``session_state`` as JSON, moved
+on by the events that came since the table was last looked at. It is lazy: appends do not touch it.
+A redaction changes what earlier events say, so it makes the streams that hold them fold anew.
+
+What an imported file counts as (``source``) comes from where its events came from. It is computed
+for the sessions that changed, when they are listed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from eventlog.log import EventLog
+from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
+from projections.live import Live
+from projections.session_state import (
+    Provenance,
+    SessionState,
+    SessionStatistics,
+    Verdict,
+    iso,
+    unchecked,
+)
+from projections.source_counts import SourceCounts, source_counts
+from projections.usage import UsageTotals
+
+
+class SessionStats(BaseModel):
+    """What a session amounts to: its own events only, when it is a fork."""
+
+    key: str
+    parent: str | None
+    """The session that it was forked from, or whose sub-agent it is."""
+    title: str
+    updated_at: str
+    """The time of its last event, by the source's clock where that can be read."""
+    provenance: Provenance | None
+    """How well the contexts of its calls are known: the weakest verdict; none without a call."""
+    events: int
+    items: int
+    """Items that ever entered the context: messages, results, summaries."""
+    human_messages: int
+    answers: int
+    calls: int
+    tool_calls: int
+    tool_results: int
+    orphan_tool_results: int
+    """Results without a call of that id before them."""
+    unanswered_tool_calls: int
+    compactions: int
+    placeholders: int
+    """Substitutions, one for each item cut, cleared or deduplicated."""
+    unrecognized: int
+    """Records of an imported file that its importer does not know, or that cannot be read."""
+    usage: UsageTotals
+    source: SourceCounts | None = None
+    """Of an import: the same file counted as its format counts."""
+
+
+class Listed(NamedTuple):
+    """A session with what a look-up by name needs."""
+
+    stats: SessionStats
+    state: SessionState
+
+
+class Sessions:
+    """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
+
+    name = "sessions"
+    version = 1
+
+    def __init__(self, log: EventLog, verdict: Verdict = unchecked) -> None:
+        self._log = log
+        self._statistics = SessionStatistics(verdict)
+
+    def create(self, connection: sqlite3.Connection) -> None:
+        """Make the table empty."""
+        connection.execute("drop table if exists sessions")
+        connection.execute(
+            "create table sessions (stream integer primary key, key text not null, "
+            "state text not null, source text) strict"
+        )
+
+    def forget(self) -> None:
+        """Nothing is kept in memory."""
+
+    def apply(self, connection: sqlite3.Connection, events: Sequence[RecordedEvent]) -> bool:
+        """Fold events in, one write a stream."""
+        states: dict[StreamKey, SessionState] = {}
+        anew: set[StreamKey] = set()
+        for event in events:
+            key = event.stream
+            if event.type == "redacted":
+                anew |= self._touched(event)
+            if key not in states:
+                states[key] = self._before(connection, event)
+            if event.position > states[key].position:
+                self._statistics.evolve(states[key], event)
+        for key in anew:
+            # Events behind this page, if any, are passed over when their page comes.
+            states[key] = self._statistics.fold(self._log.read(key))
+        for key, state in states.items():
+            self._write(connection, self._log.stream(key).row, state)
+        return bool(states)
+
+    def _before(self, connection: sqlite3.Connection, event: RecordedEvent) -> SessionState:
+        row = connection.execute(
+            "select state from sessions where stream = ?", (self._log.stream(event.stream).row,)
+        ).fetchone()
+        if row is not None:
+            return SessionState.model_validate_json(row[0])
+        if event.type == "session_forked":
+            inherited = self._log.read(event.stream, to=event.position - 1)
+            return self._statistics.fold(inherited)
+        return self._statistics.initial()
+
+    def _write(self, connection: sqlite3.Connection, row: int, state: SessionState) -> None:
+        connection.execute(
+            "insert into sessions values (?, ?, ?, null) on conflict (stream) do update set "
+            "state = excluded.state, source = null",
+            (row, state.key, state.model_dump_json()),
+        )
+        parent = state.parent
+        for _ in range(_DEPTH):  # whoever counts this stream as part of its file, counts again
+            if parent is None or not state.is_subagent:
+                break
+            found = connection.execute(
+                "update sessions set source = null where key = ? "
+                "returning json_extract(state, '$.parent')",
+                (parent,),
+            ).fetchall()
+            parent = found[0][0] if found else None
+
+    def _touched(self, event: RecordedEvent) -> set[StreamKey]:
+        """The streams that hold an event which a redaction erased."""
+        infos = self._log.streams()
+        by_key = {info.key: info for info in infos}
+        first: dict[StreamKey, int] = {}
+        for target in event.data.get("targets", ()):
+            owner = StreamKey.parse(target["stream"]) if target.get("stream") else event.stream
+            first[owner] = min(first.get(owner, target["position"]), target["position"])
+        return {i.key for i in infos if any(_holds(by_key, i, o, p) for o, p in first.items())}
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def states(self) -> dict[StreamKey, tuple[SessionState, SourceCounts | None]]:
+        """Every stream with its state, up to now. The table is brought up to date first.
+
+        A log that is open for reading only, and whose table is behind, is read from the start.
+        """
+        if self._log.read_only and not self._is_current():
+            folded = [self._statistics.fold(self._log.read(i.key)) for i in self._log.streams()]
+            agents = _subagents(folded)
+            return {StreamKey.parse(s.key): (s, self._source(s, agents)) for s in folded}
+        if not self._log.read_only:
+            self._log.catch_up(self)
+        rows = self._log.query("select stream, state, source from sessions").fetchall()
+        states = [SessionState.model_validate_json(text) for _, text, _ in rows]
+        found: dict[StreamKey, tuple[SessionState, SourceCounts | None]] = {}
+        counted: list[tuple[str, int, str]] = []
+        agents = _subagents(states)
+        for (row, text, stored), state in zip(rows, states, strict=True):
+            source = SourceCounts.model_validate_json(stored) if stored else None
+            if source is None and state.format:
+                source = self._source(state, agents)
+                assert source is not None
+                counted.append((source.model_dump_json(), row, text))
+            found[StreamKey.parse(state.key)] = state, source
+        if counted and not self._log.read_only:
+            with self._log.writing() as db:
+                # Not where the row has moved on meanwhile.
+                db.executemany(
+                    "update sessions set source = ? where stream = ? and state = ?", counted
+                )
+        return found
+
+    def _is_current(self) -> bool:
+        row = self._log.query(
+            "select 1 from derived d join events e on e.sequence = d.sequence "
+            "where d.name = ? and d.version = ? and d.chain is e.chain "
+            "and d.sequence = (select max(sequence) from events)",
+            (self.name, self.version),
+        ).fetchone()
+        return row is not None
+
+    def _source(
+        self, state: SessionState, agents: dict[str, list[SessionState]]
+    ) -> SourceCounts | None:
+        if not state.format:
+            return None
+        members = [state]
+        for member in members:
+            members += [
+                agent
+                for agent in agents.get(member.key, ())
+                if (agent.format, agent.file) == (state.format, state.file) and agent not in members
+            ]
+        return source_counts(chain.from_iterable(self._log.read(m.key) for m in members))
+
+
+def _subagents(states: Iterable[SessionState]) -> dict[str, list[SessionState]]:
+    """The sub-agents that each session started, by its key."""
+    found: dict[str, list[SessionState]] = {}
+    for state in states:
+        if state.is_subagent and state.parent is not None:
+            found.setdefault(state.parent, []).append(state)
+    return found
+
+
+_DEPTH = 16
+"""Sub-agents of sub-agents that are followed."""
+
+
+def _holds(
+    by_key: dict[StreamKey, StreamInfo], info: StreamInfo, owner: StreamKey, position: int
+) -> bool:
+    """Whether a stream holds or inherits an event of ``owner``."""
+    while info.key != owner:
+        if info.parent is None or info.base < position:
+            return False
+        info = by_key[info.parent]
+    return True
+
+
+def stats_of(state: SessionState, source: SourceCounts | None = None) -> SessionStats:
+    """The statistics that a state holds."""
+    shared = {name: getattr(state, name) for name in _SHARED}
+    return SessionStats(
+        **shared,
+        updated_at=iso(state.updated),
+        unanswered_tool_calls=sum(state.open_calls.values()),
+        source=source,
+    )
+
+
+_SHARED = [
+    name
+    for name in SessionStats.model_fields
+    if name not in ("updated_at", "unanswered_tool_calls", "source")
+]
+
+
+def list_sessions(
+    live: Live, *, deleted: bool = False, verdict: Verdict = unchecked
+) -> list[SessionStats]:
+    """Every session, the newest first; tombstoned ones only when asked for."""
+    return [listed.stats for listed in listing(live, deleted=deleted, verdict=verdict)]
+
+
+def listing(live: Live, *, deleted: bool = False, verdict: Verdict = unchecked) -> list[Listed]:
+    """The same, with the state behind each."""
+    states = Sessions(live.log, verdict).states().values()
+    shown = [pair for pair in states if deleted or not pair[0].deleted]
+    shown.sort(key=lambda pair: (-pair[0].updated, pair[0].key))
+    return [Listed(stats_of(state, source), state) for state, source in shown]
+
+
+def session_stats(
+    live: Live, stream: StreamKey | str, *, verdict: Verdict = unchecked
+) -> SessionStats:
+    """The statistics of one session. Raises StreamNotFound."""
+    key = live.log.stream(stream).key
+    state, source = Sessions(live.log, verdict).states()[key]
+    return stats_of(state, source)
+
+
+def folded_stats(events: Iterable[RecordedEvent], verdict: Verdict = unchecked) -> SessionStats:
+    """The statistics from nothing, over everything that a stream reads; without ``source``."""
+    return stats_of(SessionStatistics(verdict).fold(events))
