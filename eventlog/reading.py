@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from eventlog.jsonvalue import dumps, loads
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
 
 PAGE = 500
-_COLUMNS = (
+COLUMNS = (
     "sequence, position, id, type, schema_version, critical, occurred_at, recorded_at, chain, "
     "erased, payload"
 )
@@ -121,7 +120,7 @@ class Reading:
         Raises StreamNotFound at once, not when the first event is taken.
         """
         info = self.stream(stream)
-        wanted = _type_filter(types)
+        wanted = type_filter(types)
         if containing:
             quoted = containing.replace("'", "''")
             wanted += f" and (payload is null or instr(payload, '{quoted}') > 0)"
@@ -137,7 +136,7 @@ class Reading:
                     rows = (
                         self._ready()
                         .execute(
-                            f"select {_COLUMNS} from events where stream = ? and position > ? "
+                            f"select {COLUMNS} from events where stream = ? and position > ? "
                             f"and position <= ?{wanted} order by position limit {PAGE}",
                             (owner.row, low, high),
                         )
@@ -148,44 +147,6 @@ class Reading:
                 if len(rows) < PAGE:
                     break
                 low = rows[-1][1]
-
-    def at(self, stream: StreamKey | str, positions: Iterable[int]) -> dict[int, RecordedEvent]:
-        """The events at some positions; positions that the stream does not have are left out."""
-        info = self.stream(stream)
-        wanted = sorted(set(positions))
-        found: dict[int, RecordedEvent] = {}
-        if not wanted:
-            return found
-        with self._mutex, translated(self.path):
-            db = self._ready()
-            end = min(wanted[-1], self._version(db, info))
-            for owner, low, high in self._segments(info, 0, end):
-                mine = [position for position in wanted if low < position <= high]
-                for start in range(0, len(mine), PAGE):
-                    chunk = mine[start : start + PAGE]
-                    marks = ",".join("?" * len(chunk))
-                    for row in db.execute(
-                        f"select {_COLUMNS} from events where stream = ? and position in ({marks})",
-                        (owner.row, *chunk),
-                    ).fetchall():
-                        found[row[1]] = self._event(info.key, row)
-        return found
-
-    def salts(self, stream: StreamKey | str, positions: Iterable[int]) -> dict[int, bytes]:
-        """The salts of some events, for digests of what they hold; an erased event has none."""
-        info = self.stream(stream)
-        found: dict[int, bytes] = {}
-        with self._mutex, translated(self.path):
-            db = self._ready()
-            for position in set(positions):
-                for owner, _, _ in self._segments(info, position - 1, position):
-                    row = db.execute(
-                        "select salt from events where stream = ? and position = ?",
-                        (owner.row, position),
-                    ).fetchone()
-                    if row is not None and row[0] is not None:
-                        found[position] = bytes(row[0])
-        return found
 
     def headers(
         self, stream: StreamKey | str, after: int = 0, to: int | None = None
@@ -215,32 +176,6 @@ class Reading:
         for page in self._pages(None, after_sequence, self.last_sequence()):
             yield from page
 
-    def read_types(self, *types: str) -> Iterator[RecordedEvent]:
-        """The events of some types in the whole log, in the order of appends."""
-        wanted = _type_filter(types)
-        with self._mutex, translated(self.path):
-            rows = self._ready().execute(f"select stream, position from events where 1{wanted}")
-            places = rows.fetchall()
-        keys = {info.row: info.key for info in self.streams()}
-        for row, position in places:
-            yield from self.at(keys[row], [position]).values()
-
-    def known_ids(self, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, tuple[StreamKey, int]]:
-        """Which of the event ids exist, and where."""
-        known: dict[uuid.UUID, tuple[StreamKey, int]] = {}
-        with self._mutex, translated(self.path):
-            db = self._ready()
-            for start in range(0, len(ids), PAGE):
-                chunk = [event_id.bytes for event_id in ids[start : start + PAGE]]
-                marks = ",".join("?" * len(chunk))
-                for row in db.execute(
-                    "select e.id, s.user, s.agent, s.session, e.position from events e "
-                    f"join streams s on s.row = e.stream where e.id in ({marks})",
-                    chunk,
-                ):
-                    known[uuid.UUID(bytes=row[0])] = (StreamKey(*row[1:4]), row[4])
-        return known
-
     def query(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run one reading statement, for derived tables; fetch from it at once."""
         with self._mutex, translated(self.path):
@@ -266,7 +201,7 @@ class Reading:
             with self._mutex, translated(self.path):
                 connection = db if db is not None else self._ready()
                 rows = connection.execute(
-                    f"select {_COLUMNS}, stream from events where sequence > ? and sequence <= ? "
+                    f"select {COLUMNS}, stream from events where sequence > ? and sequence <= ? "
                     f"order by sequence limit {PAGE}",
                     (after, to),
                 ).fetchall()
@@ -392,7 +327,8 @@ def _info(row: tuple[Any, ...]) -> StreamInfo:
     return StreamInfo(StreamKey(row[2], row[3], row[4]), row[1], row[0], parent, row[8], row[9])
 
 
-def _type_filter(types: Iterable[str] | None) -> str:
+def type_filter(types: Iterable[str] | None) -> str:
+    """The end of a where clause for some event types; raises EventInvalid for no type name."""
     if types is None:
         return ""
     names = sorted(types)

@@ -26,14 +26,15 @@ from eventlog.errors import (
     ReadOnlyLog,
     UnsafePath,
 )
-from eventlog.reading import Head, Reading
+from eventlog.picking import Picking
+from eventlog.reading import Head
 from eventlog.recorded import StreamKey
 
 _ABANDONED: list[Any] = []
 _OPEN: weakref.WeakSet[Writing] = weakref.WeakSet()
 
 
-class Writing(Reading):
+class Writing(Picking):
     """A connection to the log that can write; ``EventLog`` says what."""
 
     def __init__(

@@ -11,7 +11,7 @@ Only an unknown *critical* event stops it (``CriticalUnknown``).
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -181,6 +181,7 @@ class View:
         names: list[Origin] = [f"{position}.{i}" for i in range(len(data.get("messages", ())))]
         layout = data.get("layout")
         covered = list(self._covered(position, data.get("covered", ())))
+        self._prune()
         if layout is not None:
             self._lay_out(position, layout, names, covered)
             return
@@ -280,6 +281,20 @@ class View:
                 self._barriers.append(item)
             else:
                 insort(self._barriers, item)
+
+    def _prune(self) -> None:
+        """Keep one barrier between neighbours: the list must not grow with what has left."""
+        if len(self._barriers) <= 2 * len(self.items) + 64:
+            return
+        whole = sorted(item for item in self.items if isinstance(item, int))
+        kept: list[float] = []
+        at = 0
+        for item in (*whole, float("inf")):
+            end = bisect_left(self._barriers, item, at)
+            if end > at:
+                kept.append(self._barriers[end - 1])
+            at = end
+        self._barriers = kept
 
     def _note(self, position: int, message: str) -> None:
         self.notes.append(Note(position, message))

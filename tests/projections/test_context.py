@@ -277,6 +277,7 @@ class TestKeptViews:
                     live.close()
                     live = open_log(path, durability="normal")
                 assert live.view(key) == rebuilt(live, key)
+                assert live.messages(key) == [dict(item.message) for item in live.items(key)]
                 if number == fork_at:
                     child = StreamKey("local", "agent", f"fork{number}")
                     live.log.fork(child, key, min(fork_at, live.log.version(key)))
