@@ -222,7 +222,8 @@ def _binary(text: str) -> bytes | None:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return None
-    return data if base64.b64encode(data).decode() == text else None
+    same = len(data) > BLOB_MIN and base64.b64encode(data).decode() == text
+    return data if same else None
 
 
 def _restore(value: dict[str, Any], blob: Callable[[str], bytes | None] | None) -> None:

@@ -45,27 +45,43 @@ def utf8_clean(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+        return _SURROGATE.sub(_escaped, text)
     return text
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
+
+
+def _escaped(match: re.Match[str]) -> str:
+    found = match[0]
+    if len(found) == 1:
+        return f"\\u{ord(found):04x}"
+    # Two halves beside each other are one character to every reader of JSON.
+    return chr(0x10000 + ((ord(found[0]) - 0xD800) << 10) + ord(found[1]) - 0xDC00)
 
 
 def loads(text: str | bytes) -> Any:
     """The value of JSON text.
 
     Raises EventInvalid when it is not JSON, when it is nested deeper than Python can follow, and
-    for numbers that Python cannot hold (``1e400``, an integer of 5,000 digits).
+    for an integer of more than 4,300 digits.
     """
     try:
         return from_json(text, allow_inf_nan=False, cache_strings="keys")
     except (ValueError, TypeError):
         # from_json refuses lone surrogates, in escapes or as they are; json reads them.
-        try:
-            return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise EventInvalid(f"not JSON: {error}") from None
+        return _loads_exactly(text)
+
+
+def _loads_exactly(text: str | bytes) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise EventInvalid(f"not JSON: {error}") from None
+
+
+_HUGE = re.compile(r"[eE]\+?\d{3}|\d{309}")
+"""What a number must hold to be over the range of a float: from_json makes it infinite."""
 
 
 def _no_constant(name: str) -> None:
@@ -124,7 +140,7 @@ class Json:
     @classmethod
     def of_text(cls, text: str) -> Json:
         """From JSON text that is kept as it is; raises EventInvalid for what ``Json`` refuses."""
-        value = loads(text)
+        value = _loads_exactly(text) if _HUGE.search(text) else loads(text)
         _check_depth(text, value)
         self = cls.__new__(cls)
         object.__setattr__(self, "_value", value)
