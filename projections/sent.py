@@ -116,40 +116,38 @@ class Requests:
 
     def _kept_hashes(self, stream: StreamKey, position: int) -> dict[str, str]:
         """Entry hashes that redactions kept for a call: entry number to hash."""
+        prefix = f"{stream}@{position}/"
         kept: dict[str, str] = {}
         for event in self.live.log.read_types("redacted"):
             for target in event.data["targets"]:
-                hashes = (target.get("entry_hashes") or {}).get(str(stream), {})
-                kept |= hashes.get(str(position), {})
+                for name, value in (target.get("entry_hashes") or {}).items():
+                    if name.startswith(prefix):
+                        kept[name[len(prefix) :]] = value
         return kept
 
-    def affected(
-        self, stream: StreamKey, positions: Sequence[int]
-    ) -> dict[str, dict[str, dict[str, str]]]:
-        """Entry hashes of the calls whose manifest names bytes of these events: to keep on erasing.
+    def affected(self, stream: StreamKey, positions: Iterable[int]) -> dict[str, str]:
+        """Entry hashes to keep when the events at these positions are erased.
 
-        Stream key to call position to entry number to hash, forks of the stream included.
+        ``<stream>@<call position>/<entry number>`` to hash, for each entry whose bytes come from
+        one of the events, in this stream and its forks. They let the rest of a call verify.
         """
         wanted = set(positions)
-        found: dict[str, dict[str, dict[str, str]]] = {}
+        found: dict[str, str] = {}
         for key in self._family(stream):
             calls = list(self.live.log.read(key, types=["model_called"]))
             for call, entries in self.all_expanded(key, calls):
                 touched = [n for n, e in enumerate(entries) if wanted & digests.positions([e])]
                 if not touched:
                     continue
-                pieces = [piece for entry in entries for piece in entry]
                 stored = call.data.get("forms") or {}
-                items = self.items(key, pieces)
+                items = self.items(key, [piece for entry in entries for piece in entry])
                 rebuilt = [_entry(item, stored.get(str(n), {})) for n, item in enumerate(items)]
                 values = digests.sent_values(rebuilt)
-                salts = self.live.log.salts(key, digests.positions([entries[n] for n in touched]))
-                kept = self._kept_hashes(key, call.position)
+                salts = self.live.log.salts(key, digests.positions(entries[n] for n in touched))
                 for n in touched:
-                    if str(n) not in kept and digests.positions([entries[n]]) <= salts.keys():
-                        value = digests.entry_hash(entries[n], values[n], salts).hex()
-                        calls_of = found.setdefault(str(key), {})
-                        calls_of.setdefault(str(call.position), {})[str(n)] = value
+                    if digests.positions([entries[n]]) <= salts.keys():
+                        value = digests.entry_hash(entries[n], values[n], salts)
+                        found[f"{key}@{call.position}/{n}"] = value.hex()
         return found
 
     def _family(self, stream: StreamKey) -> list[StreamKey]:

@@ -1,0 +1,168 @@
+"""Whatever is in a log, cut after any event, a context can be sent; erasing holds everywhere."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_logs import LOG
+
+from eventlog import StreamKey, events
+from eventlog.errors import InputRefused, NoContext
+from eventlog.integrity import verify
+from eventlog.redaction import Target, redact
+from projections import open_log
+from projections.calls import Calls
+from projections.context import fold
+from projections.dialects import DIALECTS
+from projections.live import Live
+from projections.sent import Requests
+from projections.verdicts import judge
+
+KEY = StreamKey("local", "agent", "s")
+CHILD = StreamKey("local", "agent", "child")
+
+
+def check_sendable(live: Live, key: StreamKey, at: int) -> None:
+    try:
+        context = live.sendable(key, at)
+    except NoContext:
+        return
+    for name, dialect in DIALECTS.items():
+        body = dialect.render(context.items)
+        assert dialect.validate(body) == [], name
+
+
+class TestAnyPrefixOfAnyLog:
+    """A session that cannot be sent any more is lost, whatever its file still holds."""
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(log=LOG)
+    def test_it_gives_a_valid_request_in_every_dialect_or_no_context(
+        self, log: list[list[events.Event]]
+    ) -> None:
+        with TemporaryDirectory() as folder, open_log(Path(folder) / "l.db") as live:
+            for append in log:
+                live.append(KEY, *append)
+            for at in range(1, live.log.version(KEY) + 1):
+                check_sendable(live, KEY, at)
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(
+        log=LOG,
+        fork_at=st.integers(1, 15),
+        steps=st.lists(st.tuples(st.integers(0, 11), st.integers(1, 30)), max_size=5),
+    )
+    def test_redaction_fork_undo_and_rewind_hold_in_any_order(
+        self,
+        log: list[list[events.Event]],
+        fork_at: int,
+        steps: list[tuple[int, int]],
+    ) -> None:
+        with TemporaryDirectory() as folder, open_log(Path(folder) / "l.db") as live:
+            key = KEY
+            for number, append in enumerate(log):
+                live.append(key, *append)
+                for _, position in (step for step in steps if step[0] == number):
+                    if position <= live.log.version(key):
+                        with suppress(InputRefused):  # a redaction or a fork
+                            redact(live.log, [Target(key, position)], stream=key)
+                if number == fork_at % len(log):
+                    child = StreamKey("local", "agent", f"fork{number}")
+                    live.log.fork(child, key, min(fork_at, live.log.version(key)))
+                    key = child
+                assert live.view(key) == fold(live.log.read(key))
+            for stream in live.log.streams():
+                version = live.log.version(stream.key)
+                view = live.view(stream.key)
+                assert view == fold(live.log.read(stream.key))
+                for at in {1, version // 2, version} - {0}:
+                    check_sendable(live, stream.key, at)
+            assert verify(live.log).problems == ()
+            before = {s.key: live.view(s.key).labels() for s in live.log.streams()}
+            live.rebuild()
+            assert before == {s.key: live.view(s.key).labels() for s in live.log.streams()}
+
+
+class TestRedactionAndTheDesignTable:
+    """Row 18: item 7 is erased with both of its renditions."""
+
+    def test_every_context_shows_the_skeleton_and_the_call_is_erased(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "log.db") as live:
+            calls, requests = Calls(live), Requests(live)
+            body = {
+                "model": "m",
+                "messages": [
+                    {"role": "system", "content": "be brief"},
+                    {"role": "user", "content": "run it"},
+                    {
+                        "role": "assistant",
+                        "content": None,
+                        "tool_calls": [
+                            {
+                                "id": "x",
+                                "type": "function",
+                                "function": {"name": "X", "arguments": "{}"},
+                            }
+                        ],
+                    },
+                    {"role": "tool", "tool_call_id": "x", "content": "the secret"},
+                ],
+            }
+            first = calls.record(KEY, "openai_chat", body).position
+            live.append(KEY, events.ModelResponded(call=first))
+            cleared = {**body["messages"][3], "content": "[cleared]"}
+            later = {**body, "messages": [*body["messages"][:3], cleared]}
+            second = calls.record(KEY, "openai_chat", later).position
+            live.append(KEY, events.ModelResponded(call=second))
+            substitution = second - 1
+            live.log.fork(CHILD, KEY, second + 1)
+            hashes = requests.affected(KEY, [4, substitution])
+            targets = [Target(KEY, 4), Target(KEY, substitution)]
+            redact(live.log, targets, stream=KEY, item="4", entry_hashes={targets[0]: hashes})
+            for key in (KEY, CHILD):
+                for position, name in ((first, "4@redacted"), (second, "4@redacted")):
+                    labels = [item.rendition for item in live.items(key, position)]
+                    assert labels[-1] == name
+                    assert "secret" not in str(live.sendable(key, position).items)
+                    call = live.log.at(key, [position])[position]
+                    verdict = judge(live, key, call)
+                    assert (verdict.name, verdict.exit_code) == ("erased", 0), verdict.detail
+            assert verify(live.log).problems == ()
+
+    def test_a_forged_manifest_is_broken_even_beside_erased_parts(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "log.db") as live:
+            live.append(
+                KEY,
+                events.MessageAppended(
+                    dialect="openai_chat",
+                    source="human",
+                    message={"role": "user", "content": "a"},
+                ),
+                events.ModelCalled(
+                    model="m", dialect="openai_chat", manifest=("1",), request_digest="0" * 64
+                ),
+            )
+            call = live.log.at(KEY, [2])[2]
+            verdict = judge(live, KEY, call)
+            assert (verdict.name, verdict.exit_code) == ("broken", 4)
+            assert verdict.outcome_unknown
+
+
+class TestDrift:
+    """Bytes that hold, and a difference that nobody decided."""
+
+    def test_an_item_that_left_no_trace_is_named(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "log.db") as live:
+            calls = Calls(live)
+            body = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
+            position = calls.record(KEY, "openai_chat", body).position
+            call = live.log.at(KEY, [position])[position]
+            assert judge(live, KEY, call).name == "exact"
+            live.append(CHILD, events.SessionStarted())
+            with pytest.raises(NoContext):
+                live.sendable(CHILD)
