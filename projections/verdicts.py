@@ -23,6 +23,7 @@ from typing import Any, Literal
 from eventlog import messages
 from eventlog.errors import CtxlogError
 from eventlog.recorded import RecordedEvent, StreamKey
+from projections import runs
 from projections.items import Item
 from projections.live import Live
 from projections.sent import Requests, Sent
@@ -94,7 +95,8 @@ def _sent(live: Live, stream: StreamKey, call: RecordedEvent, sent: Sent) -> tup
     folded = live.view(stream, call.position).standing()
     for number, (was, stands) in enumerate(zip(pieces, folded, strict=False)):
         if was != stands:
-            return "drift", f"entry {number + 1}: sent {was}, folded {stands}"
+            sent_as, folded_as = runs.label(*was), runs.label(*stands)
+            return "drift", f"entry {number + 1}: {sent_as} was sent, {folded_as} stands there"
     if len(pieces) != len(folded):
         return "drift", f"{len(pieces)} items were sent, {len(folded)} stand in the context"
     if call.data.get("server_edited"):

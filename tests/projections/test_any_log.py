@@ -11,15 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_logs import LOG
 
-from eventlog import StreamKey, events
+from eventlog import Draft, StreamKey, events
 from eventlog.errors import InputRefused, NoContext
 from eventlog.integrity import verify
 from eventlog.redaction import Target, redact
-from projections import open_log
+from projections import digests, open_log
 from projections.calls import Calls
 from projections.context import fold
 from projections.dialects import DIALECTS
 from projections.live import Live
+from projections.manifest import Piece
 from projections.sent import Requests
 from projections.verdicts import judge
 
@@ -154,15 +155,44 @@ class TestRedactionAndTheDesignTable:
 
 
 class TestDrift:
-    """Bytes that hold, and a difference that nobody decided."""
+    """Bytes that hold, and a difference that nobody decided: a recorder that was not the last."""
 
-    def test_an_item_that_left_no_trace_is_named(self, tmp_path: Path) -> None:
+    def test_an_item_that_was_left_out_without_a_decision_is_named(self, tmp_path: Path) -> None:
+        said = [{"role": "user", "content": text} for text in ("a", "b")]
         with open_log(tmp_path / "log.db") as live:
-            calls = Calls(live)
-            body = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
-            position = calls.record(KEY, "openai_chat", body).position
-            call = live.log.at(KEY, [position])[position]
-            assert judge(live, KEY, call).name == "exact"
+            live.append(
+                KEY,
+                *(
+                    Draft(
+                        events.MessageAppended(
+                            dialect="openai_chat", source="human", message=message
+                        ),
+                        salt=bytes([number]) * 16,
+                    )
+                    for number, message in enumerate(said)
+                ),
+            )
+            sent = digests.entry_hash((Piece(2),), said[1], {2: bytes([1]) * 16})
+            own = digests.value_hash(bytes([9]) * 16, {"model": "m"})
+            called = events.ModelCalled(
+                model="m",
+                dialect="openai_chat",
+                parameters={"model": "m"},
+                manifest=("2",),
+                request_digest=digests.request_digest([sent], digests.NO_TOOLS, own),
+            )
+            live.append(KEY, Draft(called, salt=bytes([9]) * 16))
+            call = live.log.at(KEY, [3])[3]
+            verdict = judge(live, KEY, call)
+            assert (verdict.name, verdict.exit_code) == ("drift", 1)
+            assert verdict.detail == "entry 1: 2 was sent, 1 stands there"
+
+
+class TestNoContext:
+    """A session of which nothing can be sent says so, whatever is asked."""
+
+    def test_a_session_that_has_only_begun_has_no_context(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "log.db") as live:
             live.append(CHILD, events.SessionStarted())
             with pytest.raises(NoContext):
                 live.sendable(CHILD)
