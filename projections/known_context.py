@@ -31,6 +31,9 @@ READ = frozenset(
 
 MarkKind = Literal["system", "opaque"]
 
+BLOBS = frozenset({"compaction", "compaction_summary", "context_compaction"})
+"""Items of OpenAI's Responses that hold an encrypted summary."""
+
 
 class Step(BaseModel):
     """One event that changed which marked items stand."""
@@ -62,8 +65,9 @@ class KnownContext(BaseModel):
         """Take in the next event of the stream."""
         kind, data, position = event.type, event.data, event.position
         if kind == "message_appended":
-            if role_of(data) in SYSTEM_ROLES:
-                self._take(Step(position=position, kind="plain", added={str(position): "system"}))
+            mark = mark_of(data)
+            if mark is not None:
+                self._take(Step(position=position, kind="plain", added={str(position): mark}))
         elif kind == "context_compacted":
             self._compacted(position, data)
         elif kind == "repair_applied":
@@ -78,10 +82,9 @@ class KnownContext(BaseModel):
         brought = data.get("messages", ())
         marked: dict[str, MarkKind] = {}
         for number, new in enumerate(brought):
-            if data.get("opaque"):
-                marked[f"{position}.{number}"] = "opaque"
-            elif role_of(new) in SYSTEM_ROLES:
-                marked[f"{position}.{number}"] = "system"
+            mark = "opaque" if data.get("opaque") else mark_of(new)
+            if mark is not None:
+                marked[f"{position}.{number}"] = mark
         if data.get("opaque") and not brought:
             marked[f"{position}.0"] = "opaque"
         layout = data.get("layout")
@@ -151,9 +154,13 @@ def _in_force(steps: Sequence[Step]) -> list[Step]:
     return found[::-1]
 
 
-def role_of(new: Mapping[str, Any]) -> str:
-    """The role of a stored message; hostile shapes have none."""
+def mark_of(new: Mapping[str, Any]) -> MarkKind | None:
+    """The mark of a stored message; hostile shapes have none."""
     try:
-        return messages.role(new["dialect"], new["message"])
+        message = new["message"]
+        blocks = message.get("items") or [message]
+        if any(b.get("type") in BLOBS and "encrypted_content" in b for b in blocks):
+            return "opaque"
+        return "system" if messages.role(new["dialect"], message) in SYSTEM_ROLES else None
     except (AttributeError, KeyError, TypeError):
-        return ""
+        return None

@@ -29,7 +29,8 @@ from eventlog.errors import (
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections.context import ITEM_TYPES
 from projections.live import Live
-from projections.sessions import Listed, listing
+from projections.session_state import SessionState
+from projections.sessions import session_states
 
 Kind = Literal["now", "position", "item", "call", "compaction", "before_compaction"]
 
@@ -108,7 +109,7 @@ def _exact(live: Live, text: str) -> StreamKey | None:
 
 
 def _loose(live: Live, text: str) -> StreamKey:
-    sessions = listing(live)
+    sessions = session_states(live)
     last = _LAST.fullmatch(text)
     if last is not None:
         return _last(sessions, int(last[1] or 0), text)
@@ -118,14 +119,14 @@ def _loose(live: Live, text: str) -> StreamKey:
         if found is not None:
             return found
     if text:
-        found = _only(text, [_key(s) for s in sessions if s.state.own_title == text])
+        found = _only(text, [_key(s) for s in sessions if s.own_title == text])
         if found is not None:
             return found
     raise StreamNotFound(text)
 
 
-def _key(session: Listed) -> StreamKey:
-    return StreamKey.parse(session.stats.key)
+def _key(session: SessionState) -> StreamKey:
+    return StreamKey.parse(session.key)
 
 
 def _only(name: str, keys: Sequence[StreamKey]) -> StreamKey | None:
@@ -134,8 +135,8 @@ def _only(name: str, keys: Sequence[StreamKey]) -> StreamKey | None:
     return keys[0] if keys else None
 
 
-def _last(sessions: Sequence[Listed], back: int, text: str) -> StreamKey:
-    ranked = [s for s in sessions if not s.state.is_subagent]
+def _last(sessions: Sequence[SessionState], back: int, text: str) -> StreamKey:
+    ranked = [s for s in sessions if not s.is_subagent]
     if back >= len(ranked):
         raise StreamNotFound(text)
     return _key(ranked[back])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -41,34 +41,6 @@ TITLE_LENGTH = 60
 
 _HEAD = 1000
 """Characters of each part in which they are looked for."""
-
-
-class CallFacts(NamedTuple):
-    """What a verdict on a call is given."""
-
-    event: RecordedEvent
-    """The ``ModelCalled``."""
-    has_system: bool
-    """Whether a system prompt stands in the context at the call."""
-    is_opaque: bool
-    """Whether a compaction stands there that only the provider can read."""
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether the request itself was recorded: a manifest and a digest."""
-        return bool(self.event.data.get("manifest") and self.event.data.get("request_digest"))
-
-
-Verdict = Callable[[CallFacts], str]
-
-
-def unchecked(call: CallFacts) -> str:
-    """The verdict on a call whose bytes nobody compared: never ``exact``."""
-    if call.is_opaque:
-        return "opaque"
-    if call.has_system or call.is_recorded:
-        return "rebuilt"
-    return "partial"
 
 
 class SessionState(BaseModel):
@@ -106,8 +78,11 @@ class SessionState(BaseModel):
     inherited_calls: dict[str, int] = {}
     context: KnownContext = KnownContext()
     verdicts: dict[str, int] = {}
+    """How many answered calls have which verdict."""
     unanswered: dict[int, str] = {}
     """Calls whose outcome is not known yet, with their verdict: they do not rank."""
+    unjudged: list[int] = []
+    """Answered calls whose request was recorded and not yet compared with what the log holds."""
 
     @property
     def own_title(self) -> str:
@@ -121,16 +96,19 @@ class SessionState(BaseModel):
 
     @property
     def provenance(self) -> Provenance | None:
-        """The weakest verdict; None when no call was answered."""
-        ranked = [name for name in WEAKNESS if self.verdicts.get(name)]
-        return ranked[-1] if ranked else None
+        """The weakest verdict; None when no call was answered. Unjudged is never ``exact``."""
+        found = {**self.verdicts, **({"rebuilt": 1} if self.unjudged else {})}
+        return max((n for n in WEAKNESS if n in found), key=WEAKNESS.index, default=None)
+
+    def judge(self, verdicts: Iterable[str]) -> None:
+        """Take the verdicts on the unjudged calls, in their order."""
+        for verdict in verdicts:
+            self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1
+        self.unjudged = []
 
 
 class SessionStatistics:
-    """The projection. ``verdict`` judges a call: ``unchecked``, or a comparison of the bytes."""
-
-    def __init__(self, verdict: Verdict = unchecked) -> None:
-        self._verdict = verdict
+    """The projection. It reads no request: calls with a manifest stay unjudged."""
 
     def initial(self) -> SessionState:
         """Before the first event."""
@@ -164,9 +142,7 @@ class SessionStatistics:
             _result(state, str(event.data.get("tool_call_id", "")))
         elif kind == "model_called":
             state.calls += 1
-            known_context = state.context
-            facts = CallFacts(event, known_context.has_system, known_context.is_opaque)
-            state.unanswered[event.position] = self._verdict(facts)
+            state.unanswered[event.position] = _verdict(state.context, event.data)
         elif kind in ("model_responded", "model_failed"):
             _ended(state, event)
         else:
@@ -230,10 +206,25 @@ def _result(state: SessionState, call: str) -> None:
     state.orphan_tool_results += 1
 
 
+_RECORDED = "recorded"
+
+
+def _verdict(context: KnownContext, call: Mapping[str, Any]) -> str:
+    """How well it is known what a call saw, as far as no bytes need to be compared."""
+    if call.get("manifest") is not None:
+        return _RECORDED
+    if context.is_opaque:
+        return "opaque"
+    return "rebuilt" if context.has_system else "partial"
+
+
 def _ended(state: SessionState, event: RecordedEvent) -> None:
     data = event.data
-    verdict = state.unanswered.pop(data.get("call", 0), None)
-    if verdict is not None:
+    call = data.get("call", 0)
+    verdict = state.unanswered.pop(call, None)
+    if verdict == _RECORDED:
+        state.unjudged.append(call)
+    elif verdict is not None:
         state.verdicts[verdict] = state.verdicts.get(verdict, 0) + 1
     if event.type == "model_responded":
         state.answers += 1

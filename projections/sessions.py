@@ -11,7 +11,7 @@ for the sessions that changed, when they are listed.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -19,14 +19,13 @@ from pydantic import BaseModel
 
 from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
+from projections import verdicts
 from projections.live import Live
 from projections.session_state import (
     Provenance,
     SessionState,
     SessionStatistics,
-    Verdict,
     iso,
-    unchecked,
 )
 from projections.source_counts import SourceCounts, source_counts
 from projections.usage import UsageTotals
@@ -64,11 +63,28 @@ class SessionStats(BaseModel):
     """Of an import: the same file counted as its format counts."""
 
 
-class Listed(NamedTuple):
-    """A session with what a look-up by name needs."""
+Source = SourceCounts | None
 
-    stats: SessionStats
+
+class _Row(NamedTuple):
+    number: int
+    text: str
     state: SessionState
+    source: Source
+
+
+Judge = Callable[[StreamKey, Sequence[int]], Iterable[str]]
+"""The verdicts on some recorded calls of a stream, by their positions and in that order."""
+
+
+def judged(live: Live) -> Judge:
+    """The judge that compares bytes, from ``verdicts``."""
+
+    def judge(stream: StreamKey, positions: Sequence[int]) -> Iterable[str]:
+        calls = live.log.at(stream, positions)
+        return [verdicts.judge(live, stream, calls[position]).name for position in positions]
+
+    return judge
 
 
 class Sessions:
@@ -77,9 +93,10 @@ class Sessions:
     name = "sessions"
     version = 1
 
-    def __init__(self, log: EventLog, verdict: Verdict = unchecked) -> None:
+    def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log
-        self._statistics = SessionStatistics(verdict)
+        self._judge = judge
+        self._statistics = SessionStatistics()
 
     def create(self, connection: sqlite3.Connection) -> None:
         """Make the table empty."""
@@ -151,36 +168,61 @@ class Sessions:
 
     # -- reading --------------------------------------------------------------------------------
 
-    def states(self) -> dict[StreamKey, tuple[SessionState, SourceCounts | None]]:
-        """Every stream with its state, up to now. The table is brought up to date first.
+    def states(self) -> list[SessionState]:
+        """Every stream's state up to now; no call is judged. The table is brought up to date."""
+        return [row.state for row in self._rows()]
 
-        A log that is open for reading only, and whose table is behind, is read from the start.
+    def completed(self, only: StreamKey | None = None) -> list[tuple[SessionState, Source]]:
+        """Every stream, or one, with its recorded calls judged and its source counted.
+
+        Both are kept in the table, so that they cost nothing the next time.
         """
-        if self._log.read_only and not self._is_current():
-            folded = [self._statistics.fold(self._log.read(i.key)) for i in self._log.streams()]
-            agents = _subagents(folded)
-            return {StreamKey.parse(s.key): (s, self._source(s, agents)) for s in folded}
-        if not self._log.read_only:
-            self._log.catch_up(self)
-        rows = self._log.query("select stream, state, source from sessions").fetchall()
-        states = [SessionState.model_validate_json(text) for _, text, _ in rows]
-        found: dict[StreamKey, tuple[SessionState, SourceCounts | None]] = {}
-        counted: list[tuple[str, int, str]] = []
-        agents = _subagents(states)
-        for (row, text, stored), state in zip(rows, states, strict=True):
-            source = SourceCounts.model_validate_json(stored) if stored else None
+        rows = self._rows()
+        agents = _subagents(row.state for row in rows)
+        found: list[tuple[SessionState, Source]] = []
+        changed: list[tuple[str, str | None, int, str]] = []
+        for row in rows:
+            state, source = row.state, row.source
+            if only is not None and state.key != str(only):
+                continue
+            found_more = False
+            if self._judge is not None and state.unjudged:
+                state.judge(self._judge(StreamKey.parse(state.key), state.unjudged))
+                found_more = True
             if source is None and state.format:
                 source = self._source(state, agents)
-                assert source is not None
-                counted.append((source.model_dump_json(), row, text))
-            found[StreamKey.parse(state.key)] = state, source
-        if counted and not self._log.read_only:
+                found_more = True
+            if found_more:
+                counted = source.model_dump_json() if source is not None else None
+                changed.append((state.model_dump_json(), counted, row.number, row.text))
+            found.append((state, source))
+        if changed and not self._log.read_only:
             with self._log.writing() as db:
                 # Not where the row has moved on meanwhile.
                 db.executemany(
-                    "update sessions set source = ? where stream = ? and state = ?", counted
+                    "update sessions set state = ?, source = ? where stream = ? and state = ?",
+                    changed,
                 )
         return found
+
+    def _rows(self) -> list[_Row]:
+        """The rows, up to date. A log that is only read and lacks them is folded from nothing."""
+        if self._log.read_only and not self._is_current():
+            infos = self._log.streams()
+            return [_Row(0, "", self._statistics.fold(self._log.read(i.key)), None) for i in infos]
+        if not self._log.read_only:
+            self._log.catch_up(self)
+        return [
+            _Row(
+                number,
+                text,
+                SessionState.model_validate_json(text),
+                SourceCounts.model_validate_json(source) if source else None,
+            )
+            for number, text, source in self._log.query(
+                "select stream, state, source from sessions"
+            ).fetchall()
+        ]
 
     def _is_current(self) -> bool:
         row = self._log.query(
@@ -191,11 +233,7 @@ class Sessions:
         ).fetchone()
         return row is not None
 
-    def _source(
-        self, state: SessionState, agents: dict[str, list[SessionState]]
-    ) -> SourceCounts | None:
-        if not state.format:
-            return None
+    def _source(self, state: SessionState, agents: dict[str, list[SessionState]]) -> SourceCounts:
         members = [state]
         for member in members:
             members += [
@@ -248,30 +286,40 @@ _SHARED = [
 ]
 
 
-def list_sessions(
-    live: Live, *, deleted: bool = False, verdict: Verdict = unchecked
-) -> list[SessionStats]:
-    """Every session, the newest first; tombstoned ones only when asked for."""
-    return [listed.stats for listed in listing(live, deleted=deleted, verdict=verdict)]
+def list_sessions(live: Live, *, deleted: bool = False) -> list[SessionStats]:
+    """Every session, the newest first; tombstoned ones only when asked for.
+
+    The recorded calls of a session are compared with what the log holds once: the first time that
+    it is listed after them, or after a redaction.
+    """
+    found = {state.key: (state, source) for state, source in _sessions(live).completed()}
+    states = _newest_first((state for state, _ in found.values()), deleted)
+    return [stats_of(*found[state.key]) for state in states]
 
 
-def listing(live: Live, *, deleted: bool = False, verdict: Verdict = unchecked) -> list[Listed]:
-    """The same, with the state behind each."""
-    states = Sessions(live.log, verdict).states().values()
-    shown = [pair for pair in states if deleted or not pair[0].deleted]
-    shown.sort(key=lambda pair: (-pair[0].updated, pair[0].key))
-    return [Listed(stats_of(state, source), state) for state, source in shown]
+def session_states(live: Live, *, deleted: bool = False) -> list[SessionState]:
+    """What a look-up by name needs of the sessions, the newest first; no call is judged."""
+    return _newest_first(_sessions(live).states(), deleted)
 
 
-def session_stats(
-    live: Live, stream: StreamKey | str, *, verdict: Verdict = unchecked
-) -> SessionStats:
+def session_stats(live: Live, stream: StreamKey | str) -> SessionStats:
     """The statistics of one session. Raises StreamNotFound."""
     key = live.log.stream(stream).key
-    state, source = Sessions(live.log, verdict).states()[key]
-    return stats_of(state, source)
+    return stats_of(*_sessions(live).completed(key)[0])
 
 
-def folded_stats(events: Iterable[RecordedEvent], verdict: Verdict = unchecked) -> SessionStats:
+def folded_stats(events: Iterable[RecordedEvent], judge: Judge | None = None) -> SessionStats:
     """The statistics from nothing, over everything that a stream reads; without ``source``."""
-    return stats_of(SessionStatistics(verdict).fold(events))
+    state = SessionStatistics().fold(events)
+    if judge is not None:
+        state.judge(judge(StreamKey.parse(state.key), state.unjudged))
+    return stats_of(state)
+
+
+def _sessions(live: Live) -> Sessions:
+    return Sessions(live.log, judged(live))
+
+
+def _newest_first(states: Iterable[SessionState], deleted: bool) -> list[SessionState]:
+    shown = [state for state in states if deleted or not state.deleted]
+    return sorted(shown, key=lambda state: (-state.updated, state.key))

@@ -16,15 +16,16 @@ from eventlog import Draft, StreamKey, events
 from eventlog.log import EventLog
 from eventlog.redaction import Target, redact
 from projections import open_log
+from projections.calls import Calls
 from projections.context import fold
 from projections.known_context import KnownContext
 from projections.live import Live
-from projections.session_state import CallFacts, unchecked
 from projections.sessions import (
     SessionStats,
     folded_stats,
+    judged,
     list_sessions,
-    listing,
+    session_states,
     session_stats,
 )
 
@@ -223,7 +224,7 @@ class TestTitleAndTime:
     ) -> None:
         live.append(KEY, Draft(said("x"), occurred_at=label))
         recorded = next(live.log.read(KEY)).recorded_at
-        assert listing(live)[0].state.updated == recorded
+        assert session_states(live)[0].updated == recorded
 
     def test_the_newest_is_listed_first_and_a_tombstone_hides(self, live: Live) -> None:
         for day, name in ((3, "c"), (1, "a"), (2, "b")):
@@ -260,17 +261,31 @@ class TestProvenance:
         live.append(KEY, events.DecisionUndone(target=2), CALLED, events.ModelResponded(call=4))
         assert session_stats(live, KEY).provenance == "rebuilt"
 
-    def test_a_verdict_that_compares_bytes_can_be_given(self, live: Live) -> None:
-        def compared(call: CallFacts) -> str:
-            return "exact" if call.is_recorded else unchecked(call)
+    def test_a_recorded_call_is_exact_until_a_part_of_it_is_erased(self, live: Live) -> None:
+        body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+        call = Calls(live).record(KEY, "openai_chat", body).position
+        live.append(KEY, events.ModelResponded(call=call))
+        assert session_stats(live, KEY).provenance == "exact"
+        assert list_sessions(live)[0].provenance == "exact"
+        redact(live.log, [Target(KEY, 1)], stream=KEY)
+        assert session_stats(live, KEY).provenance == "erased"
 
-        sent = events.ModelCalled(
-            model="m", dialect="openai_chat", manifest=("1",), request_digest="d"
+    def test_without_a_look_at_the_bytes_nothing_is_called_exact(self, live: Live) -> None:
+        body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+        call = Calls(live).record(KEY, "openai_chat", body).position
+        live.append(KEY, events.ModelResponded(call=call))
+        assert folded_stats(live.log.read(KEY)).provenance == "rebuilt"
+        assert folded_stats(live.log.read(KEY), judged(live)).provenance == "exact"
+
+    def test_an_encrypted_summary_of_the_provider_is_opaque(self, live: Live) -> None:
+        sealed = {"type": "compaction", "encrypted_content": "x", "id": "c"}
+        live.append(
+            KEY,
+            events.MessageAppended(dialect="openai_responses", source="model", message=sealed),
+            CALLED,
+            events.ModelResponded(call=2),
         )
-        live.append(KEY, said("s", "system"), sent, events.ModelResponded(call=2))
-        events_of = list(live.log.read(KEY))
-        assert folded_stats(events_of, compared).provenance == "exact"
-        assert folded_stats(events_of).provenance == "rebuilt"
+        assert session_stats(live, KEY).provenance == "opaque"
 
 
 SYSTEM = st.just(said("be brief", "system"))
@@ -403,7 +418,7 @@ def erase_one(live: Live, dice: random.Random) -> None:
 def assert_as_folded(live: Live) -> None:
     listed = {s.key: s for s in list_sessions(live, deleted=True)}
     folded: dict[str, SessionStats] = {
-        str(i.key): folded_stats(live.log.read(i.key)) for i in live.log.streams()
+        str(i.key): folded_stats(live.log.read(i.key), judged(live)) for i in live.log.streams()
     }
     assert listed == folded
 
