@@ -59,7 +59,7 @@ def call_part(dialect: str, part: Part) -> Part | None:
     native = part.native
     if dialect == "openai_responses" and part.kind == "other" and part.name.endswith("_call"):
         call_id = native.get("call_id")
-        if isinstance(call_id, str) and call_id:
+        if isinstance(call_id, str):
             action = messages.shared_text(native.get("action", {}))
             return Part("call", action, id=call_id, name=part.name, native=native)
     return None

@@ -14,7 +14,14 @@ from typing import Any
 from eventlog import messages
 from eventlog.messages import Part
 from projections.items import Item
-from projections.pairing import NO_RESULT_LABEL, Pairing, one_answer, original_id, pair
+from projections.pairing import (
+    NO_RESULT_LABEL,
+    Pairing,
+    is_synthetic,
+    one_answer,
+    original_id,
+    pair,
+)
 from projections.reading import (
     calls_of,
     is_system,
@@ -49,6 +56,8 @@ class CallMade:
     """A call in a batch, the piece that makes it and the piece that answers it."""
 
     part: Part
+    given: str
+    """The id that the model gave to it."""
     piece: Piece
     result: Piece | None
     pending: bool
@@ -74,6 +83,11 @@ class _Noted:
     replaced: tuple[Piece, ...] = ()
     moved: tuple[str, ...] = ()
     call_ids: tuple[str, ...] = ()
+
+    @property
+    def is_exchange(self) -> bool:
+        """Whether an item leaves for others that stand in its place."""
+        return bool(self.replaced) or self.rule == "split_message"
 
 
 class Repairing:
@@ -130,7 +144,9 @@ class Repairing:
         batch_of: dict[int, int] = {}
         for match in pairing.pairs:
             result = None if match.result_at is None else pieces[match.result_at]
-            made = CallMade(match.call, pieces[match.call_at], result, id(match) in pending)
+            caller = pieces[match.call_at]
+            given = original_id(caller.item, match.call.id)
+            made = CallMade(match.call, given, caller, result, id(match) in pending)
             batches.setdefault(match.batch, Batch()).calls.append(made)
             if match.result_at is not None:
                 batch_of[match.result_at] = match.batch
@@ -141,6 +157,10 @@ class Repairing:
         results: dict[int, list[int]] = {}
         for at in sorted(batch_of):
             results.setdefault(batch_of[at], []).append(at)
+        called = {match.result_at: turn for turn, match in enumerate(pairing.pairs)}
+        for found in results.values():
+            # Synthetic results stand last, in the order of the calls, however they were recorded.
+            found.sort(key=lambda at: called[at] if is_synthetic(pieces[at].item) else -1)
         ordered: list[Piece] = []
         moved: list[str] = []
         for at, number in enumerate(numbers):
@@ -149,10 +169,10 @@ class Repairing:
             ordered.append(pieces[at])
             if last.get(number) != at:
                 continue
-            for found in results.get(number, ()):
-                ordered.append(pieces[found])
-                if others[found] > others[at + 1]:
-                    moved.append(pieces[found].item.id)
+            for place in results.get(number, ()):
+                ordered.append(pieces[place])
+                if others[place] > others[at + 1]:
+                    moved.append(pieces[place].item.id)
             if number in batches:
                 batches[number].end = ordered[-1]
         if moved:
@@ -200,7 +220,7 @@ class Repairing:
             ]
             if made:
                 behind[id(batch.end)] = [piece for _, piece in made]
-                ids = tuple(original_id(call.piece.item, call.part.id) for call, _ in made)
+                ids = tuple(call.given for call, _ in made)
                 inserted = tuple(piece for _, piece in made)
                 self._notes.append(_Noted("unanswered_call", inserted=inserted, call_ids=ids))
         if behind:
@@ -303,24 +323,45 @@ class Repairing:
         return tuple(piece.item for piece in self.pieces), tuple(self._placed())
 
     def _placed(self) -> Iterable[Repair]:
-        gone = {name for noted in self._notes for name in noted.dropped}
-        gone |= {piece.item.id for noted in self._notes for piece in noted.replaced}
+        """The repairs, each insertion behind an item of the log that is still there by then.
+
+        So what replaces an item comes last, and stands where the item stood.
+        """
+        notes = self._replaced_once()
+        gone = {name for noted in notes if not noted.is_exchange for name in noted.dropped}
         after: dict[int, str | None] = {}
         latest: str | None = None
         for piece in self.pieces:
             after[id(piece)] = latest
-            if is_recorded(piece.item.id) and piece.item.id not in gone:
-                latest = piece.item.id
-        for noted in self._notes:
+            origin = piece.item.id.partition("/")[0]
+            if piece.source >= 0 and is_recorded(origin) and origin not in gone:
+                latest = origin
+        for noted in sorted(notes, key=lambda noted: noted.is_exchange):
+            inserted = [(after.get(id(piece)), piece.item) for piece in noted.inserted]
+            if noted.rule == "split_message":
+                inserted = [(noted.dropped[0], item) for _, item in inserted]
             yield Repair(
                 rule=noted.rule,
                 dropped=noted.dropped,
                 renamed=noted.renamed,
-                inserted=tuple(Insertion(after.get(id(p)), p.item) for p in noted.inserted),
-                replaced=tuple(Insertion(after.get(id(p)), p.item) for p in noted.replaced),
+                inserted=tuple(Insertion(place, item) for place, item in inserted),
+                replaced=tuple(Insertion(p.item.id, p.item) for p in noted.replaced),
                 moved=noted.moved,
                 call_ids=noted.call_ids,
             )
+
+    def _replaced_once(self) -> list[_Noted]:
+        """The notes, each replaced piece in the first that names it: it stands there as it is."""
+        seen: set[int] = set()
+        found: list[_Noted] = []
+        for noted in self._notes:
+            new = tuple(piece for piece in noted.replaced if id(piece) not in seen)
+            seen.update(id(piece) for piece in new)
+            if new == noted.replaced:
+                found.append(noted)
+            elif new or noted.renamed:
+                found.append(replace(noted, replaced=new))
+        return found
 
 
 def _precedes(item: Item) -> bool:

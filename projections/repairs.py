@@ -76,9 +76,10 @@ class Repair:
 
         A changed item is stated as dropped, and inserted anew.
         """
-        dropped = [*self.dropped, *(change.item.id for change in self.replaced)]
+        replaced = [change for change in self.replaced if is_recorded(change.item.id)]
+        dropped = [*self.dropped, *(change.item.id for change in replaced)]
         renamed = tuple(_rename(change) for change in self.renamed if is_recorded(change.item))
-        inserted = tuple(_insert(each) for each in (*self.inserted, *self.replaced))
+        inserted = tuple(_insert(each) for each in (*self.inserted, *replaced))
         leaving = tuple(item for item in dropped if is_recorded(item))
         if not (leaving or renamed or inserted):
             return None

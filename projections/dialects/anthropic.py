@@ -186,7 +186,9 @@ class _Writer:
             return
         role = "assistant" if role_of(item) == "assistant" else "user"
         content = item.message.get("content")
-        if isinstance(content, str) and [part.text for part in item.parts] == [content]:
+        if isinstance(content, str) and [(p.kind, p.text) for p in item.parts] == [
+            ("text", content)
+        ]:
             if content.strip():
                 self._put(role, content, item.message if item.dialect == NAME else None)
             return

@@ -200,7 +200,7 @@ def _result(item: Item, part: Part, ids: CallIds) -> Mapping[str, Any]:
     native = part.native
     if item.dialect == NAME and native.get("call_id") == call_id:
         output = native.get("output")
-        blocks = isinstance(output, list) and all(_fits_block(b, _INPUT_BLOCKS) for b in output)
+        blocks = _is_block_list(output)
         hosted = native.get("type") not in _OUTPUT_OF.values() and output is not None
         if isinstance(output, str) or blocks or hosted:
             found: Mapping[str, Any] = native
@@ -269,7 +269,11 @@ def _with_outputs(items: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _is_block_list(value: Any) -> bool:
-    return isinstance(value, list) and all(_fits_block(block, _INPUT_BLOCKS) for block in value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(_fits_block(block, _INPUT_BLOCKS) for block in value)
+    )
 
 
 def _with_reasoning(items: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
