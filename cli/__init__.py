@@ -1,0 +1,1 @@
+"""The command line: talks to a person, and to nobody else."""

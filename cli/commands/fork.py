@@ -1,0 +1,51 @@
+"""``ctxlog fork``"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.opening import opened
+from cli.options import ReferenceArgument, settings_of
+from cli.output import output
+
+if TYPE_CHECKING:
+    from eventlog import StreamKey
+
+
+def command(
+    ctx: typer.Context,
+    reference: ReferenceArgument,
+    name: Annotated[
+        str, typer.Option("--name", metavar="ID", help="The session id of the fork.")
+    ] = "",
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the log.")] = "",
+) -> None:
+    """Begin a new session with the context that stood at a place.
+
+    Up to there its events are those of the first session, by reference: nothing is copied, and
+    the first session does not change. At @c5 it begins with what call 5 was given.
+
+    Example: ctxlog fork last@c12 --name retry
+    """
+    from cli.models import ForkData
+    from cli.naming import place
+
+    out = output(ctx)
+    with opened(settings_of(ctx)) as live:
+        where = place(live, reference)
+        parent = where.stream
+        taken = {info.key for info in live.log.streams()}
+        child = parent._replace(session=name or _free_name(parent, taken)).checked()
+        done = live.log.fork(child, parent, where.position, reason=reason)
+    data = ForkData(key=str(child), parent=str(parent), at=where.position, position=done.first)
+    out.show(data, out.style.block(str(child)))
+    out.note(f"forked from {parent} after event {where.position}; see: ctxlog log {child}")
+
+
+def _free_name(parent: StreamKey, taken: set[StreamKey]) -> str:
+    number = 1
+    while parent._replace(session=f"{parent.session}.fork{number}") in taken:
+        number += 1
+    return f"{parent.session}.fork{number}"

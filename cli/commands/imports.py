@@ -1,0 +1,146 @@
+"""``ctxlog import``"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from cli.door import FINDINGS, USAGE
+from cli.opening import opened
+from cli.options import Settings, settings_of
+from cli.output import Output, output
+from cli.paths import current_database
+
+if TYPE_CHECKING:
+    from cli.models import ImportData
+    from harness.importers.importing import Options
+
+_NOTES = 5
+"""Notes of one session that are told; ``--json`` has all."""
+
+
+def command(
+    ctx: typer.Context,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH|-]...", help="Files, folders, or - for standard input."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every transcript of the agents on this machine.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on importing what is added, until Ctrl-C.")
+    ] = False,
+    interval: Annotated[
+        float,
+        typer.Option("--interval", metavar="S", min=0.1, help="Seconds between two looks."),
+    ] = 2.0,
+    form: Annotated[
+        str,
+        typer.Option("--format", metavar="NAME", help="claude-code, openai-chat or ctxlog."),
+    ] = "",
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="The session id (needed with -).")
+    ] = "",
+    user: Annotated[
+        str, typer.Option("--user", metavar="NAME", help="First part of the key.")
+    ] = "local",
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="NAME", help="Second part (else the format).")
+    ] = "",
+    final: Annotated[
+        bool, typer.Option("--final", help="Take what is open at the end of a file as it is.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be imported.")
+    ] = False,
+) -> None:
+    """Import transcripts: Claude Code, OpenAI chat messages, or an export of another log.
+
+    A second import adds nothing, a grown file only what is new. An answer or a line that is still
+    open at the end of a file waits for the next import. What cannot be read is kept and told; the
+    exit code then is 1.
+
+    Example: ctxlog import --all
+    """
+    from cli.bringing import Rehearsal, bring, places
+    from harness.importers.importing import Options
+
+    settings, out = settings_of(ctx), output(ctx)
+    wanted = [*(paths or []), *(places() if everything else [])]
+    if not wanted:
+        _refuse(everything)
+    options = Options(user=user, agent=agent, session=session, format=form, final=final)
+    if dry_run:
+        path = current_database(settings.db)
+        with (
+            Rehearsal(path) as copy,
+            opened(replace(settings, db=str(copy)), create=True) as live,
+        ):
+            data = bring(live.log, wanted, options, dry_run=True)
+        data.database = str(path)
+    else:
+        with opened(settings, create=True) as live:
+            data = bring(live.log, wanted, options)
+    _tell(out, data)
+    if watch and not dry_run:
+        _watch(settings, out, wanted, options, interval)
+    if data.errors and len(data.errors) == len(data.files):
+        raise typer.Exit(USAGE)
+    if data.errors or data.unreadable:
+        raise typer.Exit(FINDINGS)
+
+
+def _refuse(everything: bool) -> NoReturn:
+    from eventlog.errors import InputRefused
+
+    if everything:
+        raise InputRefused("no agent's transcripts were found on this machine; name a path")
+    raise InputRefused("name a file, a folder or -, or say --all")
+
+
+def _tell(out: Output, data: ImportData) -> None:
+    from cli.render_keep import render_import
+
+    out.show(data, render_import(data, out.style))
+    for file in data.files:
+        if file.error:
+            out.note(f"not imported: {file.error}")
+        for note in file.notes[:_NOTES]:
+            out.note(f"{file.path}: {note}")
+        for session in file.sessions:
+            for note in session.notes[:_NOTES]:
+                out.note(f"{file.path}: {note}")
+            if len(session.notes) > _NOTES:
+                out.note(f"{file.path}: {len(session.notes) - _NOTES} notes more (--json has all)")
+
+
+def _watch(
+    settings: Settings, out: Output, paths: list[str], options: Options, interval: float
+) -> None:
+    """Look again until interrupted. A file that did not change costs one look at its size."""
+    import time
+
+    from cli.bringing import bring, newest
+
+    if "-" in paths:
+        from eventlog.errors import InputRefused
+
+        raise InputRefused("standard input cannot be watched")
+    out.note(f"watching {len(paths)} places; Ctrl-C ends it")
+    seen = newest(paths)
+    while not out.gone:
+        time.sleep(interval)
+        now = newest(paths)
+        changed = sorted(path for path, mark in now.items() if seen.get(path) != mark)
+        seen = now
+        if not changed:
+            continue
+        # A sub-agent's file is linked to its session only when their folder is imported.
+        again = paths if any("agent-" in path for path in changed) else changed
+        with opened(settings, create=True) as live:
+            data = bring(live.log, again, options)
+        if data.new or data.errors:
+            _tell(out, data)

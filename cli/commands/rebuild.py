@@ -1,0 +1,37 @@
+"""``ctxlog rebuild``"""
+
+from __future__ import annotations
+
+import typer
+
+from cli.opening import opened
+from cli.options import settings_of
+from cli.output import output
+
+
+def command(ctx: typer.Context) -> None:
+    """Drop the derived tables and compute them again from the events.
+
+    Nothing of the log changes. It is needed when a derived table was damaged; a new version of
+    this program does it by itself.
+
+    Example: ctxlog rebuild
+    """
+    import time
+
+    from cli.models import RebuildData
+    from cli.style import plural
+
+    out = output(ctx)
+    with opened(settings_of(ctx)) as live:
+        start = time.monotonic()
+        live.rebuild()
+        data = RebuildData(
+            events=live.log.last_sequence(),
+            streams=len(live.log.streams()),
+            seconds=round(time.monotonic() - start, 3),
+        )
+    out.show(
+        data,
+        f"rebuilt from {plural(data.events, 'event')} of {plural(data.streams, 'session')}",
+    )

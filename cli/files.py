@@ -1,0 +1,44 @@
+"""Files that a command writes: private, and never in the place of another without being told."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+
+@contextlib.contextmanager
+def new_file(path: str, *, force: bool = False) -> Iterator[TextIO]:
+    """A text file that appears whole under its name, or not at all. Its mode is 0600.
+
+    Raises InputRefused when something stands there and ``force`` was not given, and OSError.
+    """
+    from eventlog.errors import InputRefused
+
+    target = Path(path)
+    if target.exists() and not force:
+        raise InputRefused(f"{path} exists; --force replaces it")
+    if target.exists() and not target.is_file():
+        with target.open("w", encoding="utf-8", newline="\n") as stream:  # a pipe, a device
+            yield stream
+        return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_new(path: str, text: str, *, force: bool = False) -> int:
+    """Write a text as a new file; how many bytes it has."""
+    with new_file(path, force=force) as stream:
+        stream.write(text)
+    return len(text.encode())

@@ -1,0 +1,162 @@
+"""The command line: ``ctxlog``.
+
+A command is parse, call, echo; each has its own file in ``cli.commands``. What is slow to import is
+imported inside the commands, so that ``--help`` and completion answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cli.commands import (
+    demo,
+    export,
+    fork,
+    head,
+    imports,
+    log,
+    rebuild,
+    replay,
+    sessions,
+    show,
+    stats,
+    verify,
+    welcome,
+)
+from cli.door import guarded
+from cli.options import Command, Settings, parameters, take
+
+BRING, LOOK, KEEP = "Bring sessions in", "Look", "Keep and prove"
+
+_HELP = ["-h", "--help"]
+
+
+class Group(TyperGroup):
+    """All commands, behind the one door for errors; help lists them by what they are for."""
+
+    def __init__(self, *, params: list[Any] | None = None, **rest: Any) -> None:
+        super().__init__(params=[*(params or []), *parameters()], **rest)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command line and leave with its exit code."""
+        given = list(sys.argv[1:] if args is None else args)
+
+        def work() -> Any:
+            return super(Group, self).main(
+                given, "ctxlog", complete_var, False, windows_expand_args, **extra
+            )
+
+        if not standalone_mode:
+            return work()
+        sys.exit(guarded(work, self._settings(given)))
+
+    def _settings(self, args: list[str]) -> Settings:
+        """What an error has to know, even when the line could not be parsed."""
+        options = args[: args.index("--")] if "--" in args else args
+        name = next((arg for arg in args if arg in self.commands), "")
+        return Settings(as_json="--json" in options, command=name)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run with the options before the command's name as ``ctx.obj``."""
+        ctx.obj = take(ctx.params, None, "")
+        return super().invoke(ctx)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands under what they are for."""
+        names = self.list_commands(ctx)
+        limit = formatter.width - 6 - max(map(len, names))
+        for heading in (BRING, LOOK, KEEP):
+            rows = [
+                (name, command.get_short_help_str(limit))
+                for name, command in self.commands.items()
+                if getattr(command, "rich_help_panel", None) == heading and not command.hidden
+            ]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+app = typer.Typer(
+    name="ctxlog",
+    cls=Group,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": _HELP},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version("agent-ctxlog")
+        except PackageNotFoundError:
+            number = "(not installed)"
+        typer.echo(f"ctxlog {number}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    ctx: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", is_eager=True, callback=_version),
+    ] = False,
+) -> None:
+    """What did the model see at call N, what did it no longer see, and because of which decision?
+
+    S names a session, S@REF a place in it: @12 after event 12, @57.0 or @12@340 an item or a
+    rendition of it, @c5 what call 5 was given, @k1 after compaction 1, @k1^ just before it.
+
+    Without a command: the latest sessions.
+
+    Example: ctxlog demo
+    """
+    if ctx.invoked_subcommand is None:
+        welcome.command(ctx)
+
+
+for _name, _function, _heading in (
+    ("import", imports.command, BRING),
+    ("demo", demo.command, BRING),
+    ("sessions", sessions.command, LOOK),
+    ("log", log.command, LOOK),
+    ("show", show.command, LOOK),
+    ("replay", replay.command, LOOK),
+    ("stats", stats.command, LOOK),
+    ("export", export.command, KEEP),
+    ("fork", fork.command, KEEP),
+    ("verify", verify.command, KEEP),
+    ("head", head.command, KEEP),
+    ("rebuild", rebuild.command, KEEP),
+):
+    app.command(
+        _name,
+        cls=Command,
+        rich_help_panel=_heading,
+        context_settings={"help_option_names": _HELP},
+    )(_function)
+
+
+def run() -> None:
+    """The entry point of the installed program."""
+    app()
+
+
+if __name__ == "__main__":
+    run()

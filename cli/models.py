@@ -1,0 +1,326 @@
+"""What ``--json`` gives: one model a command, and the text output is rendered from the same.
+
+Fields are only ever added. Times are as the source wrote them, or ISO 8601 in UTC.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from projections.sessions import SessionStats
+
+State = Literal["context", "placeholder", "folded", "left", "never"]
+
+
+class TimelineRow(BaseModel):
+    """An item, or another event, in the order of the log."""
+
+    ref: str
+    """``12``, ``57.0``, ``c5``, ``k1``."""
+    position: int
+    type: str
+    state: State
+    """Where it stands at the point asked: in the context, there as a placeholder, folded into a
+    summary, gone, or never part of a context."""
+    who: str
+    """A role, a tool's name, or the kind of injected text."""
+    preview: str
+    """The beginning of the text, on one line."""
+    tokens: int | None = None
+    """Estimated, of the original."""
+    shown_tokens: int | None = None
+    """Estimated, of what stands in its place."""
+    rendition: str | None = None
+    left_at: int | None = None
+    """The position of the decision with which it left."""
+    call: int | None = None
+    """Of an answer: the n of ``c<n>``."""
+    occurred_at: str | None = None
+    pinned: bool = False
+    erased: bool = False
+    before_tokens: int | None = None
+    before_estimated: bool = False
+    after_tokens: int | None = None
+    after_estimated: bool = False
+    items: int | None = None
+    """Of a compaction: how many items left; of a pass: how many were replaced."""
+
+
+class TimelineData(BaseModel):
+    """``log``"""
+
+    key: str
+    at: int
+    """The position at which the states hold."""
+    version: int
+    fork_of: str | None = None
+    items: int
+    """Standing in the context at that point."""
+    tokens: int
+    """Estimated, of that context."""
+    counter: str
+    rows: list[TimelineRow]
+
+
+class SessionsData(BaseModel):
+    """``sessions``"""
+
+    sessions: list[SessionStats]
+
+
+class ItemData(BaseModel):
+    """One item of a context, in the rendition in force."""
+
+    item: str
+    rendition: str
+    form: str
+    kind: str
+    role: str
+    source: str
+    label: str = ""
+    tool: str = ""
+    who: str
+    pinned: bool = False
+    tokens: int
+    """Estimated."""
+    text: str
+    preview: str
+    """The beginning of the text, on one line."""
+    calls: list[str] = []
+    dialect: str
+    message: Any
+
+
+class ContextData(BaseModel):
+    """``show --context``: the window at a place."""
+
+    key: str
+    ref: str
+    at: int
+    kind: Literal["as_sent", "as_folded"]
+    model: str | None = None
+    tokens: int
+    """Estimated, of all items."""
+    billed: int | None = None
+    """The provider's own count of this call's input, tools and hidden parts included."""
+    counter: str
+    items: list[ItemData]
+    notes: list[str] = []
+
+
+class CallData(BaseModel):
+    """A call to a model."""
+
+    model: str
+    verdict: str
+    """How well it is known what it was given."""
+    detail: str
+    outcome: str
+    """answered, failed or unknown."""
+    finish_reason: str = ""
+    error: str = ""
+    usage: dict[str, int] | None = None
+    items: int
+    tokens: int
+    """Estimated, of the items that it was given."""
+
+
+class CompactionData(BaseModel):
+    """A compaction."""
+
+    trigger: str
+    by: str
+    left: list[str]
+    """The items that left, as runs."""
+    left_count: int
+    before_tokens: int
+    before_estimated: bool
+    after_tokens: int
+    after_estimated: bool
+    texts: list[str]
+    """Of the messages that it put in."""
+
+
+class EventData(BaseModel):
+    """``show``: one event, or one item in a rendition."""
+
+    key: str
+    ref: str
+    position: int
+    sequence: int
+    event_id: str
+    type: str
+    schema_version: int
+    occurred_at: str | None
+    recorded_at: str
+    erased: bool
+    state: State
+    left_at: int | None = None
+    number: str | None = None
+    """``c5`` or ``k1``."""
+    summary: str = ""
+    """Of an event that is no item: what it says, on one line."""
+    call: CallData | None = None
+    compaction: CompactionData | None = None
+    item: ItemData | None = None
+    event: Any
+    """The payload."""
+
+
+class ReplayData(BaseModel):
+    """``replay``: the request at a place."""
+
+    key: str
+    ref: str
+    at: int
+    kind: Literal["as_sent", "as_sendable"]
+    format: str
+    items: list[str]
+    """The rendition of each item, in order."""
+    tokens: int
+    repairs: list[str] = []
+    notes: list[str] = []
+    request: Any
+
+
+class FileData(BaseModel):
+    """What happened to one file."""
+
+    path: str
+    format: str = ""
+    sessions: list[ImportedSession] = []
+    pending: int = 0
+    notes: list[str] = []
+    error: str = ""
+
+
+class ImportedSession(BaseModel):
+    """What happened to one session."""
+
+    key: str
+    new: int = 0
+    known: int = 0
+    pending: int = 0
+    unreadable: int = 0
+    vanished: int = 0
+    forks: list[str] = []
+    notes: list[str] = []
+
+
+class ImportData(BaseModel):
+    """``import``"""
+
+    database: str
+    dry_run: bool = False
+    new: int
+    known: int
+    pending: int
+    unreadable: int
+    errors: list[str]
+    files: list[FileData]
+
+
+class ProblemData(BaseModel):
+    """One thing that does not hold."""
+
+    stream: str
+    position: int | None
+    kind: str
+    message: str
+
+
+class VerifyData(BaseModel):
+    """``verify``"""
+
+    head: str
+    events: int
+    streams: int
+    redactions: int
+    problems: list[ProblemData]
+
+
+class HeadData(BaseModel):
+    """``head``"""
+
+    head: str
+    events: int
+    streams: int
+
+
+class RedactedTarget(BaseModel):
+    """An event whose text is, or would be, erased."""
+
+    key: str
+    position: int
+    type: str
+    why: str
+    """item, rendition, copy, pattern, secret."""
+    kind: str = ""
+    """Of a secret: what kind of secret it seems to be."""
+
+
+class RedactData(BaseModel):
+    """``redact``"""
+
+    key: str
+    dry_run: bool
+    position: int | None
+    """Of the ``Redacted`` event."""
+    erased: list[RedactedTarget]
+    already: int
+    copies: list[RedactedTarget]
+    """Found elsewhere; erased too only with ``--with-copies``."""
+    scrubbed: bool
+    forgotten: list[str]
+    """Sessions whose import key was dropped."""
+    notes: list[str] = []
+
+
+class ForkData(BaseModel):
+    """``fork``"""
+
+    key: str
+    parent: str
+    at: int
+    position: int
+
+
+class RebuildData(BaseModel):
+    """``rebuild``"""
+
+    events: int
+    streams: int
+    seconds: float
+
+
+class ExportData(BaseModel):
+    """``export --out``: what was written."""
+
+    file: str
+    format: str
+    sessions: list[str]
+    bytes: int
+
+
+class LostData(BaseModel):
+    """A literal that left the context with a compaction."""
+
+    kind: str
+    text: str
+    item: str
+    """Where it stood."""
+    again: str | None
+    """The item in which it came up again."""
+
+
+class DemoData(BaseModel):
+    """``demo``"""
+
+    database: str
+    key: str
+    new: int
+    before: ContextData
+    after: ContextData
+    lost: list[LostData]

@@ -1,0 +1,77 @@
+"""``S`` and ``S@REF`` on the command line."""
+
+from __future__ import annotations
+
+import re
+
+from eventlog import RecordedEvent, StreamKey
+from eventlog.codec import CLASSES
+from eventlog.errors import InputRefused
+from projections import Live
+from projections.references import Reference, find_session, place_in, resolve
+
+_SPAN = re.compile(r"(\d{1,15})?(-)?(\d{1,15})?")
+
+
+def place(live: Live, text: str, at: str = "") -> Reference:
+    """The place that a text names; ``at`` is a place given apart.
+
+    Raises StreamNotFound, Ambiguous, PositionNotFound, ItemNotFound, InputRefused.
+    """
+    if at:
+        return place_in(live, find_session(live, text), at.removeprefix("@"))
+    return resolve(live, text)
+
+
+def session_key(live: Live, text: str) -> StreamKey:
+    """The session that a text names. Raises StreamNotFound, Ambiguous."""
+    return find_session(live, text)
+
+
+def ref_of(place: Reference) -> str:
+    """The place as it is written behind the ``@``."""
+    match place.kind:
+        case "call":
+            return f"c{place.number}"
+        case "compaction":
+            return f"k{place.number}"
+        case "before_compaction":
+            return f"k{place.number}^"
+        case "item":
+            return place.rendition
+        case "now":
+            return "now"
+        case _:
+            return str(place.position)
+
+
+def call_of(live: Live, place: Reference) -> RecordedEvent | None:
+    """The ModelCalled that a place names, if it names one: right behind what it was given."""
+    if place.kind != "call":
+        return None
+    at = place.position + 1
+    return live.log.at(place.stream, [at])[at]
+
+
+def span_of(text: str) -> tuple[int, int | None]:
+    """The positions that ``10-60``, ``100-``, ``-20`` or ``7`` names. Raises InputRefused."""
+    match = _SPAN.fullmatch(text.strip())
+    if match is None:
+        raise InputRefused(f"{text!r} is no range of positions such as 10-60 or 100-")
+    first, dash, last = match.groups()
+    low = int(first) if first else 1
+    if not dash:
+        return low, low if first else None
+    high = int(last) if last else None
+    if high is not None and high < low:
+        raise InputRefused(f"the range {text!r} ends before it begins")
+    return low, high
+
+
+def types_of(names: list[str]) -> list[str]:
+    """Event types. Raises InputRefused for one that does not exist."""
+    found = [name.strip().replace("-", "_") for name in names]
+    for name in found:
+        if name not in CLASSES:
+            raise InputRefused(f"no event type {name!r}; there are {', '.join(sorted(CLASSES))}")
+    return found

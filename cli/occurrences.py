@@ -1,0 +1,86 @@
+"""A call and a compaction, with what became of them."""
+
+from __future__ import annotations
+
+from cli.models import CallData, CompactionData
+from cli.timeline import Counts
+from eventlog import RecordedEvent
+from eventlog.jsonvalue import dumps
+from projections import Live, runs
+from projections.materialize import original
+from projections.verdicts import judge
+
+_USAGE = ("input", "cached", "cache_write", "output", "reasoning")
+
+
+def outcome(live: Live, call: RecordedEvent) -> RecordedEvent | None:
+    """The answer to a call, or its failure; None where there is none yet."""
+    found = live.log.read(
+        call.stream,
+        after=call.position,
+        types=["model_responded", "model_failed"],
+        containing=f'"call":{call.position}',
+    )
+    return next((event for event in found if event.data.get("call") == call.position), None)
+
+
+def usage_of(answer: RecordedEvent | None) -> dict[str, int] | None:
+    """The tokens that the provider counted for an answer."""
+    usage = answer.data.get("usage") if answer is not None else None
+    if not isinstance(usage, dict):
+        return None
+    return {name: int(usage.get(name) or 0) for name in _USAGE}
+
+
+def billed(live: Live, call: RecordedEvent) -> int | None:
+    """The input tokens that the provider counted for a call; None where it told none."""
+    usage = usage_of(outcome(live, call))
+    return sum(usage[name] for name in _USAGE[:3]) if usage is not None else None
+
+
+def call_data(live: Live, call: RecordedEvent) -> CallData:
+    """What a call was given, how well that is known, and what came of it."""
+    answer, verdict = outcome(live, call), judge(live, call.stream, call)
+    standing = live.view(call.stream, call.position).standing()
+    failed = answer is not None and answer.type == "model_failed"
+    return CallData(
+        model=str(call.data.get("model", "")),
+        verdict=verdict.name,
+        detail=verdict.detail,
+        outcome="unknown" if answer is None else "failed" if failed else "answered",
+        finish_reason=str(answer.data.get("finish_reason", "")) if answer is not None else "",
+        error=str(answer.data.get("error", "")) if answer is not None and failed else "",
+        usage=usage_of(answer),
+        items=len(standing),
+        tokens=Counts(live, call.stream).total(standing),
+    )
+
+
+def compaction_data(live: Live, event: RecordedEvent) -> CompactionData:
+    """What left with a compaction, and what came in."""
+    key, data = event.stream, event.data
+    after = live.view(key, event.position).items
+    before = live.view(key, event.position - 1).standing()
+    gone = [(item, 0) for item, _ in before if item not in after]
+    whole = {item for item, _ in before if isinstance(item, int)}
+    stay = sorted(item for item in whole if item in after)
+    brought = [
+        original(f"{event.position}.{index}", {event.position: event})
+        for index in range(len(data.get("messages", ())))
+    ]
+    by = data.get("by") or {}
+    parameters = by.get("parameters")
+    told = f" {dumps(parameters)}" if parameters else ""
+    counts = Counts(live, key)
+    told_before, told_after = data.get("pre_tokens"), data.get("post_tokens")
+    return CompactionData(
+        trigger=str(data.get("trigger", "")),
+        by=str(by.get("name", "")) + told,
+        left=runs.encode(gone, [float(item) for item in stay]),
+        left_count=len(gone),
+        before_tokens=counts.total(before) if told_before is None else told_before,
+        before_estimated=told_before is None,
+        after_tokens=counts.total(list(after.items())) if told_after is None else told_after,
+        after_estimated=told_after is None,
+        texts=[item.text for item in brought if item is not None],
+    )

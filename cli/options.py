@@ -1,0 +1,124 @@
+"""What every command takes: where the log is, and how to show it.
+
+The options stand on ``ctxlog`` itself and on each command, so they are accepted on both sides of
+the command's name; the nearer one wins. They are declared once, in ``_common``, and each command
+function gets them as a ``Settings`` on its context.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, cast
+
+import typer
+import typer.main
+from typer.core import TyperCommand
+
+Color = Literal["auto", "always", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options that are common to all commands."""
+
+    db: str | None = None
+    as_json: bool = False
+    quiet: bool = False
+    color: Color = "auto"
+    ascii: bool = False
+    width: int | None = None
+    command: str = ""
+    """Of which command: it stands in the JSON."""
+
+    def over(self, outer: Settings) -> Settings:
+        """These, and where nothing was given, the ones from before the command's name."""
+        return Settings(
+            db=self.db if self.db is not None else outer.db,
+            as_json=self.as_json or outer.as_json,
+            quiet=self.quiet or outer.quiet,
+            color=self.color if self.color != "auto" else outer.color,
+            ascii=self.ascii or outer.ascii,
+            width=self.width if self.width is not None else outer.width,
+            command=self.command,
+        )
+
+
+_declaring = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@_declaring.command()
+def _common(
+    db: Annotated[
+        str | None,
+        typer.Option("--db", metavar="FILE", help="The log to use (else CTXLOG_DB, else found)."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Answer as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    color: Annotated[Color, typer.Option("--color", help="Colour the text.")] = "auto",
+    ascii: Annotated[bool, typer.Option("--ascii", help="Only ASCII signs.")] = False,
+    width: Annotated[
+        int | None,
+        typer.Option("--width", metavar="N", min=40, max=1000, help="Columns of the text."),
+    ] = None,
+) -> None:
+    """Only declares."""
+
+
+NAMES = ("db", "as_json", "quiet", "color", "ascii", "width")
+
+
+def parameters() -> list[Any]:
+    """The common options as new parameters of one command."""
+    return list(cast(Any, typer.main.get_command(_declaring)).params)
+
+
+def take(values: dict[str, Any], outer: object, command: str) -> Settings:
+    """The settings out of a command's parsed values, from which they are removed."""
+    own: dict[str, Any] = {name: values.pop(name) for name in NAMES if name in values}
+    own["color"] = str(getattr(own.get("color"), "value", own.get("color")) or "auto")
+    settings = Settings(**own, command=command)
+    return settings.over(outer) if isinstance(outer, Settings) else settings
+
+
+class Command(TyperCommand):
+    """A command with the common options; its function finds them on the context."""
+
+    def __init__(self, name: str | None, *, params: list[Any] | None = None, **rest: Any) -> None:
+        super().__init__(name, params=[*(params or []), *parameters()], **rest)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command with its settings as ``ctx.obj``."""
+        outer = ctx.parent.obj if ctx.parent is not None else None
+        ctx.obj = take(ctx.params, outer, ctx.info_name or "")
+        return super().invoke(ctx)
+
+
+def settings_of(ctx: typer.Context) -> Settings:
+    """The settings of the running command."""
+    return ctx.obj if isinstance(ctx.obj, Settings) else Settings()
+
+
+def complete_session(incomplete: str) -> list[str]:
+    """Session names that begin with what was typed; nothing, rather than an error."""
+    from cli.opening import session_names
+
+    return session_names(incomplete)
+
+
+SessionArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="S",
+        help="A session: its key, its id, the first 4 characters of it, its title, or last.",
+        autocompletion=complete_session,
+    ),
+]
+
+ReferenceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="S@REF",
+        help="A session, and a place in it: @12, @57.0, @c5, @k1, @k1^.",
+        autocompletion=complete_session,
+    ),
+]

@@ -1,0 +1,67 @@
+"""Where the log is.
+
+It is looked for in this order: ``--db``, the variable ``CTXLOG_DB``, a folder ``.ctxlog`` here
+or above, the user's data folder. Nothing from inside a log ever becomes a path.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+FOLDER = ".ctxlog"
+FILE = "ctxlog.db"
+
+
+def database(given: str | None, environment: Mapping[str, str], here: Path, home: Path) -> Path:
+    """The path of the log, whether or not there is a file yet."""
+    if given:
+        return Path(given)
+    named = environment.get("CTXLOG_DB", "")
+    if named:
+        return Path(named).expanduser()
+    for folder in (here, *here.parents):
+        if (folder / FOLDER).is_dir():
+            return folder / FOLDER / FILE
+    return data_folder(environment, home) / FILE
+
+
+def data_folder(environment: Mapping[str, str], home: Path) -> Path:
+    """The user's own folder for this program (XDG base directory specification)."""
+    return _xdg(environment.get("XDG_DATA_HOME", ""), home / ".local" / "share")
+
+
+def cache_folder(environment: Mapping[str, str], home: Path) -> Path:
+    """The user's folder for what can be made again."""
+    return _xdg(environment.get("XDG_CACHE_HOME", ""), home / ".cache")
+
+
+def _xdg(named: str, default: Path) -> Path:
+    # The specification: a relative path is to be ignored.
+    return (Path(named) if named.startswith("/") else default) / "ctxlog"
+
+
+def current_database(given: str | None) -> Path:
+    """The path of the log for this process."""
+    try:
+        here = Path.cwd()
+    except OSError:  # the folder was removed while we stood in it
+        here = Path("/")
+    return database(given, os.environ, here, home())
+
+
+def home() -> Path:
+    """The home folder; the root where the user has none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")
+
+
+def shown(path: Path, home: Path) -> str:
+    """The path as a person writes it: with ``~`` for the home folder."""
+    try:
+        return "~/" + str(path.relative_to(home)) if home != Path("/") else str(path)
+    except ValueError:
+        return str(path)

@@ -1,0 +1,79 @@
+"""What bringing in, proving and erasing did, as text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cli.models import ImportData, ImportedSession, RedactData, VerifyData
+from cli.style import Style, plural
+
+_FILES = 40
+"""Lines of an import before it is only summed up."""
+
+
+def render_verify(data: VerifyData, style: Style) -> Iterator[str]:
+    """The problems, or that there is none."""
+    for problem in data.problems:
+        where = problem.stream + (f"@{problem.position}" if problem.position is not None else "")
+        words = [word for word in (where, problem.kind) if word]
+        yield style.paint(style.block(f"{' '.join(words)}: {problem.message}"), "bold")
+    checked = f"{plural(data.events, 'event')} of {plural(data.streams, 'session')}"
+    erased = f", {data.redactions:,} erased" if data.redactions else ""
+    if data.problems:
+        yield f"{plural(len(data.problems), 'problem')} in {checked}{erased}"
+    else:
+        yield f"ok: {checked}{erased}"
+    if data.head:
+        yield f"head {data.head}"
+
+
+def render_import(data: ImportData, style: Style) -> Iterator[str]:
+    """One line a session that got something new, then the sum."""
+    changed = [s for file in data.files for s in file.sessions if s.new or s.forks or s.vanished]
+    for session in changed[:_FILES]:
+        yield style.line(_session(session), style.width)
+        for fork in session.forks:
+            yield style.line(f"  the file was rewritten: what is new is {fork}", style.width)
+    if len(changed) > _FILES:
+        yield f"… and {plural(len(changed) - _FILES, 'session')} more"
+    total = sum(len(file.sessions) for file in data.files)
+    words = [
+        plural(total, "session"),
+        f"{data.new:,} new {'event' if data.new == 1 else 'events'}",
+        f"{data.known:,} known",
+    ]
+    if data.pending:
+        words.append(f"{data.pending:,} waiting for the rest of their file")
+    if data.unreadable:
+        words.append(f"{data.unreadable:,} unreadable, kept as they are")
+    if data.errors:
+        words.append(f"{plural(len(data.errors), 'file')} not imported")
+    yield ("would import: " if data.dry_run else "") + ", ".join(words)
+
+
+def _session(session: ImportedSession) -> str:
+    words = [f"{session.new:,} new", f"{session.known:,} known"]
+    if session.pending:
+        words.append(f"{session.pending:,} waiting")
+    if session.unreadable:
+        words.append(f"{session.unreadable:,} unreadable")
+    if session.vanished:
+        words.append(f"{session.vanished:,} no longer in the file, kept here")
+    return f"{session.key}  {', '.join(words)}"
+
+
+def render_redact(data: RedactData, style: Style) -> Iterator[str]:
+    """What was erased, or would be, and where else the text stands."""
+    done = "would be erased" if data.dry_run else "erased"
+    for target in data.erased:
+        kind = f" ({target.kind})" if target.kind else ""
+        line = f"{done}  {target.key}@{target.position}  {target.type}  {target.why}{kind}"
+        yield style.line(line, style.width)
+    yield f"{plural(len(data.erased), 'event')} {done}" + (
+        f", {data.already:,} before" if data.already else ""
+    )
+    if data.copies:
+        yield style.paint("the same text also stands in:", "bold")
+        for copy in data.copies:
+            line = f"  {copy.key}@{copy.position}  {copy.type}  {copy.why}"
+            yield style.line(line, style.width)

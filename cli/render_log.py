@@ -1,0 +1,106 @@
+"""The timeline as text. Pure: data and a style in, lines out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cli.models import TimelineData, TimelineRow
+from cli.safetext import display_width
+from cli.style import Style, pad, pad_left, plural, short, tokens
+
+GUTTER = {"context": "●", "left": "○", "folded": "Σ", "placeholder": "✂", "never": "–"}
+"""What each state is shown as."""
+
+LEGEND = (
+    ("●", "stands in the context"),
+    ("✂", "stands there as a placeholder"),
+    ("Σ", "folded into a summary"),
+    ("○", "left the context"),
+    ("–", "never in a context"),
+)
+
+_COLORS = {"context": "cyan", "left": "dim", "folded": "magenta", "placeholder": "yellow"}
+_ITEMS = frozenset({"message_appended", "tool_result_recorded"})
+_WHO = 12
+
+
+def legend() -> str:
+    """The signs on one line."""
+    return " · ".join(f"{sign} {meaning}" for sign, meaning in LEGEND)
+
+
+def render_log(data: TimelineData, style: Style) -> Iterator[str]:
+    """The session's head, then one line a row."""
+    yield style.paint(style.line(head(data), style.width), "bold")
+    rows = [row for row in data.rows if _is_item(row)]
+    ref = max([3, *(display_width(row.ref) for row in rows)])
+    calls = max([0, *(len(f"c{row.call}") for row in rows if row.call)])
+    size = max([4, *(display_width(_size(row)) for row in rows)])
+    for row in data.rows:
+        if _is_item(row):
+            yield _item(row, style, ref, calls, size)
+        elif row.type == "context_compacted":
+            yield _compaction(row, style)
+        else:
+            yield _event(row, style)
+
+
+def head(data: TimelineData) -> str:
+    """Which session, and what its context holds at the point asked."""
+    point = "" if data.at == data.version else f" at {data.at} of {data.version}"
+    return (
+        f"{data.key}{point} · context: {plural(data.items, 'item')}, {tokens(data.tokens)} tokens"
+    )
+
+
+def _is_item(row: TimelineRow) -> bool:
+    return row.type in _ITEMS or (
+        row.type in ("context_compacted", "repair_applied") and "." in row.ref
+    )
+
+
+def _size(row: TimelineRow) -> str:
+    if row.shown_tokens is not None and row.state == "placeholder" and row.tokens is not None:
+        return f"{short(row.tokens)}→{short(row.shown_tokens)}"
+    return short(row.tokens) if row.tokens is not None else ""
+
+
+def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> str:
+    sign = style.paint(GUTTER[row.state], _COLORS.get(row.state, "dim"))
+    who_width = _WHO if style.width >= 72 else 9
+    start = f" {sign} {pad_left(style.line(row.ref, ref), ref)} "
+    plain = 3 + ref + 1
+    if calls:
+        call = f"c{row.call}" if row.call else ""
+        start += style.paint(pad(call, calls), "dim") + " "
+        plain += calls + 1
+    name = pad(style.line(row.who, who_width), who_width)
+    start += style.paint(name, "bold" if row.who in ("user", "summary") else "dim") + " "
+    plain += who_width + 1
+    marks = ("(pinned) " if row.pinned else "") + ("(erased) " if row.erased else "")
+    room = style.width - plain - size - 1
+    text = style.line(marks + row.preview, room)
+    if row.state in ("left", "folded"):
+        shown = style.paint(pad(text, room), "dim")
+    else:
+        shown = pad(text, room)
+    return f"{start}{shown} {style.paint(pad_left(_size(row), size), 'dim')}".rstrip()
+
+
+def _compaction(row: TimelineRow, style: Style) -> str:
+    before = tokens(row.before_tokens, not row.before_estimated)
+    after = tokens(row.after_tokens, not row.after_estimated)
+    why = f" ({row.preview})" if row.preview else ""
+    gone = f"{plural(row.items or 0, 'item')} folded"
+    return style.rule(f"{row.ref} compacted{why} {before} → {after} · {gone}", "magenta")
+
+
+def _event(row: TimelineRow, style: Style) -> str:
+    if row.type == "model_called":
+        return style.rule(f"{row.ref} {row.preview}", "blue")
+    if row.type == "placeholder_substituted":
+        return style.rule(f"{row.ref} {plural(row.items or 1, 'item')} {row.preview}", "yellow")
+    if row.type in ("session_rewound", "decision_undone", "session_forked", "model_failed"):
+        return style.rule(f"{row.ref} {row.preview}", "yellow")
+    text = style.line(f"{GUTTER['never']} {row.ref} {row.preview}", style.width - 1)
+    return style.paint(f" {text}", "dim")

@@ -1,0 +1,144 @@
+"""Contexts and single events as text. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from cli.models import CallData, CompactionData, ContextData, EventData, ItemData
+from cli.render_log import GUTTER, LEGEND
+from cli.safetext import display_width
+from cli.style import Style, pad, pad_left, plural, short, tokens
+
+_KINDS = {
+    "as_sent": "as sent, from the recorded manifest",
+    "as_folded": "as folded from the events",
+    "as_sendable": "as sendable: folded, then made legal",
+}
+
+
+def render_context(data: ContextData, style: Style, *, full: bool = False) -> Iterator[str]:
+    """The window: a line an item, or every item in full."""
+    at = f"@{data.ref}" if data.ref else ""
+    model = f" · {data.model}" if data.model else ""
+    yield style.paint(style.line(f"{data.key}{at}{model}", style.width), "bold")
+    yield style.line(f"{_KINDS[data.kind]}: {totals(data)}", style.width)
+    size = max([4, *(len(short(item.tokens)) for item in data.items)])
+    ref = max([3, *(display_width(_name(item)) for item in data.items)])
+    ref = min(ref, 16)
+    for item in data.items:
+        yield from _full(item, style) if full else [_line(item, style, size, ref)]
+
+
+def totals(data: ContextData) -> str:
+    """How big the window is, and how that compares with what was billed."""
+    text = f"{plural(len(data.items), 'item')}, {tokens(data.tokens)} tokens"
+    if data.billed is None:
+        return text
+    text += f"; the provider counted {short(data.billed)}"
+    if data.billed > data.tokens * 1.2:
+        text += " (with what was not recorded)"
+    return text
+
+
+def _name(item: ItemData) -> str:
+    return item.rendition
+
+
+def _line(item: ItemData, style: Style, size: int, ref: int) -> str:
+    sign = "✂" if item.form in ("cut", "cleared", "deduplicated") else "●"
+    start = f" {style.paint(sign, 'yellow' if sign == '✂' else 'cyan')} "
+    start += pad(style.line(_name(item), ref), ref) + " "
+    start += style.paint(pad_left(short(item.tokens), size), "dim") + "  "
+    start += style.paint(pad(style.line(item.who, 12), 12), "bold" if item.who == "user" else "dim")
+    room = style.width - (3 + ref + 1 + size + 2 + 12 + 1)
+    marks = ("(pinned) " if item.pinned else "") + _form(item)
+    return f"{start} {style.line(marks + item.preview, room)}".rstrip()
+
+
+def _form(item: ItemData) -> str:
+    return f"({item.form}) " if item.form in ("revised", "redacted") else ""
+
+
+def _full(item: ItemData, style: Style) -> Iterator[str]:
+    words = [item.rendition, item.who, f"{tokens(item.tokens)} tokens"]
+    if item.form != "original":
+        words.append(item.form)
+    if item.pinned:
+        words.append("pinned")
+    yield style.rule(" · ".join(words), "cyan")
+    yield style.block(item.text)
+
+
+def render_event(data: EventData, style: Style, *, raw: bool = False) -> Iterator[str]:
+    """One event: what it is, where it stands, then its text."""
+    name = data.number or (data.item.rendition if data.item is not None else str(data.position))
+    kind = data.type.replace("_", " ")
+    yield style.paint(style.line(f"{name} · {kind} · {data.key}", style.width), "bold")
+    for label, value in _facts(data):
+        yield f"{style.paint(pad(label, 10), 'dim')} {style.line(value, style.width - 11)}"
+    yield ""
+    if not raw and data.item is not None:
+        yield style.block(data.item.text)
+    elif not raw and data.compaction is not None:
+        yield style.block("\n\n".join(data.compaction.texts) or "(nothing took their place)")
+    elif not raw and data.call is not None:
+        yield f"what it was given: ctxlog show {_again(data, style)} --context"
+    else:
+        yield style.block(json.dumps(data.event, ensure_ascii=False, indent=2))
+
+
+def _again(data: EventData, style: Style) -> str:
+    name = data.key.split("/", 2)[2]
+    return style.line(f"{name}@{data.number}", style.width)
+
+
+def _facts(data: EventData) -> Iterator[tuple[str, str]]:
+    if data.call is not None:
+        yield from _call_facts(data.call)
+    elif data.compaction is not None:
+        yield from _compaction_facts(data.compaction)
+    elif data.summary:
+        yield "says", data.summary
+    item = data.item
+    if item is not None:
+        yield "from", item.who + (f" ({item.label})" if item.label else "")
+        yield "state", _state(data)
+        yield "tokens", f"{tokens(item.tokens)}" + (", " + item.form if item.form else "")
+        if item.calls:
+            yield "calls", ", ".join(item.calls)
+        if item.pinned:
+            yield "pinned", "strategies may not touch it"
+    where = f"position {data.position}, sequence {data.sequence} of the log"
+    yield "place", where
+    if data.occurred_at is not None:
+        yield "happened", f"{data.occurred_at} (the source's clock)"
+    yield "recorded", data.recorded_at
+    yield "event id", data.event_id
+    if data.erased:
+        yield "erased", "its text was redacted; this is the skeleton"
+
+
+def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
+    yield "model", call.model
+    yield "given", f"{plural(call.items, 'item')}, {tokens(call.tokens)} tokens"
+    yield "known as", call.verdict + (f": {call.detail}" if call.detail else "")
+    told = call.error or call.finish_reason
+    yield "outcome", call.outcome + (f": {told}" if told else "")
+    if call.usage is not None:
+        counted = (f"{name.replace('_', ' ')} {count:,}" for name, count in call.usage.items())
+        yield "billed", ", ".join(counted)
+
+
+def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:
+    if data.by or data.trigger:
+        yield "by", " ".join(filter(None, (data.by, f"({data.trigger})" if data.trigger else "")))
+    before = tokens(data.before_tokens, not data.before_estimated)
+    yield "tokens", f"{before} → {tokens(data.after_tokens, not data.after_estimated)}"
+    yield "left", f"{plural(data.left_count, 'item')}: {', '.join(data.left)}"
+
+
+def _state(data: EventData) -> str:
+    meaning = dict(LEGEND)[GUTTER[data.state]]
+    left = f", with event {data.left_at}" if data.left_at is not None else ""
+    return f"{GUTTER[data.state]} {meaning}{left}"

@@ -1,0 +1,126 @@
+"""The request at a place, in whatever dialect was asked for, and what had to be done for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cli.models import ReplayData
+from cli.naming import call_of, ref_of
+from cli.windows import item_data, tool_names
+from eventlog import RecordedEvent, StreamKey
+from eventlog.errors import NoContext
+from projections import Live, tokens
+from projections.dialects import dialect
+from projections.items import Item
+from projections.references import Reference
+from projections.repairs import Repair
+
+FORMATS = {"openai": "openai_chat", "responses": "openai_responses", "anthropic": "anthropic"}
+"""What people call the dialects."""
+
+
+def replay(live: Live, place: Reference, asked: str) -> tuple[ReplayData, list[str]]:
+    """The request at a place, and why a provider would refuse it, were it not made legal.
+
+    ``asked`` is a key of FORMATS, ``json`` or ``text``; empty for the call's own dialect. Raises
+    NoContext.
+    """
+    call = call_of(live, place)
+    own = _own_dialect(live, place, call)
+    wanted = FORMATS.get(asked, own)
+    if call is not None and call.data.get("manifest") is not None:
+        from projections.sent import Requests
+
+        sent = Requests(live).sent(place.stream, call)
+        if wanted == own and asked not in ("json", "text"):
+            data = _data(place, "as_sent", wanted, sent.items, (), sent.body)
+            return data, []  # what was sent is shown, not judged
+        if asked in ("json", "text"):
+            return _data(place, "as_sent", asked, sent.items, (), _neutral(sent.items)), []
+    made = live.sendable(place.stream, place.position)
+    if asked in ("json", "text"):
+        body: Any = _neutral(made.items)
+        return _data(place, "as_sendable", asked, made.items, made.repairs, body), []
+    body = dialect(wanted).render(made.items, *_surroundings(live, place, call, wanted == own))
+    problems = dialect(wanted).validate(body)
+    return _data(place, "as_sendable", wanted, made.items, made.repairs, body), problems
+
+
+def _own_dialect(live: Live, place: Reference, call: RecordedEvent | None) -> str:
+    """Of the call; else of the last item, since that is what would be asked next."""
+    if call is not None:
+        return str(call.data["dialect"])
+    items = live.items(place.stream, place.position)
+    if not items:
+        raise NoContext(str(place.stream), place.position)
+    return items[-1].dialect
+
+
+def _surroundings(
+    live: Live, place: Reference, call: RecordedEvent | None, same: bool
+) -> tuple[Any, dict[str, Any] | None]:
+    """The tools in force and the parameters; those of another dialect mean nothing here."""
+    if call is None:
+        called = live.log.read(place.stream, to=place.position, types=["model_called"])
+        for event in called:
+            call = event
+    data = call.data if call is not None else {}
+    parameters: dict[str, Any] = {"model": data["model"]} if data.get("model") else {}
+    if same and isinstance(data.get("parameters"), dict):
+        parameters |= data["parameters"]
+    return _tools(live, place.stream, place.position, data.get("tools")), parameters
+
+
+def _tools(live: Live, stream: StreamKey, position: int, named: object) -> Any:
+    if isinstance(named, int):
+        event = live.log.at(stream, [named]).get(named)
+        return event.data.get("definitions") if event is not None else None
+    declared = None
+    for event in live.log.read(stream, to=position, types=["tools_declared"]):
+        declared = event.data.get("definitions")
+    return declared
+
+
+def _neutral(items: Sequence[Item]) -> list[dict[str, Any]]:
+    counter, names = tokens.counter(), tool_names(items)
+    return [item_data(item, counter, names).model_dump() for item in items]
+
+
+def _data(
+    place: Reference,
+    kind: Any,
+    form: str,
+    items: Sequence[Item],
+    repairs: Sequence[Repair],
+    request: Any,
+) -> ReplayData:
+    counter = tokens.counter()
+    return ReplayData(
+        key=str(place.stream),
+        ref=ref_of(place),
+        at=place.position,
+        kind=kind,
+        format=form,
+        items=[item.rendition for item in items],
+        tokens=sum(tokens.count_item(counter, item) for item in items),
+        repairs=[describe(repair) for repair in repairs],
+        request=request,
+    )
+
+
+def describe(repair: Repair) -> str:
+    """A repair in one line."""
+    words = [repair.rule.replace("_", " ")]
+    if repair.dropped:
+        words.append("left out " + ", ".join(repair.dropped))
+    if repair.moved:
+        words.append("moved " + ", ".join(repair.moved))
+    for change in repair.renamed:
+        words.append(f"{change.item}: call id {change.old!r} became {change.new!r}")
+    for insertion in repair.inserted:
+        where = f"behind {insertion.after}" if insertion.after is not None else "in front"
+        words.append(f"put in a message {where}")
+    for insertion in repair.replaced:
+        words.append(f"changed {insertion.item.id}")
+    return words[0] + ": " + "; ".join(words[1:]) if len(words) > 1 else words[0]

@@ -1,0 +1,141 @@
+"""Events and items in a few words. Pure; what comes out has not been made safe yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from eventlog import RecordedEvent
+from projections.items import Item
+
+PREVIEW = 240
+"""Code points of an item that a row may show."""
+
+CallNumber = Callable[[int | None], int | None]
+"""The position of a ModelCalled to the n of ``c<n>``."""
+
+
+def who(item: Item) -> str:
+    """Who speaks in an item that is no tool result: the word that tells most."""
+    if item.kind in ("summary", "repair"):
+        return item.kind
+    if item.source == "injected" and item.role in ("user", "assistant"):
+        return item.label or "injected"
+    if item.source in ("retrieval", "memory"):
+        return item.source
+    return item.role
+
+
+def preview(item: Item, limit: int = PREVIEW) -> str:
+    """The beginning of what an item says, on one line; a call is ``→ tool arguments``."""
+    words: list[str] = []
+    room = limit
+    spoken = [part for part in item.parts if part.kind != "thinking"]
+    for part in spoken or item.parts:
+        if part.kind == "thinking":
+            text = f"(thinking) {part.text}"
+        elif part.kind == "call":
+            text = f"→ {part.name} {arguments(part.text)}"
+        elif part.kind in ("media", "other"):
+            text = f"[{part.name or part.kind}] {part.text}"
+        else:
+            text = ("error: " if part.is_error else "") + part.text
+        text = " ".join(text[: 4 * limit].split())[:room]
+        if text:
+            words.append(text)
+            room -= len(text) + 1
+        if room <= 0:
+            break
+    return " ".join(words)
+
+
+_TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url")
+"""Arguments that say alone what a call does, in the tools of the usual agents."""
+
+
+def arguments(text: str) -> str:
+    """The arguments of a call in short: what says most of them, or all as they were written."""
+    if not text.startswith("{") or len(text) > 100_000:
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(value, dict):
+        return text
+    for name in _TELLING:
+        if isinstance(value.get(name), str) and value[name]:
+            return str(value[name])
+    only = list(value.values())
+    return only[0] if len(only) == 1 and isinstance(only[0], str) else text
+
+
+def said(event: RecordedEvent, call_number: CallNumber) -> str:
+    """What a row says of an event that is no item."""
+    data: Mapping[str, object] = event.data
+    describe = _WORDS.get(event.type)
+    if describe is not None:
+        return describe(data)
+    if event.type in ("model_responded", "model_failed"):
+        call = data.get("call")
+        number = call_number(call if isinstance(call, int) else None)
+        name = f"c{number}" if number is not None else f"the call at {call}"
+        if event.type == "model_failed":
+            return f"{name} failed: {_short(data, 'error')}"
+        return f"{name} answered {_short(data, 'finish_reason')}".rstrip()
+    return event.type.replace("_", " ")
+
+
+def _short(data: Mapping[str, object], name: str) -> str:
+    value = data.get(name)
+    return "" if value is None else str(value)[:PREVIEW]
+
+
+def _compacted(data: Mapping[str, object]) -> str:
+    by = data.get("by")
+    name = str(by.get("name", "")) if isinstance(by, Mapping) else ""
+    return _short(data, "trigger") or name
+
+
+def _substituted(data: Mapping[str, object]) -> str:
+    kind = str(data.get("kind", "cleared"))
+    return f"{kind} ({_short(data, 'reason')})" if data.get("reason") else kind
+
+
+def _undone(data: Mapping[str, object]) -> str:
+    target = data.get("target")
+    return f"undone: {target}" if target else f"undone: pass {_short(data, 'pass_id')}"
+
+
+def _redacted(data: Mapping[str, object]) -> str:
+    if data.get("item"):
+        return f"redacted: item {data['item']}"
+    targets = data.get("targets")
+    return f"redacted: {len(targets) if isinstance(targets, list) else 0} events"
+
+
+_WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
+    "context_compacted": _compacted,
+    "placeholder_substituted": _substituted,
+    "decision_undone": _undone,
+    "redacted": _redacted,
+    "message_revised": lambda d: f"item {d.get('item')} revised",
+    "item_pinned": lambda d: f"item {d.get('item')} pinned",
+    "item_unpinned": lambda d: f"item {d.get('item')} unpinned",
+    "session_rewound": lambda d: f"rewound to {d.get('to')}",
+    "session_forked": lambda d: f"forked from {_short(d, 'parent')}@{d.get('at')}",
+    "session_started": lambda d: f"session started {_short(d, 'title')}".rstrip(),
+    "session_titled": lambda d: f"titled {_short(d, 'title')}",
+    "session_deleted": lambda d: f"session deleted {_short(d, 'reason')}".rstrip(),
+    "repair_applied": lambda d: f"repaired: {_short(d, 'rule')}",
+    "recording_interrupted": lambda d: (
+        f"recording was interrupted: {d.get('calls_missed')} calls missed"
+    ),
+    "record_unrecognized": lambda d: (
+        f"{_short(d, 'kind') or 'unknown'} record, line {d.get('line')}: {_short(d, 'raw')}"
+    ),
+    "compaction_declined": lambda d: f"no compaction: {_short(d, 'reason')}",
+    "task_classified": lambda d: f"task: {_short(d, 'task_type')}",
+    "model_called": lambda d: _short(d, "model"),
+    "tools_declared": lambda d: "tools declared",
+}

@@ -1,0 +1,115 @@
+"""How text is shown: columns, colours, signs. Pure: no stream and no environment.
+
+Colour never carries a meaning alone; a sign or a word says the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cli.safetext import display_width, one_line, safe_text
+
+_CODES = {
+    "bold": "1",
+    "dim": "2",
+    "cyan": "36",
+    "yellow": "33",
+    "magenta": "35",
+    "blue": "34",
+}
+
+_ASCII = str.maketrans(
+    {
+        "●": "*",
+        "○": "o",
+        "Σ": "S",
+        "✂": "x",
+        "–": "-",
+        "─": "-",
+        "═": "=",
+        "│": "|",
+        "→": ">",
+        "≈": "~",
+        "·": "-",
+        "…": ">",
+        "↳": "`",
+        "▸": ">",
+    }
+)
+"""Each of our signs, and the one ASCII column that stands for it."""
+
+_BEYOND = re.compile(r"[^\x00-\x7f]")
+
+
+def ascii_text(text: str) -> str:
+    r"""The text with everything beyond ASCII as ``\u{…}``."""
+    return text if text.isascii() else _BEYOND.sub(lambda m: f"\\u{{{ord(m[0]):x}}}", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The means of one output."""
+
+    color: bool = False
+    ascii: bool = False
+    width: int = 100
+
+    def paint(self, text: str, name: str) -> str:
+        """The text in a colour, where there is colour."""
+        if not self.color or not text:
+            return text
+        return f"\x1b[{_CODES[name]}m{text}\x1b[0m"
+
+    def translated(self, text: str) -> str:
+        """Our own signs in ASCII, where only that can be shown."""
+        return text.translate(_ASCII) if self.ascii else text
+
+    def line(self, text: str, width: int) -> str:
+        """Dynamic text on one line, safe, in at most so many columns."""
+        if self.ascii:
+            # Escapes take columns, so they are made first; one_line never cuts inside one.
+            text = ascii_text(self.translated(text[: 40 * width + 400]))
+            return self.translated(one_line(text, width))
+        return one_line(text, width)
+
+    def block(self, text: str) -> str:
+        """Dynamic text of several lines, safe."""
+        return ascii_text(self.translated(safe_text(text))) if self.ascii else safe_text(text)
+
+    def rule(self, text: str, name: str = "dim") -> str:
+        """A thin line across the terminal with safe text in it."""
+        inner = self.line(text, self.width - 8)
+        tail = "─" * max(2, self.width - 4 - display_width(inner))
+        return self.paint(self.translated(f"── {inner} {tail}"), name)
+
+
+def pad(text: str, width: int) -> str:
+    """The text, filled up with blanks on the right."""
+    return text + " " * (width - display_width(text))
+
+
+def pad_left(text: str, width: int) -> str:
+    """The text, filled up with blanks on the left."""
+    return " " * (width - display_width(text)) + text
+
+
+def tokens(count: int | None, exact: bool = False) -> str:
+    """A number of tokens as people read it; ``≈`` says that it was estimated."""
+    if count is None:
+        return "?"
+    return ("" if exact else "≈") + short(count)
+
+
+def short(count: int) -> str:
+    """12, 999, 1.2k, 155k, 1.4M."""
+    if count < 1000:
+        return str(count)
+    if count < 999_500:
+        return f"{count / 1000:.1f}k" if count < 99_950 else f"{count / 1000:.0f}k"
+    return f"{count / 1_000_000:.1f}M"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 item``, ``1,204 items``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

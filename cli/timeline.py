@@ -1,0 +1,276 @@
+"""A session as a person reads it: one row an item, and where each item stands at a point.
+
+The state of an item at a point is what the view there says of it. An item that is not in the view
+left with the last decision whose view no longer had it: a compaction that put a summary in its
+place folded it, any other decision took it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from cli.models import State, TimelineData, TimelineRow
+from cli.saying import preview, said, who
+from eventlog import RecordedEvent, StreamKey
+from projections import Live, tokens
+from projections.context import ITEM_TYPES
+from projections.items import Item
+from projections.materialize import materialize, needed, original, referenced
+from projections.runs import Origin, Standing
+from projections.views import NUMBERED
+
+TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
+"""Events that can take an item out of a context."""
+
+SHOWN = (
+    *ITEM_TYPES,
+    *TAKING,
+    "message_revised",
+    "model_failed",
+    "placeholder_substituted",
+    "recording_interrupted",
+    "redacted",
+    "session_deleted",
+    "session_forked",
+)
+"""What has a row unless asked otherwise."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """Tokens of items in their renditions, each counted once."""
+
+    live: Live
+    key: StreamKey
+    counter: tokens.Counter = field(default_factory=tokens.counter)
+    known: dict[Standing, int] = field(default_factory=dict)
+
+    def of(self, standing: Standing, item: Item) -> int:
+        """The tokens of one item in a rendition."""
+        if standing not in self.known:
+            self.known[standing] = tokens.count_item(self.counter, item)
+        return self.known[standing]
+
+    def total(self, standing: list[Standing]) -> int:
+        """The tokens of a context."""
+        missing = [each for each in standing if each not in self.known]
+        if missing:
+            events = self.live.log.at(self.key, needed(missing))
+            events.update(self.live.log.at(self.key, referenced(missing, events)))
+            for each in missing:
+                made = materialize([each], events)
+                self.known[each] = tokens.count_item(self.counter, made[0]) if made else 0
+        return sum(self.known[each] for each in standing)
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """The decision with which an item left."""
+
+    position: int
+    folded: bool
+
+
+def departures(
+    live: Live, key: StreamKey, to: int
+) -> tuple[dict[Origin, Departure], dict[int, int]]:
+    """For each item that left up to a position, the last time; and how many left each time."""
+    left: dict[Origin, Departure] = {}
+    sizes: dict[int, int] = {}
+    for event in live.log.read(key, to=to, types=TAKING):
+        before = live.view(key, event.position - 1).items
+        after = live.view(key, event.position).items
+        gone = [item for item in before if item not in after]
+        folded = event.type == "context_compacted" and bool(event.data.get("messages"))
+        sizes[event.position] = len(gone)
+        left.update((item, Departure(event.position, folded)) for item in gone)
+    return left, sizes
+
+
+class States:
+    """Where items stand after a position."""
+
+    def __init__(self, live: Live, key: StreamKey, at: int) -> None:
+        self.at = at
+        self.view = live.view(key, at)
+        self.left, self.sizes = departures(live, key, at)
+        renditions = {rendition for rendition in self.view.items.values() if rendition}
+        events = live.log.at(key, renditions)
+        self._placeholders = {
+            position
+            for position, event in events.items()
+            if event.type == "placeholder_substituted"
+        }
+
+    def of(self, item: Origin) -> State:
+        """context, placeholder, folded or left."""
+        rendition = self.view.items.get(item)
+        if rendition is not None:
+            return "placeholder" if rendition in self._placeholders else "context"
+        departure = self.left.get(item)
+        return "folded" if departure is not None and departure.folded else "left"
+
+
+def timeline(
+    live: Live,
+    key: StreamKey,
+    *,
+    at: int,
+    first: int = 1,
+    last: int | None = None,
+    types: Iterable[str] = (),
+    calls: bool = False,
+    every: bool = False,
+) -> TimelineData:
+    """The rows of a session from one position to another, with the states after ``at``."""
+    wanted = set(types) or set(SHOWN)
+    if calls:
+        wanted |= {"model_called", "model_failed"}
+    chosen = None if every and not types else wanted | {"model_called", "context_compacted"}
+    rows = _Rows(live, key, States(live, key, at))
+    end = min(at, last if last is not None else at)
+    for event in live.log.read(key, after=max(first - 1, 0), to=end, types=chosen):
+        rows.take(event, shown=(every and not types) or event.type in wanted)
+    info = live.log.stream(key)
+    return TimelineData(
+        key=str(key),
+        at=at,
+        version=live.log.version(key),
+        fork_of=f"{info.parent}@{info.base}" if info.parent is not None else None,
+        items=len(rows.states.view),
+        tokens=rows.counts.total(rows.states.view.standing()),
+        counter=rows.counts.counter.name,
+        rows=rows.rows,
+    )
+
+
+class _Rows:
+    """Rows in the making."""
+
+    def __init__(self, live: Live, key: StreamKey, states: States) -> None:
+        self.live, self.key, self.states = live, key, states
+        self.counts = Counts(live, key)
+        self.rows: list[TimelineRow] = []
+        self._numbers: dict[str, tuple[int, int]] = {}
+        self._calls: dict[int, int] = {}
+        self._passes: dict[str, TimelineRow] = {}
+        self._tools: dict[str, str] = {}
+
+    def take(self, event: RecordedEvent, *, shown: bool) -> None:
+        """The next event."""
+        number = self._number(event) if event.type in NUMBERED.values() else 0
+        if event.type == "model_called":
+            self._calls[event.position] = number
+        if not shown:
+            return
+        if event.type in ITEM_TYPES:
+            item = original(event.position, {event.position: event})
+            if item is not None:
+                self.rows.append(self._item(event, item))
+        elif event.type == "context_compacted":
+            self._compaction(event, number)
+        elif event.type == "placeholder_substituted":
+            self._substitution(event)
+        else:
+            name = f"c{number}" if event.type == "model_called" else str(event.position)
+            self.rows.append(_row(event, name, said(event, self._call_number)))
+            if event.type == "repair_applied":
+                self._brought(event, len(event.data.get("inserted", ())))
+
+    def _number(self, event: RecordedEvent) -> int:
+        """Which call or compaction this is; only the first of a page is looked up."""
+        known = self._numbers.get(event.type)
+        number = known[1] + 1 if known else self.live.number(self.key, event)
+        self._numbers[event.type] = (event.position, number)
+        return number
+
+    def _call_number(self, position: int | None) -> int | None:
+        if position is None:
+            return None
+        if position not in self._calls:
+            event = self.live.log.at(self.key, [position]).get(position)
+            if event is None or event.type != "model_called":
+                return None
+            self._calls[position] = self.live.number(self.key, event)
+        return self._calls[position]
+
+    def _item(self, event: RecordedEvent, item: Item) -> TimelineRow:
+        origin: Origin = event.position if "." not in item.id else item.id
+        for part in item.parts:
+            if part.kind == "call":
+                self._tools[part.id] = part.name
+        state = self.states.of(origin)
+        rendition = self.states.view.items.get(origin, 0)
+        left = self.states.left.get(origin) if state in ("folded", "left") else None
+        shown = None
+        if rendition:
+            shown = self.counts.total([(origin, rendition)])
+        return TimelineRow(
+            ref=item.id,
+            position=event.position,
+            type=event.type,
+            state=state,
+            who=self._who(item),
+            preview=preview(item),
+            tokens=self.counts.of((origin, 0), item),
+            shown_tokens=shown,
+            rendition=f"{origin}@{rendition}" if rendition else None,
+            left_at=left.position if left is not None else None,
+            call=self._call_number(item.call),
+            occurred_at=event.occurred_at,
+            pinned=origin in self.states.view.pins,
+            erased=event.erased,
+        )
+
+    def _who(self, item: Item) -> str:
+        if item.kind == "tool_result":
+            names = [self._tools.get(call_id, "") for call_id in item.result_ids]
+            return item.tool_name or next((name for name in names if name), "") or "tool"
+        return who(item)
+
+    def _compaction(self, event: RecordedEvent, number: int) -> None:
+        row = _row(event, f"k{number}", said(event, self._call_number))
+        before, after = event.data.get("pre_tokens"), event.data.get("post_tokens")
+        row.before_tokens = before if before is not None else self._context(event.position - 1)
+        row.before_estimated = before is None
+        row.after_tokens = after if after is not None else self._context(event.position)
+        row.after_estimated = after is None
+        row.items = self.states.sizes.get(event.position, 0)
+        self.rows.append(row)
+        self._brought(event, len(event.data.get("messages", ())))
+
+    def _context(self, position: int) -> int:
+        return self.counts.total(self.live.view(self.key, position).standing())
+
+    def _brought(self, event: RecordedEvent, count: int) -> None:
+        """The messages that a compaction or a repair put in."""
+        for index in range(count):
+            item = original(f"{event.position}.{index}", {event.position: event})
+            if item is not None:
+                self.rows.append(self._item(event, item))
+
+    def _substitution(self, event: RecordedEvent) -> None:
+        """One row for a pass, whether it cleared one item or two hundred."""
+        pass_id = event.data.get("pass_id", "")
+        row = self._passes.get(pass_id) if pass_id else None
+        if row is None:
+            row = _row(event, str(event.position), said(event, self._call_number))
+            row.items = 0
+            self.rows.append(row)
+            if pass_id:
+                self._passes[pass_id] = row
+        row.items = (row.items or 0) + 1
+
+
+def _row(event: RecordedEvent, ref: str, said: str) -> TimelineRow:
+    return TimelineRow(
+        ref=ref,
+        position=event.position,
+        type=event.type,
+        state="never",
+        who="",
+        preview=said,
+        occurred_at=event.occurred_at,
+        erased=event.erased,
+    )

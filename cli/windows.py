@@ -1,0 +1,173 @@
+"""The context at a place: as sent where the request was recorded, else as folded."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from typing import Literal
+
+from cli.models import ContextData, EventData, ItemData, State
+from cli.naming import call_of, ref_of
+from cli.occurrences import billed, call_data, compaction_data
+from cli.saying import preview, said, who
+from cli.timeline import States
+from eventlog import StreamKey
+from eventlog.errors import ItemNotFound, PositionNotFound
+from projections import Live, tokens
+from projections.context import ITEM_TYPES
+from projections.items import Item
+from projections.materialize import materialize, needed, referenced
+from projections.references import Reference
+from projections.runs import Origin, origin, position_of, standing
+from projections.views import NUMBERED
+
+Kind = Literal["as_sent", "as_folded"]
+
+
+def items_at(live: Live, place: Reference) -> tuple[list[Item], Kind]:
+    """The items of the context at a place."""
+    call = call_of(live, place)
+    if call is not None and call.data.get("manifest") is not None:
+        from projections.sent import Requests
+
+        return list(Requests(live).sent(place.stream, call).items), "as_sent"
+    return live.items(place.stream, place.position), "as_folded"
+
+
+def context_at(live: Live, place: Reference) -> ContextData:
+    """The whole window at a place."""
+    items, kind = items_at(live, place)
+    counter = tokens.counter()
+    shown = [item_data(item, counter, tool_names(items)) for item in items]
+    call = call_of(live, place)
+    view = live.view(place.stream, place.position)
+    return ContextData(
+        key=str(place.stream),
+        ref=ref_of(place),
+        at=place.position,
+        kind=kind,
+        model=str(call.data.get("model", "")) if call is not None else None,
+        tokens=sum(item.tokens for item in shown),
+        billed=billed(live, call) if call is not None else None,
+        counter=counter.name,
+        items=shown,
+        notes=[f"{note.position}: {note.message}" for note in view.notes],
+    )
+
+
+def tool_names(items: Iterable[Item]) -> dict[str, str]:
+    """The tool of each call id."""
+    return {p.id: p.name for item in items for p in item.parts if p.kind == "call"}
+
+
+def item_data(item: Item, counter: tokens.Counter, names: dict[str, str] | None = None) -> ItemData:
+    """An item as data."""
+    tool = item.tool_name
+    if not tool and item.kind == "tool_result":
+        found = [(names or {}).get(call_id, "") for call_id in item.result_ids]
+        tool = next((name for name in found if name), "")
+    return ItemData(
+        item=item.id,
+        rendition=item.rendition,
+        form=item.form,
+        kind=item.kind,
+        role=item.role,
+        source=item.source,
+        label=item.label,
+        tool=tool,
+        who=(tool or "tool") if item.kind == "tool_result" else who(item),
+        pinned=item.pinned,
+        tokens=tokens.count_item(counter, item),
+        text=full_text(item),
+        preview=preview(item),
+        calls=[part.id for part in item.parts if part.kind == "call"],
+        dialect=item.dialect,
+        message=dict(item.message),
+    )
+
+
+def full_text(item: Item) -> str:
+    """Everything readable in an item, calls and thinking marked as such."""
+    pieces: list[str] = []
+    for part in item.parts:
+        if part.kind == "thinking":
+            pieces.append(f"(thinking) {part.text}" if part.text else "(thinking, sealed)")
+        elif part.kind == "call":
+            pieces.append(f"→ {part.name} {part.text}")
+        elif part.kind in ("media", "other"):
+            pieces.append(f"[{part.name or part.kind}] {part.text}".rstrip())
+        elif part.text:
+            pieces.append(part.text)
+    return "\n".join(pieces)
+
+
+def event_at(live: Live, place: Reference) -> EventData:
+    """One event; where it brought in an item, that item in the rendition that was asked for.
+
+    Raises PositionNotFound, ItemNotFound.
+    """
+    stream = place.stream
+    item_origin: Origin | None = origin(place.item) if place.item else None
+    position = place.position + 1 if place.kind == "call" else place.position
+    if item_origin is not None:
+        position = position_of(item_origin)
+    event = live.log.at(stream, [position]).get(position)
+    if event is None:
+        raise PositionNotFound(str(stream), f"position {position}")
+    rendition = standing(place.rendition)[1] if place.rendition else 0
+    if item_origin is None and event.type in ITEM_TYPES:
+        item_origin = position
+    item = _item(live, stream, item_origin, rendition) if item_origin is not None else None
+    if place.item and item is None:
+        raise ItemNotFound(str(stream), place.item)
+    version = live.log.version(stream)
+    states = States(live, stream, version)
+    state: State = states.of(item_origin) if item_origin is not None else "never"
+    left = states.left.get(item_origin) if state in ("folded", "left") and item_origin else None
+    counter = tokens.counter()
+    number = None
+    if event.type in NUMBERED.values():
+        letter = "c" if event.type == NUMBERED["c"] else "k"
+        number = f"{letter}{live.number(stream, event)}"
+    data = item_data(item, counter) if item is not None else None
+    return EventData(
+        key=str(stream),
+        ref=ref_of(place),
+        position=position,
+        sequence=event.sequence,
+        event_id=str(event.id),
+        type=event.type,
+        schema_version=event.schema_version,
+        occurred_at=event.occurred_at,
+        recorded_at=iso(event.recorded_at),
+        erased=event.erased,
+        state=state,
+        left_at=left.position if left is not None else None,
+        number=number,
+        summary=said(event, lambda at: _number(live, stream, at)) if item is None else "",
+        call=call_data(live, event) if event.type == NUMBERED["c"] else None,
+        compaction=compaction_data(live, event) if event.type == NUMBERED["k"] else None,
+        item=data,
+        event=event.data,
+    )
+
+
+def _item(live: Live, stream: StreamKey, item: Origin, rendition: int) -> Item | None:
+    wanted = [(item, rendition)]
+    events = live.log.at(stream, needed(wanted))
+    events.update(live.log.at(stream, referenced(wanted, events)))
+    made = materialize(wanted, events)
+    return made[0] if made else None
+
+
+def _number(live: Live, stream: StreamKey, position: int | None) -> int | None:
+    event = live.log.at(stream, [position]).get(position) if position is not None else None
+    if event is None or event.type != NUMBERED["c"]:
+        return None
+    return live.number(stream, event)
+
+
+def iso(microseconds: int) -> str:
+    """A recorded time as ISO 8601, UTC."""
+    moment = datetime.datetime.fromtimestamp(microseconds / 1e6, datetime.UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
