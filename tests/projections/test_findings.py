@@ -1,0 +1,142 @@
+"""What should not be in a log is found where it stands, and is not shown by the finding."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eventlog import StreamKey, events
+from eventlog.redaction import Target, redact
+from projections import open_log
+from projections.findings import DETECTORS, detectors, masked, matching, secrets
+from projections.live import Live
+
+KEY = StreamKey("local", "agent", "s")
+OTHER = StreamKey("local", "agent", "s2")
+
+# Put together here, so that no scanner of repositories takes this file for a leak.
+GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+AWS = "AKIA" + "IOSFODNN7EXAMPLE"
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    with open_log(tmp_path / "log.db", durability="normal") as opened:
+        yield opened
+
+
+def said(text: str) -> events.MessageAppended:
+    return events.MessageAppended(
+        dialect="openai_chat", source="human", message={"role": "user", "content": text}
+    )
+
+
+def result(text: str) -> events.ToolResultRecorded:
+    return events.ToolResultRecorded(tool_call_id="x", dialect="openai_chat", content=text)
+
+
+class TestSecrets:
+    """Without these the keys that tools print stay in the log for ever."""
+
+    def test_a_key_is_found_where_it_stands_and_is_shown_masked(self, live: Live) -> None:
+        live.append(KEY, said("run it"), result(f"env:\nTOKEN={GITHUB}\nPATH=/bin"))
+        live.append(OTHER, said(f"use {AWS} please"))
+        found = {(f.stream, f.position, f.item, f.rule): f.preview for f in secrets(live)}
+        assert found == {
+            (KEY, 2, "2", "github_token"): "ghp_… (40 characters)",
+            (OTHER, 1, "1", "aws"): "AKIA… (20 characters)",
+        }
+
+    def test_only_in_the_sessions_that_were_asked_for(self, live: Live) -> None:
+        live.append(KEY, said(GITHUB))
+        live.append(OTHER, said(GITHUB))
+        assert [f.stream for f in secrets(live, [OTHER])] == [OTHER]
+
+    def test_an_inherited_one_is_found_once(self, live: Live) -> None:
+        live.append(KEY, said(GITHUB))
+        live.log.fork(OTHER, KEY, at=1)
+        assert [f.stream for f in secrets(live)] == [KEY]
+
+    def test_in_a_summary_a_placeholder_and_a_title(self, live: Live) -> None:
+        new = events.NewMessage(
+            dialect="openai_chat", message={"role": "user", "content": f"key {GITHUB}"}
+        )
+        live.append(
+            KEY,
+            said("x"),
+            events.PlaceholderSubstituted(item="1", content=f"[was {GITHUB}]"),
+            events.ContextCompacted(covered=("1",), messages=(new, new)),
+            events.SessionTitled(title=GITHUB),
+        )
+        assert [(f.position, f.item) for f in secrets(live)] == [
+            (2, "1"),
+            (3, "3.0"),
+            (3, "3.1"),
+            (4, ""),
+        ]
+
+    def test_an_erased_one_is_found_no_more(self, live: Live) -> None:
+        live.append(KEY, said(GITHUB))
+        redact(live.log, [Target(KEY, 1)], stream=KEY)
+        assert secrets(live) == []
+
+    def test_every_detector_that_is_named_is_there_and_none_goes_by_entropy(self) -> None:
+        assert detectors().keys() == DETECTORS.keys()
+        assert not {"high_entropy_strings", "keyword", "ip_public"} & DETECTORS.keys()
+
+    def test_nothing_is_asked_of_a_network(
+        self, live: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*arguments: object, **more: object) -> None:
+            raise AssertionError("a detector reached for the network")
+
+        live.append(KEY, said(f"{GITHUB} {AWS}"))
+        monkeypatch.setattr(socket, "socket", refuse)
+        monkeypatch.setattr(socket, "getaddrinfo", refuse)
+        assert len(secrets(live)) == 2
+
+    def test_a_secret_at_the_seam_of_two_pieces_of_a_long_line_is_found(self, live: Live) -> None:
+        live.append(KEY, *[said("x" * before + f" {GITHUB} ") for before in range(1950, 2350, 40)])
+        assert len(secrets(live)) == 10
+
+    def test_a_line_of_a_megabyte_is_done_in_seconds(self, live: Live) -> None:
+        live.append(KEY, *[said(unit * (300_000 // len(unit))) for unit in ("://a:", "a", "AKC1 ")])
+        started = time.perf_counter()
+        secrets(live)
+        assert time.perf_counter() - started < 20
+
+    @pytest.mark.parametrize("secret", ["", "abc", "hunter2", "x" * 50])
+    def test_a_preview_shows_a_fifth_at_most(self, secret: str) -> None:
+        shown = masked(secret).partition("…")[0]
+        assert len(shown) * 5 <= len(secret)
+        assert len(shown) <= 4
+
+
+class TestPatterns:
+    """Without these a person erases one copy by hand and misses the next."""
+
+    def test_a_pattern_is_found_in_any_text_and_not_in_names(self, live: Live) -> None:
+        message = {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "user", "name": "user", "input": {"a": "user"}}],
+        }
+        live.append(
+            KEY,
+            said("nothing"),
+            events.MessageAppended(dialect="anthropic", source="model", message=message),
+            result("the user\nleft"),
+        )
+        found = matching(live, re.compile("us[e]r"))
+        assert [(f.item, f.rule, f.preview) for f in found] == [
+            ("2", "us[e]r", "user"),
+            ("3", "us[e]r", "the user left"),
+        ]
+
+    def test_it_may_span_lines(self, live: Live) -> None:
+        live.append(KEY, said("one\ntwo"))
+        assert len(matching(live, re.compile(r"one\ntwo"))) == 1
