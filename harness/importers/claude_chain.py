@@ -118,6 +118,8 @@ class Chain:
                 self._unrecognized(row, "known")
             case kind:
                 self._defer(row, lambda: self._unrecognized(row, kind), quiet=True)
+        # Not while an answer is being handed over: it and its results are one append.
+        self.writer.pause()
 
     def close(self) -> None:
         """What is open is complete."""

@@ -96,6 +96,7 @@ class ClaudeCodeFile:
         self._by_uuid: dict[str, Chain] = {}
         self._by_agent: dict[str, Chain] = {}
         self._by_call: dict[str, Chain] = {}
+        self._by_name: dict[str, Chain] = {}
         self._last_side: Chain | None = None
 
     def feed(self, record: Record) -> None:
@@ -203,13 +204,17 @@ class ClaudeCodeFile:
         if chain is None and not uuid and not parent:
             chain = self._last_side  # a record without any ids goes on with the last one
         if chain is None:
-            root = uuid or f"line-{record.line}"
+            root = uuid or f"line-{record.line}" + (f".{record.part}" if record.part else "")
             assert self._main is not None
             main = self._main.writer.report.key
             parent_name = StreamKey.parse(main).session
-            link = self._links.of_agent(agent_id, _prompt(value))
             name = f"{parent_name}.{session_name(root)}"
-            chain = self._chain(name, f"{self._session_id}.{root}", value, link, parent_name, True)
+            chain = self._by_name.get(name)  # a root that repeats goes on with the first one
+            if chain is None:
+                link = self._links.of_agent(agent_id, _prompt(value))
+                foreign_id = f"{self._session_id}.{root}"
+                chain = self._chain(name, foreign_id, value, link, parent_name, True)
+                self._by_name[name] = chain
         if uuid:
             self._by_uuid.setdefault(uuid, chain)
         if agent_id:
@@ -223,7 +228,7 @@ class ClaudeCodeFile:
         given = call.get("input")
         prompt = given.get("prompt") if isinstance(given, dict) else None
         call_id = text_of(call.get("id"))
-        if call.get("name") in _TASK_TOOLS and call_id and isinstance(prompt, str):
+        if text_of(call.get("name")) in _TASK_TOOLS and call_id and isinstance(prompt, str):
             link = Link(key, call_id)
             self._links.by_call[call_id] = link
             self._links.by_prompt.setdefault(prompt.strip(), []).append(link)

@@ -91,9 +91,13 @@ class Maker:
 
     def late(self, rows: Sequence[Row], call: Slot, message: Slot) -> Unit:
         """Records of an answer that came when the conversation had gone on."""
-        return _unit(
-            rows, [Planned(message, lambda: self._answer_message(rows, call), rows[0].time)]
-        )
+
+        def split(size: int) -> tuple[Unit, Unit]:
+            message.late = Slot()
+            return self.late(rows[:size], call, message), self.late(rows[size:], call, message.late)
+
+        build = [Planned(message, lambda: self._answer_message(rows, call), rows[0].time)]
+        return _unit(rows, build, split)
 
     def _answer_message(self, rows: Sequence[Row], call: Slot | None) -> Event:
         if len(rows) == 1:
@@ -234,9 +238,10 @@ class Maker:
             )
 
         def split(size: int) -> tuple[Unit, Unit]:
+            slot.late = Slot()  # where the summary then stands
             return (
                 self.compaction(boundary, None, slot, before, kept),
-                self.compaction(None, summary, Slot(), (), ()),
+                self.compaction(None, summary, slot.late, (), ()),
             )
 
         return _unit(rows, [Planned(slot, build, rows[0].time)], split if len(rows) > 1 else None)
@@ -288,7 +293,9 @@ class Maker:
                 }
             )
 
-        return _unit([row], [Planned(slot, build, row.time)])
+        unit = _unit([row], [Planned(slot, build, row.time)])
+        unit.unreadable = bool(record.fault)
+        return unit
 
 
 def _unit(

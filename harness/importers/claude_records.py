@@ -154,7 +154,7 @@ def kind_of(value: Any) -> str:
         subtype = value.get("subtype")
         if subtype in ("compact_boundary", "microcompact_boundary"):
             return str(subtype)
-        return "turn_end" if subtype in ENDS_TURN else "known"
+        return "turn_end" if text_of(subtype) in ENDS_TURN else "known"
     if kind == "attachment":
         return "attachment" if isinstance(value.get("attachment"), dict) else "unknown"
     if kind in ("custom-title", "ai-title", "summary"):

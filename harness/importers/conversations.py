@@ -84,7 +84,8 @@ def _document(data: bytes) -> Record:
     except RecursionError:
         fault = "nested too deep"
     except json.JSONDecodeError as error:
-        fault, torn = f"not JSON ({error.msg})", error.pos >= len(raw.rstrip()) - 1
+        fault = f"not JSON ({error.msg})"
+        torn = error.pos >= len(error.doc) - 1 or error.msg.startswith("Unterminated string")
     except ValueError as error:
         fault = f"not JSON ({error})"
     return Record(1, 0, 0, raw, None if fault else value, fault, torn)

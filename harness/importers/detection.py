@@ -63,6 +63,7 @@ def _of_value(value: Any) -> str:
     if not isinstance(value, dict):
         return ""
     kind = value.get("type")
+    kind = kind if isinstance(kind, str) else ""
     if isinstance(value.get("messages"), list):
         return _of_messages(value["messages"])
     if kind in ("session_meta", "response_item", "event_msg", "turn_context"):
@@ -71,7 +72,7 @@ def _of_value(value: Any) -> str:
         return "claude-code"
     if kind in ("user", "assistant") and isinstance(value.get("message"), dict):
         return "claude-code"
-    if isinstance(kind, str) and _CLAUDE_FIRST.get(kind, "\0") in value:
+    if _CLAUDE_FIRST.get(kind, "\0") in value:
         return "claude-code"
     if isinstance(value.get("contents"), list) or "toolCalls" in value:
         return "a Gemini session, which is not imported yet"
@@ -86,7 +87,8 @@ def _of_messages(messages: list[Any]) -> str:
     first = messages[0]
     if isinstance(first, list):
         return _of_messages(first)
-    if not isinstance(first, dict) or first.get("role") not in _ROLES:
+    role = first.get("role") if isinstance(first, dict) else None
+    if not isinstance(role, str) or role not in _ROLES:
         return ""
     for message in messages:
         content = message.get("content") if isinstance(message, dict) else None

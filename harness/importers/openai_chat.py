@@ -94,6 +94,8 @@ class Conversation:
 
     def _message(self, message: Any, number: int) -> None:
         role = message.get("role") if isinstance(message, dict) else None
+        if role not in ("tool", "function"):
+            self._writer.pause()  # not between a call and its result: they are one append
         if role == "assistant":
             self._answer(message, number)
         elif role in ("tool", "function"):

@@ -25,8 +25,18 @@ class Standing:
     @property
     def id(self) -> str:
         """The item id; its slot must be filled."""
-        at = self.slot.position
-        return str(at) if self.message is None else f"{at}.{self.message}"
+        if self.message is None:
+            return str(self.slot.position)
+        return f"{(self.slot.position, *self.late)[-1]}.{self.message}"
+
+    @property
+    def late(self) -> list[int]:
+        """Where the rest of it stands, when it was imported in several parts."""
+        found, slot = [], self.slot.late
+        while slot is not None and slot.position:
+            found.append(slot.position)
+            slot = slot.late
+        return found
 
 
 class Context:
@@ -77,7 +87,7 @@ def runs(items: Sequence[Standing]) -> tuple[str, ...]:
             entries.append(first.id if first is last else f"{first.id}-{last.id}")
 
     for item in items:
-        plain = item.message is None and not item.cleared and item.slot.late is None
+        plain = item.message is None and not item.cleared and not item.late
         if plain and last is not None and item.number == last.number + 1:
             last = item
             continue
@@ -85,7 +95,7 @@ def runs(items: Sequence[Standing]) -> tuple[str, ...]:
         first = last = item if plain else None
         if not plain:
             entries.append(item.id)
-            if item.slot.late is not None:
-                entries.append(str(item.slot.late.position))
+            if item.message is None:
+                entries.extend(map(str, item.late))
     close()
     return tuple(entries)

@@ -50,6 +50,8 @@ class StreamWriter:
         self._units: list[Unit] = []
         self._events = self._weight = 0
         self._last = 0
+        self._rests: list[Unit] = []
+        self._passed: dict[int, Unit] = {}
         self._enter(key)
 
     def _enter(self, key: StreamKey) -> None:
@@ -80,10 +82,13 @@ class StreamWriter:
     # -- taking units ---------------------------------------------------------------------------
 
     def add(self, unit: Unit) -> None:
-        """Take a unit; it is appended with others, in order."""
+        """Take a unit; it is appended with others, in order, by ``pause`` or ``flush``."""
         self._units.append(unit)
         self._events += len(unit.events)
         self._weight += unit.weight
+
+    def pause(self) -> None:
+        """Between two things that belong together: append what was taken, if it is enough."""
         if self._events >= BATCH or self._weight >= BATCH_BYTES:
             self.flush()
 
@@ -106,8 +111,8 @@ class StreamWriter:
             for index, unit in enumerate(units):
                 taken, new = self._settle(unit, known, placed=len(drafts))
                 if not taken:
-                    self._branch(unit)
-                    self._units = units[index:]
+                    self._units = [*self._rests_behind(self._last), *units[index:]]
+                    self._branch(self._units[0])
                     break
                 drafts.extend(new)
             self._append(drafts)
@@ -117,8 +122,12 @@ class StreamWriter:
         if self._fresh and all(not unit.stamps for unit in self._units):
             self._units = []  # a session with nothing in it yet
         self.flush()
+        if self._rests and self._holds_others(self._last, self._tail + 1):
+            self.report.pending += sum(len(rest.stamps) for rest in self._rests)
+        elif self._rests:
+            self._append(self._plan_rests(0))
         for event in self._log.read(self.key, self._last) if self._last < self._tail else ():
-            self.report.vanished += _imported(event)
+            self.report.vanished += self._came(event)
         return self.report
 
     # -- comparing ------------------------------------------------------------------------------
@@ -136,22 +145,64 @@ class StreamWriter:
         self, unit: Unit, known: dict[uuid.UUID, int], placed: int = 0, offered: bool = False
     ) -> tuple[bool, list[Draft]]:
         """Give the unit its places: (False, []) when the file parts from the stream here."""
+        if self._last < self._tail and self._pass_over(unit, known):
+            return True, []
+        if unit.unreadable and self._known_rest(unit):
+            return True, []
         if self._last >= self._tail:
             return not offered, [] if offered else self._plan(unit, placed)
-        if self._pass_over(unit, known):
+        if self._pass_over_part(unit, offered):
             return True, []
-        if unit.split is not None:
-            for size in range(len(unit.stamps) - 1, 0, -1):
-                first, rest = unit.split(size)
-                if self._pass_over(first, self._lookup([first])):
-                    taken, new = self._settle(rest, self._lookup([rest]), placed, offered)
-                    if offered and not taken:
-                        self.report.pending += len(rest.stamps)
-                    return taken or offered, new
         if offered or self._holds_others(self._last, self._tail + 1):
             return False, []
         self._last = self._tail  # only leftovers stand there
         return True, self._plan(unit, placed)
+
+    def _pass_over_part(self, unit: Unit, offered: bool) -> bool:
+        """Whether an earlier import took the first records of the unit before the others came.
+
+        The others then stand somewhere behind, or are appended before anything else that is new.
+        """
+        if unit.split is None:
+            return False
+        for size in range(len(unit.stamps) - 1, 0, -1):
+            first, rest = unit.split(size)
+            if self._pass_over(first, self._lookup([first])):
+                self._take_rest(rest, offered)
+                return True
+        return False
+
+    def _take_rest(self, unit: Unit, offered: bool) -> None:
+        if self._known_rest(unit):
+            return
+        if unit.split is not None:
+            for size in range(len(unit.stamps) - 1, 0, -1):
+                first, rest = unit.split(size)
+                if self._known_rest(first):
+                    self._take_rest(rest, offered)
+                    return
+        if offered:
+            self.report.pending += len(unit.stamps)
+        else:
+            self._rests.append(unit)
+
+    def _rests_behind(self, position: int) -> list[Unit]:
+        """The rests that do not stand up to a position: a fork made there has to hold them."""
+        found = [unit for at, unit in self._passed.items() if at > position]
+        self._passed = {at: unit for at, unit in self._passed.items() if at <= position}
+        found, self._rests = [*found, *self._rests], []
+        return found
+
+    def _known_rest(self, unit: Unit) -> bool:
+        known = self._lookup([unit])
+        for index, planned in enumerate(unit.events):
+            at = known.get(self._id(unit, index))
+            if at is None:
+                return False
+            planned.slot.position = at
+            self._passed[at] = unit
+        self.report.known += len(unit.events)
+        return True
 
     def _pass_over(self, unit: Unit, known: dict[uuid.UUID, int]) -> bool:
         """Whether the unit is what comes next in the stream."""
@@ -171,11 +222,25 @@ class StreamWriter:
         """Whether events of the file stand between two positions."""
         if before == after + 1:
             return False
-        return any(_imported(event) for event in self._log.read(self.key, after, before - 1))
+        return any(map(self._came, self._log.read(self.key, after, before - 1)))
+
+    def _came(self, event: RecordedEvent) -> bool:
+        """Whether an event came from the file and was not passed over yet."""
+        return event.position not in self._passed and _imported(event)
 
     # -- appending ------------------------------------------------------------------------------
 
+    def _plan_rests(self, placed: int) -> list[Draft]:
+        rests, self._rests = self._rests, []
+        drafts: list[Draft] = []
+        for rest in rests:
+            drafts.extend(self._plan(rest, placed + len(drafts)))
+        return drafts
+
     def _plan(self, unit: Unit, placed: int) -> list[Draft]:
+        if self._rests:
+            drafts = self._plan_rests(placed)
+            return [*drafts, *self._plan(unit, placed + len(drafts))]
         for offset, planned in enumerate(unit.events, self._version + placed + 1):
             planned.slot.position = offset
         return [

@@ -43,6 +43,9 @@ class Unit:
     """About how many bytes it holds in memory."""
     split: Callable[[int], tuple[Unit, Unit]] | None = None
     """The first n records as a unit, and the rest: for what was once imported before its end."""
+    unreadable: bool = False
+    """Its record could not be read: an earlier import may have met the same bytes at the end of the
+    file, where they were torn."""
 
 
 def label_time(value: object) -> str | None:

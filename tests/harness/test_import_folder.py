@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from claude_lines import Transcript, long_session
+from imported import run
+
+from eventlog import EventLog
+from eventlog.errors import InputRefused
+from harness.importers import Options, Progress, import_path, import_stream, known_places
+from harness.importers.detection import UnknownFormat, detect
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[EventLog]:
+    with EventLog(tmp_path / "log.db") as opened:
+        yield opened
+
+
+class TestDetection:
+    """A file taken for another format gives a session full of nothing."""
+
+    @pytest.mark.parametrize(
+        ("line", "format"),
+        [
+            ('{"type":"summary","summary":"x","leafUuid":"y"}', "claude-code"),
+            ('{"type":"queue-operation","operation":"dequeue","sessionId":"x"}', "claude-code"),
+            ('{"type":"user","message":{"role":"user","content":"x"}}', "claude-code"),
+            ('{"type":"user","sessionId":"x","message":', ""),
+            ('[{"role":"user","content":"x"}]', "openai-chat"),
+            ('{"messages":[{"role":"user","content":"x"}]}', "openai-chat"),
+            ('[\n {"role": "user",\n  "content": "x"}\n]', "openai-chat"),
+            ('[[{"role":"user","content":"x"}]]', "openai-chat"),
+        ],
+    )
+    def test_the_format_is_told_by_the_first_records(self, line: str, format: str) -> None:
+        if format:
+            assert detect(line.encode(), "file") == format
+        else:
+            with pytest.raises(UnknownFormat):
+                detect(line.encode(), "file")
+
+    def test_a_bad_first_line_does_not_hide_the_format(self) -> None:
+        assert detect(b"\0\0\n" + long_session().bytes(), "file") == "claude-code"
+
+    @pytest.mark.parametrize(
+        ("data", "what"),
+        [
+            (b"", "empty"),
+            (b" \n\n", "empty"),
+            (b"hello\nworld\n", "no record in it"),
+            (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "no record in it"),
+            (b'{"type":"session_meta","payload":{}}\n', "Codex"),
+            (
+                b'{"messages":[{"role":"user","content":[{"type":"tool_result"}]}]}',
+                "Anthropic request",
+            ),
+            (b'{"a": 1}', "no record in it"),
+            (b"[" * 100_000, "no record in it"),
+        ],
+    )
+    def test_anything_else_is_refused_in_one_line_that_says_what_it_is(
+        self, data: bytes, what: str
+    ) -> None:
+        with pytest.raises(UnknownFormat) as caught:
+            detect(data, "some.file")
+        assert what in str(caught.value)
+        assert str(caught.value).startswith("some.file: ")
+        assert "\n" not in str(caught.value)
+
+
+class TestAFolder:
+    """One bad file among a thousand must not keep the others out, nor be passed over in silence."""
+
+    def test_bad_files_are_one_line_each_and_the_others_go_in(
+        self, log: EventLog, tmp_path: Path
+    ) -> None:
+        root = tmp_path / "projects"
+        long_session().write(root / "a" / "good.jsonl")
+        (root / "a" / "bad.jsonl").write_text("not a transcript\n")
+        (root / "a" / "empty.jsonl").write_text("")
+        (root / "a" / "settings.json").write_text('{"theme": "dark"}')
+        (root / "notes.txt").write_text("unrelated")
+        report = import_path(log, root)
+        assert sorted(error.split(":")[0] for error in report.errors) == [
+            "a/bad.jsonl",
+            "a/empty.jsonl",
+        ]
+        assert [f.path for f in report.files] == ["a/bad.jsonl", "a/empty.jsonl", "a/good.jsonl"]
+        assert report.new > 30
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+    def test_a_file_that_may_not_be_read_is_one_line(self, log: EventLog, tmp_path: Path) -> None:
+        path = long_session().write(tmp_path / "p" / "a.jsonl")
+        path.chmod(0)
+        assert import_path(log, tmp_path / "p").errors == ["a.jsonl: Permission denied"]
+
+    def test_pipes_and_sockets_are_not_opened(self, log: EventLog, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe.jsonl")
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(tmp_path / "s.jsonl"))
+            report = import_path(log, tmp_path)
+        assert sorted(report.errors) == [
+            "pipe.jsonl: not a regular file",
+            "s.jsonl: not a regular file",
+        ]
+
+    def test_the_same_folder_twice_adds_nothing(self, log: EventLog, tmp_path: Path) -> None:
+        for number in range(3):
+            t = Transcript(f"session-{number}")
+            t.user(f"Hi {number}.")
+            t.write(tmp_path / "p" / f"{number}.jsonl")
+        assert run(log, tmp_path / "p").new == 6
+        sequence = log.last_sequence()
+        assert run(log, tmp_path / "p").new == 0
+        assert log.last_sequence() == sequence
+
+    def test_two_files_of_one_session_are_one_stream(self, log: EventLog, tmp_path: Path) -> None:
+        t = long_session()
+        t.write(tmp_path / "p" / "b.jsonl")
+        t.records = t.records[:20]
+        t.write(tmp_path / "p" / "a.jsonl")
+        run(log, tmp_path / "p")
+        assert len(log.streams()) == 1
+
+    def test_what_is_not_there_or_no_format_is_refused(self, log: EventLog, tmp_path: Path) -> None:
+        with pytest.raises(InputRefused, match="no such file"):
+            import_path(log, tmp_path / "nowhere.jsonl")
+        with pytest.raises(InputRefused, match="no format"):
+            import_path(log, tmp_path, Options(format="word"))
+
+    def test_progress_is_told_in_bytes(self, log: EventLog, tmp_path: Path) -> None:
+        path = long_session().write(tmp_path / "a.jsonl")
+        told: list[Progress] = []
+        run(log, path, progress=told.append)
+        assert told[-1].bytes_read == told[-1].bytes_total == path.stat().st_size
+
+    def test_a_claude_code_stream_is_imported_under_the_given_name(self, log: EventLog) -> None:
+        stream = io.BytesIO(long_session().bytes())
+        report = import_stream(log, stream, Options(session="piped", final=True))
+        assert report.errors == []
+        assert [str(info.key) for info in log.streams()] == ["local/claude-code/piped"]
+
+
+class TestKnownPlaces:
+    """`--all` must find transcripts where the agent put them, and nothing twice."""
+
+    def test_the_default_and_the_configured_folders_that_exist(self, tmp_path: Path) -> None:
+        home, moved = tmp_path / "home", tmp_path / "moved"
+        assert known_places(home) == []
+        (home / ".claude" / "projects").mkdir(parents=True)
+        (moved / "projects").mkdir(parents=True)
+        found = known_places(home, [str(moved), str(home / ".claude"), ""])
+        assert [(p.format, p.path) for p in found] == [
+            ("claude-code", moved / "projects"),
+            ("claude-code", home / ".claude" / "projects"),
+        ]
+
+
+def test_reports_are_plain_data(log: EventLog, tmp_path: Path) -> None:
+    report = run(log, long_session().write(tmp_path / "a.jsonl"))
+    value = json.loads(report.model_dump_json())
+    assert value["files"][0]["sessions"][0]["new"] == report.new

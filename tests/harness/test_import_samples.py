@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from imported import run, shape
+
+from eventlog import EventLog
+from projections.context import fold
+from projections.source_counts import SourceCounts, source_counts
+
+ROOT = Path(__file__).parents[3] / "shared" / "samples"
+TRUTH: dict[str, Any] = (
+    json.loads((ROOT / "truth.json").read_text())["files"]
+    if (ROOT / "truth.json").is_file()
+    else {}
+)
+CLAUDE = sorted(name for name in TRUTH if name.startswith("claude-code/"))
+OPENAI = sorted(name for name in TRUTH if name.startswith("openai-chat/"))
+
+pytestmark = pytest.mark.skipif(not TRUTH, reason="the sample transcripts are not here")
+
+
+def expected(name: str) -> dict[str, Any]:
+    truth = TRUTH[name]
+    counts = {field: truth.get(field) for field in SourceCounts.model_fields}
+    counts["compactions"] = truth["n_compactions"]
+    counts["placeholders"] = truth.get("placeholder_substitutions", 0)
+    return counts
+
+
+class TestRealClaudeCodeSessions:
+    """An independent script counted these files. A difference is a record read wrongly."""
+
+    @pytest.mark.parametrize("name", CLAUDE)
+    def test_counts_equal_the_independent_ones(self, tmp_path: Path, name: str) -> None:
+        with EventLog(tmp_path / "log.db") as log:
+            report = run(log, ROOT / name, final=True)
+            events = [event for s in report.sessions for event in log.read(s.key)]
+            assert source_counts(events).model_dump() == expected(name)
+            assert report.unreadable == TRUTH[name]["bad_lines"]
+
+    @pytest.mark.parametrize("name", CLAUDE)
+    def test_usage_is_counted_once_an_answer(self, tmp_path: Path, name: str) -> None:
+        with EventLog(tmp_path / "log.db") as log:
+            report = run(log, ROOT / name, final=True)
+            total: dict[str, int] = {}
+            for session in report.sessions:
+                for event in log.read(session.key, types=["model_responded"]):
+                    for field, value in event.data.get("usage", {}).items():
+                        if field != "provider":
+                            total[field] = total.get(field, 0) + value
+        truth = TRUTH[name]["usage"]
+        assert total.get("input", 0) == truth["input_tokens"]
+        assert total.get("output", 0) == truth["output_tokens"]
+        assert total.get("cached", 0) == truth["cache_read_input_tokens"]
+        assert total.get("cache_write", 0) == truth["cache_creation_input_tokens"]
+
+    @pytest.mark.parametrize("name", CLAUDE)
+    def test_every_decision_finds_its_items_and_a_second_import_adds_nothing(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        with EventLog(tmp_path / "log.db") as log:
+            run(log, ROOT / name)
+            report = run(log, ROOT / name, final=True)
+            for session in report.sessions:
+                assert fold(log.read(session.key)).notes == []
+            before = shape(log)
+            assert run(log, ROOT / name, final=True).new == 0
+            assert run(log, ROOT / name).new == 0
+            assert shape(log) == before
+
+    def test_a_folder_of_them_links_the_sub_agent(self, tmp_path: Path) -> None:
+        with EventLog(tmp_path / "log.db") as log:
+            report = run(log, ROOT / "claude-code" / "cc12_subagents")
+            parent, child = (s.key for s in report.sessions)
+            started = next(iter(log.read(child))).data
+            assert started["parent_session"] == parent
+            [call_id] = [
+                e.data["tool_call_id"] for e in log.read(parent, types=["tool_result_recorded"])
+            ]
+            assert started["parent_call"] == call_id
+
+
+class TestRealOpenAIConversations:
+    """The same for files of conversations, added up over the sessions of each file."""
+
+    @pytest.mark.parametrize("name", OPENAI)
+    def test_counts_equal_the_independent_ones(self, tmp_path: Path, name: str) -> None:
+        with EventLog(tmp_path / "log.db") as log:
+            report = run(log, ROOT / name)
+            total: dict[str, Any] = dict.fromkeys(SourceCounts.model_fields)
+            for session in report.sessions:
+                for field, value in source_counts(log.read(session.key)).model_dump().items():
+                    if value is not None:
+                        total[field] = (total[field] or 0) + value
+            assert total == expected(name)
+            assert run(log, ROOT / name).new == 0
