@@ -256,26 +256,30 @@ class RedactedTarget(BaseModel):
     position: int
     type: str
     why: str
-    """item, rendition, copy, pattern, secret."""
-    kind: str = ""
-    """Of a secret: what kind of secret it seems to be."""
+    """``item``, the pattern, the kind of secret, or how it is a copy: reference, blob, quote."""
+    preview: str = ""
+    """A little of what was found; of a secret no more than its first characters."""
 
 
 class RedactData(BaseModel):
     """``redact``"""
 
-    key: str
     dry_run: bool
-    position: int | None
-    """Of the ``Redacted`` event."""
+    sessions: list[str]
+    positions: list[str]
+    """Where the ``Redacted`` events stand."""
     erased: list[RedactedTarget]
-    already: int
     copies: list[RedactedTarget]
-    """Found elsewhere; erased too only with ``--with-copies``."""
-    scrubbed: bool
+    """Where else the text stands; erased too only with ``--with-copies``."""
+    calls: list[str]
+    """Calls that were given something of it."""
+    sources: list[str]
+    """Imported sessions whose import key could prove a guess of what was erased."""
     forgotten: list[str]
-    """Sessions whose import key was dropped."""
-    notes: list[str] = []
+    """Those whose key was dropped."""
+    scrubbed: bool
+    """No copy is left in free pages, the write-ahead log and derived tables."""
+    residue: list[str]
 
 
 class ForkData(BaseModel):

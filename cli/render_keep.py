@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cli.models import ImportData, ImportedSession, RedactData, VerifyData
+from cli.models import ImportData, ImportedSession, RedactData, RedactedTarget, VerifyData
 from cli.style import Style, plural
 
 _FILES = 40
@@ -64,16 +64,28 @@ def _session(session: ImportedSession) -> str:
 
 def render_redact(data: RedactData, style: Style) -> Iterator[str]:
     """What was erased, or would be, and where else the text stands."""
+    if not data.erased:
+        yield "nothing to erase"
+        return
+    home = data.sessions[0] if len(data.sessions) == 1 else ""
     done = "would be erased" if data.dry_run else "erased"
-    for target in data.erased:
-        kind = f" ({target.kind})" if target.kind else ""
-        line = f"{done}  {target.key}@{target.position}  {target.type}  {target.why}{kind}"
-        yield style.line(line, style.width)
-    yield f"{plural(len(data.erased), 'event')} {done}" + (
-        f", {data.already:,} before" if data.already else ""
+    yield style.paint(
+        style.line(f"{plural(len(data.erased), 'event')} {done}  {home}".rstrip(), style.width),
+        "bold",
     )
+    for target in data.erased:
+        yield style.line(_target(target, home), style.width)
+    if data.calls:
+        calls = ", ".join(call.removeprefix(f"{home}@") for call in data.calls)
+        yield style.line(f"seen by {plural(len(data.calls), 'call')}: {calls}", style.width)
     if data.copies:
-        yield style.paint("the same text also stands in:", "bold")
+        more = "" if data.dry_run else " still"
+        yield style.paint(f"The same text{more} stands in (--with-copies erases it too):", "bold")
         for copy in data.copies:
-            line = f"  {copy.key}@{copy.position}  {copy.type}  {copy.why}"
-            yield style.line(line, style.width)
+            yield style.line(_target(copy, home), style.width)
+
+
+def _target(target: RedactedTarget, home: str) -> str:
+    place = f"{target.key}@{target.position}".removeprefix(home)
+    words = [place, target.type.replace("_", " "), target.why, target.preview]
+    return "  " + " · ".join(word for word in words if word)

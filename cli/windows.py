@@ -38,7 +38,8 @@ def context_at(live: Live, place: Reference) -> ContextData:
     """The whole window at a place."""
     items, kind = items_at(live, place)
     counter = tokens.counter()
-    shown = [item_data(item, counter, tool_names(items)) for item in items]
+    names = tool_names(items)
+    shown = [item_data(item, counter, names) for item in items]
     call = call_of(live, place)
     view = live.view(place.stream, place.position)
     return ContextData(

@@ -1,0 +1,87 @@
+"""``ctxlog redact``"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cli.door import FINDINGS
+from cli.opening import opened
+from cli.options import complete_session, settings_of
+from cli.output import Output, output
+
+
+def command(
+    ctx: typer.Context,
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="[S]", help="The session.", autocompletion=complete_session),
+    ] = None,
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ITEM]...", help="Items of it: 12, 57.0, 12-20."),
+    ] = None,
+    pattern: Annotated[
+        str, typer.Option("--pattern", metavar="RE", help="Whatever matches, in S or everywhere.")
+    ] = "",
+    secrets: Annotated[
+        bool, typer.Option("--secrets", help="Keys and tokens of known shapes, in S or everywhere.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be erased.")
+    ] = False,
+    with_copies: Annotated[
+        bool, typer.Option("--with-copies", help="Summaries and quotes of it too.")
+    ] = False,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="Look for copies in unrelated sessions too.")
+    ] = False,
+    forget_source: Annotated[
+        bool,
+        typer.Option("--forget-source", help="Drop the import key; that source is refused later."),
+    ] = False,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the log.")
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Erase the text of items from the log for good.
+
+    What was said is gone, that something was there stays: positions, sizes, digests and the chain
+    still verify, and every call that saw it is shown as erased. Other copies, in summaries and
+    quotes, are listed. A text that was imported could still be guessed and proved with the
+    session's import key: --forget-source drops that. Backups and providers keep what they have.
+
+    Example: ctxlog redact last 12 --reason "customer data"
+    """
+    from cli.erasing import Asked, Doing, done, planned, redact_data
+    from cli.render_keep import render_redact
+
+    out = output(ctx)
+    asked = Asked(session, items or (), pattern, secrets, everywhere)
+    doing = Doing(with_copies, forget_source, reason)
+    with opened(settings_of(ctx)) as live:
+        plans, findings = planned(live, asked)
+        data = redact_data(live, plans, findings, doing)
+        if data.erased and not dry_run:
+            if not yes:
+                _ask(out, "\n".join(render_redact(data, out.style)))
+            done(live, plans, data, doing)
+    out.show(data, render_redact(data, out.style))
+    if data.sources and not data.forgotten:
+        out.note("the import key could prove a guess of the text; --forget-source drops it")
+    if not data.dry_run and not data.scrubbed:
+        out.note("copies in the file are not gone yet; the next command tries again")
+        raise typer.Exit(FINDINGS)
+
+
+def _ask(out: Output, shown: str) -> None:
+    from eventlog.errors import InputRefused
+
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InputRefused("this erases text for good: say --yes, or --dry-run to look first")
+    out.note(shown)
+    if not typer.confirm("erase this for good?", err=True):
+        raise typer.Abort
