@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from eventlog.errors import NoContext
 from projections.boundaries import legal_boundaries, snap_backward, snap_forward, units
 from projections.items import Item
-from projections.repairing import NO_RESULT, START, Repairing
+from projections.repairing import Repairing
 from projections.repairs import Insertion, Renaming, Repair, Rule, Violation
+from projections.standins import NO_RESULT, START
 
 __all__ = [
     "NO_RESULT",

@@ -7,6 +7,7 @@ everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from eventlog import messages
@@ -22,13 +23,8 @@ _ROLES: dict[str, Role] = {
 
 
 def readable(item: Item) -> bool:
-    """Whether the message has the shape of a message at all, so that its parts can be taken."""
-    try:
-        messages.role(item.dialect, item.message)
-        return item.parts is not None
-    except (TypeError, AttributeError):
-        # A hostile record: a list where a type name belongs, a number where content belongs.
-        return False
+    """Whether the message is an object at all: a hostile record may hold a list or a number."""
+    return isinstance(item.message, Mapping)
 
 
 def role_of(item: Item) -> Role:

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from eventlog import messages
 from eventlog.messages import Part
 from projections.items import Item
 from projections.pairing import (
-    NO_RESULT_LABEL,
     Pairing,
     is_synthetic,
     one_answer,
@@ -34,12 +32,7 @@ from projections.reading import (
 from projections.renaming import unique_ids, with_ids
 from projections.repairs import Insertion, Renaming, Repair, Rule, is_recorded
 from projections.splitting import split
-
-NO_RESULT = "no result was recorded"
-"""The text of a synthetic result."""
-
-START = "[The conversation continues here.]"
-"""The text of the user message in front of a context that would begin with the model's."""
+from projections.standins import no_result, start_before
 
 
 @dataclass(slots=True, eq=False)
@@ -214,7 +207,7 @@ class Repairing:
         behind: dict[int, list[Piece]] = {}
         for batch in batches:
             made = [
-                (call, Piece(_no_result(call, number)))
+                (call, Piece(no_result(call.piece.item, call.part, number)))
                 for number, call in enumerate(batch.calls)
                 if call.result is None and not (live_frontier and call.pending)
             ]
@@ -278,17 +271,7 @@ class Repairing:
         if front < len(self.pieces) and role_of(self.pieces[front].item) == "user":
             return
         beside = self.pieces[min(front, len(self.pieces) - 1)].item
-        start = Piece(
-            Item(
-                id=f"{beside.id}+start",
-                rendition=f"{beside.id}+start",
-                kind="repair",
-                dialect=beside.dialect,
-                role="user",
-                message={"role": "user", "content": START},
-                label="start",
-            )
-        )
+        start = Piece(start_before(beside))
         self.pieces.insert(front, start)
         self._notes.append(_Noted("no_user_first", inserted=(start,)))
 
@@ -367,24 +350,6 @@ class Repairing:
 def _precedes(item: Item) -> bool:
     """Whether reasoning may stand by itself, in front of what it led to."""
     return item.dialect == "openai_responses" and role_of(item) == "assistant"
-
-
-def _no_result(call: CallMade, number: int) -> Item:
-    caller, part = call.piece.item, call.part
-    block = messages.result_block(caller.dialect, part.id, part.name, NO_RESULT)
-    native = part.native
-    if caller.dialect == "openai_responses" and native.get("type") == "custom_tool_call":
-        block["type"] = "custom_tool_call_output"
-    return Item(
-        id=f"{caller.id}+{number}",
-        rendition=f"{caller.id}+{number}",
-        kind="tool_result",
-        dialect=caller.dialect,
-        role="tool",
-        message=block,
-        label=NO_RESULT_LABEL,
-        tool_name=part.name,
-    )
 
 
 def _without_item_id(item: Item) -> Item | None:

@@ -117,8 +117,8 @@ def _result(at: str, block: dict[str, Any]) -> list[str]:
     if not isinstance(content, list):
         return [f"{at}: the content of a result is text or a list"]
     problems = [f"{at}: in a result: {p}" for inner in content for p in _block(inner)]
-    inside = {inner.get("type") for inner in content if isinstance(inner, dict)}
-    if inside & {"tool_use", "tool_result", *_THINKING}:
+    inside = [inner.get("type") for inner in content if isinstance(inner, dict)]
+    if any(kind in ("tool_use", "tool_result", *_THINKING) for kind in inside):
         problems.append(f"{at}: a result holds text, images and documents")
     return problems
 

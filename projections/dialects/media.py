@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 _DATA_URL = re.compile(r"data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,(.*)", re.DOTALL)
 _ANTHROPIC_IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-_AUDIO_FORMATS = frozenset({"wav", "mp3"})
+_AUDIO_FORMATS = ("wav", "mp3")
 
 
 class Media(NamedTuple):

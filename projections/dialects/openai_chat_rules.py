@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _USER_PARTS = {"text": str, "image_url": dict, "input_audio": dict, "file": dict}
 _OTHERS_PARTS = frozenset(

@@ -137,15 +137,16 @@ def _items(item: Item, ids: CallIds) -> list[Mapping[str, Any]]:
     role = role_of(item)
     if role == "assistant" and item.dialect == NAME:
         natives = item.message.get("items", [item.message])
+        natives = natives if isinstance(natives, list) else []
         found = [_model_item(item, native, ids) for native in natives if isinstance(native, dict)]
         return [native for native in found if native is not None]
     if role == "assistant":
         return _answer(item, ids)
     if item.dialect == NAME and _fits_message(item.message, role):
         return [item.message]
-    if item.dialect == NAME and item.message.get("type") not in (None, "message"):
+    if item.dialect == NAME and _kind(item.message) != "message":
         # A compaction or a reference: a kind of item of its own, sent as it is.
-        return [item.message] if _is_text(item.message, "type") else []
+        return [item.message]
     blocks = _blocks(item.dialect, item.parts, role)
     return [_message(role, blocks)] if blocks else []
 
@@ -176,13 +177,14 @@ def _call(part: Part, call_id: str) -> dict[str, Any]:
 
 def _model_item(item: Item, native: dict[str, Any], ids: CallIds) -> Mapping[str, Any] | None:
     """One item of an answer, as it is if it can be sent; None when nothing can."""
-    kind = native.get("type") or "message"
+    kind = _kind(native)
     found = messages.parts(NAME, native)
     if kind == "message":
         if _fits_message(native, str(native.get("role"))):
             return native
         blocks = _blocks(NAME, found, "assistant")
-        return {**native, "role": "assistant", "content": blocks} if blocks else None
+        message = {**native, "type": "message", "role": "assistant", "content": blocks}
+        return message if blocks else None
     if kind == "reasoning":
         whole = clean(native) is native
         bound = _is_text(native, "encrypted_content") or _is_text(native, "id")
@@ -301,10 +303,8 @@ def _with_reasoning(items: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _is_said(item: Mapping[str, Any]) -> bool:
-    kind = item.get("type") or "message"
-    if kind == "message":
-        return item.get("role") == "assistant"
-    return isinstance(kind, str) and kind.endswith("_call")
+    kind = _kind(item)
+    return item.get("role") == "assistant" if kind == "message" else kind.endswith("_call")
 
 
 def _with_own_ids(items: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -324,6 +324,10 @@ def _with_own_ids(items: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 # -- whether a native item can be sent as it is ---------------------------------------------------
+
+
+def _kind(native: Mapping[str, Any]) -> str:
+    return str(native["type"]) if _is_text(native, "type") else "message"
 
 
 def _is_text(native: Mapping[str, Any], key: str) -> bool:

@@ -153,11 +153,7 @@ def inner_parts(dialect: str, part: Part) -> tuple[Part, ...]:
     value = native["output"] if "output" in native else native.get("content")
     if isinstance(value, list):
         reader = dialect if dialect == "anthropic" else "openai_chat"
-        try:
-            return messages.parts(reader, {"role": "user", "content": value})
-        except (TypeError, AttributeError):
-            # A hostile block: its text, if it has any, is all that can be said of it.
-            pass
+        return messages.parts(reader, {"role": "user", "content": value})
     return (Part("text", part.text),) if part.text else ()
 
 
