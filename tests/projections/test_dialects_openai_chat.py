@@ -109,7 +109,7 @@ class TestRefused:
 
 
 class TestNative:
-    """What came in this dialect goes out as it came: one changed byte costs the provider's cache."""
+    """What came in this dialect goes out as it came: one changed byte costs the cache."""
 
     @pytest.mark.parametrize(
         "message",
