@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from eventlog import Json
@@ -66,47 +65,30 @@ _REMINDER = ("<system-reminder>", "</system-reminder>")
 _MAPPED = frozenset({"type", "message", "uuid", "timestamp", "isSidechain", "attachment"})
 
 
-@dataclass(slots=True)
 class Row:
     """A record of the transcript, with its identity in the stream that it belongs to."""
 
-    record: Record
-    stamp: Stamp
-    kind: str
+    __slots__ = ("blocks", "kind", "message", "parent", "record", "stamp", "time", "uuid", "value")
 
-    @property
-    def value(self) -> Mapping[str, Any]:
-        """The record's fields."""
-        return self.record.value if isinstance(self.record.value, dict) else {}
-
-    @property
-    def uuid(self) -> str:
+    def __init__(self, record: Record, stamp: Stamp, kind: str) -> None:
+        self.record = record
+        self.stamp = stamp
+        self.kind = kind
+        self.value: Mapping[str, Any] = record.value if isinstance(record.value, dict) else {}
+        self.uuid = text_of(self.value.get("uuid"))
         """The record's own id; empty where it has none."""
-        return text_of(self.value.get("uuid"))
-
-    @property
-    def parent(self) -> str:
+        self.parent = text_of(self.value.get("parentUuid"))
         """The id of the record that it follows in the conversation."""
-        return text_of(self.value.get("parentUuid"))
-
-    @property
-    def time(self) -> str | None:
+        self.time = label_time(self.value.get("timestamp"))
         """The time that the record names, as it stands there."""
-        return label_time(self.value.get("timestamp"))
-
-    @property
-    def message(self) -> Mapping[str, Any]:
+        message = self.value.get("message")
+        self.message: Mapping[str, Any] = message if isinstance(message, dict) else {}
         """The API message in it."""
-        found = self.value.get("message")
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def blocks(self) -> list[Any]:
-        """The content of the message as blocks."""
         content = self.message.get("content")
         if isinstance(content, str):
-            return [{"type": "text", "text": content}]
-        return content if isinstance(content, list) else []
+            content = [{"type": "text", "text": content}]
+        self.blocks: list[Any] = content if isinstance(content, list) else []
+        """The content of the message as blocks."""
 
     @property
     def calls(self) -> list[dict[str, Any]]:

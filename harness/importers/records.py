@@ -173,13 +173,15 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return found.end() if found else at
 
 
-_HUGE = re.compile(rb"\d[eE]\+?\d{3}|\d{300}")
+_SHAPE = bytes.maketrans(b"0123456789E", b"0000000000e")
+_HUGE = (b"e000", b"e+000", b"0" * 300)
 
 
 def value_fault(value: Any, raw: bytes) -> str:
     """Why a value that was read cannot be stored; empty when it can."""
     deep = raw.count(b"{") + raw.count(b"[") > MAX_DEPTH
-    if not deep and not _HUGE.search(raw):
+    shape = raw.translate(_SHAPE)
+    if not deep and not any(huge in shape for huge in _HUGE):
         return ""
     stack = [(value, 1)]
     while stack:
