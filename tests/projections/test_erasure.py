@@ -19,6 +19,7 @@ from projections.calls import Calls
 from projections.erasure import ErasurePlan, apply, plan, plans
 from projections.findings import matching
 from projections.live import Live
+from projections.sent import Requests
 from projections.sessions import list_sessions
 
 KEY = StreamKey("local", "agent", "s")
@@ -72,6 +73,11 @@ class TestTargets:
 
     def test_one_digit_is_not_taken_for_the_beginning_of_another(self, live: Live) -> None:
         live.append(KEY, *[said(str(number)) for number in range(12)], cleared("11"))
+        assert at(plan(live, KEY, ["1"])) == [("s", 1)]
+
+    def test_an_item_that_a_patch_only_speaks_of_is_another_one(self, live: Live) -> None:
+        speaking = events.MessageRevised(item="2", patch={"item": "1"})
+        live.append(KEY, said("a"), said("b"), speaking)
         assert at(plan(live, KEY, ["1"])) == [("s", 1)]
 
     def test_in_forks_too_asked_from_either_side(self, live: Live) -> None:
@@ -241,7 +247,8 @@ class TestDoingIt:
         event = live.log.at(KEY, [call])[call]
         assert verdicts.judge(live, KEY, event).name == "exact"
         apply(live, plan(live, KEY, ["2"]))
-        assert verdicts.judge(live, KEY, live.log.at(KEY, [call])[call]).name == "erased"
+        assert verdicts.judge(live, KEY, event).name == "erased"
+        assert Requests(live).sent(KEY, event).digest == event.data["request_digest"]
 
     def test_and_so_it_is_when_two_redactions_follow_each_other(self, live: Live) -> None:
         call = self.recorded(live)
@@ -249,6 +256,7 @@ class TestDoingIt:
             apply(live, plan(live, KEY, [item]))
         event = live.log.at(KEY, [call])[call]
         assert verdicts.judge(live, KEY, event).name == "erased"
+        assert Requests(live).sent(KEY, event).digest == event.data["request_digest"]
 
     def test_the_source_is_forgotten_only_when_that_is_asked_for(self, live: Live) -> None:
         live.log.append(KEY, said(SECRET), said("b"), import_key=os.urandom(32))

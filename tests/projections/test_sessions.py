@@ -261,6 +261,11 @@ class TestProvenance:
         live.append(KEY, events.DecisionUndone(target=2), CALLED, events.ModelResponded(call=4))
         assert session_stats(live, KEY).provenance == "rebuilt"
 
+    def test_a_system_prompt_that_a_layout_leaves_out_stands_no_longer(self, live: Live) -> None:
+        live.append(KEY, said("s", "system"), said("x"), summarised(layout=("m0", "2")))
+        live.append(KEY, CALLED, events.ModelResponded(call=4))
+        assert session_stats(live, KEY).provenance == "partial"
+
     def test_a_recorded_call_is_exact_until_a_part_of_it_is_erased(self, live: Live) -> None:
         body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
         call = Calls(live).record(KEY, "openai_chat", body).position
@@ -324,7 +329,10 @@ class TestTheMarksThatStand:
     """Without it a provenance rests on a rule of its own, which the contexts do not follow."""
 
     @settings(max_examples=150, deadline=None)
-    @given(st.lists(EVENT | MARKING, min_size=1, max_size=25))
+    @given(
+        st.lists(MARKING, min_size=1, max_size=12)
+        | st.lists(EVENT | MARKING, min_size=1, max_size=25)
+    )
     def test_they_are_those_of_the_view_after_every_event(self, drawn: list[events.Event]) -> None:
         with EventLog(":memory:") as log:
             log.append(KEY, *drawn)

@@ -96,6 +96,20 @@ class TestCounts:
         found = counts(live, KEY, live.items(KEY), Words())
         assert found == {"1@redacted": tokens.MESSAGE_TOKENS + 1}
 
+    def test_what_is_erased_bit_by_bit_is_counted_anew_each_time(self, live: Live) -> None:
+        call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '"a b c"'}}
+        message = {"role": "assistant", "content": "x", "tool_calls": [call]}
+        live.append(
+            KEY,
+            events.MessageAppended(dialect="openai_chat", source="model", message=message),
+            events.PlaceholderSubstituted(item="1", content="gone for now"),
+        )
+        for position in (2, 1):
+            redact(live.log, [Target(KEY, position)], stream=KEY)
+            items = live.items(KEY)
+            assert [item.rendition for item in items] == ["1@redacted"]
+            assert counts(live, KEY, items, Words()) == directly(items)
+
     def test_a_log_that_is_only_read_is_counted_with_or_without_the_table(self, live: Live) -> None:
         live.append(KEY, said("one two three"))
         for asked in (1, 0):
