@@ -11,10 +11,13 @@ created (a label), its import key, and which of two streams' events was appended
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import dataclass
 
 from eventlog.connection import translated
+from eventlog.errors import DamagedLog
+from eventlog.log import EventLog
 from eventlog.reading import Reading
 from eventlog.recorded import StreamKey
 from eventlog.snapshot import snapshot
@@ -81,3 +84,21 @@ def verify(
     return Verification(
         found, verifier.events, verifier.scope, verifier.erased, tuple(verifier.problems)
     )
+
+
+def verify_file(
+    path: str | os.PathLike[str],
+    *,
+    stream: StreamKey | str | None = None,
+    head: str | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """``verify`` for a file that may be too damaged to be opened: that is a problem, too.
+
+    Raises LogNotFound, NotALog, UnsafePath, Busy, StreamNotFound.
+    """
+    try:
+        with EventLog(path, read_only=True) as log:
+            return verify(log, stream=stream, head=head, progress=progress)
+    except DamagedLog as error:
+        return Verification("", 0, 0, 0, (Problem("", None, "database", error.detail),))

@@ -98,6 +98,8 @@ class StoredEvent(NamedTuple):
                 bad.append(name)
         if self.critical not in (0, 1):
             bad.append("critical")
+        if type(self.schema_version) is int and not 0 <= self.schema_version < 2**31:
+            bad.append("schema_version")
         if self.erased is not None:
             bad += [name for name in ("salt", "payload") if getattr(self, name) is not None]
         else:

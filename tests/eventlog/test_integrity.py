@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import random
 import shutil
 import sqlite3
@@ -14,9 +13,9 @@ from typing import Any
 import pytest
 
 from eventlog import EventLog, StreamKey, chain, schema
-from eventlog.errors import CtxlogError, StreamNotFound
+from eventlog.errors import CtxlogError, NotALog, StreamNotFound
 from eventlog.events import MessageAppended, SessionStarted, SessionTitled, ToolResultRecorded
-from eventlog.integrity import Problem, Verification, head, verify
+from eventlog.integrity import Problem, Verification, head, verify, verify_file
 from eventlog.redaction import Target, redact
 
 MAIN = StreamKey("ann", "coder", "main")
@@ -63,8 +62,7 @@ def path(original: Path, tmp_path: Path) -> Path:
 
 
 def verified(path: Path, **options: Any) -> Verification:
-    with EventLog(path, read_only=True) as log:
-        return verify(log, **options)
+    return verify_file(path, **options)
 
 
 def change(path: Path, *statements: str, values: tuple[Any, ...] = ()) -> None:
@@ -172,10 +170,19 @@ COLUMNS = {
 }
 
 
+VALUES = (None, "text", b"bytes", 2**62, -1, -(2**63), 1.5, "\x00", b"", "")
+OTHER_VALUES = [
+    (column, value)
+    for column in COLUMNS
+    for value in VALUES
+    if column != "sequence" or isinstance(value, int)  # a row's number is nothing else
+]
+
+
 def flipped(kind: str, value: Any, bit: int) -> Any:
     if kind == NUMBER:
         return value ^ (1 << bit % 31)
-    data = bytearray(value.encode() if isinstance(value, str) else value or b"\0" * 32)
+    data = bytearray(value.encode() if isinstance(value, str) else value)
     data[bit // 8 % len(data)] ^= 1 << (bit % 7)
     return bytes(data) if kind == BLOB else data.decode(errors="surrogateescape")
 
@@ -190,20 +197,16 @@ class TestOneBitOfAnEvent:
         db.close()
         generator = random.Random(column)
         for sequence, value in generator.sample(rows, 6):
-            new = flipped(COLUMNS[column], "" if value is None else value, generator.randrange(256))
-            if COLUMNS[column] == TEXT and value is None:
-                new = "2026"
+            stored = (b"\0" * 32 if COLUMNS[column] == BLOB else "2026") if value is None else value
+            new = flipped(COLUMNS[column], stored, generator.randrange(256))
+            if column in ("sequence", "stream", "position"):  # to a free one: the file has keys
+                new = value + 2 ** generator.randrange(5, 40)
             copy = Path(shutil.copy(path, tmp_path / "copy.db"))
             force(copy, f"update events set {column} = ? where sequence = ?", (new, sequence))
             found = verified(copy)
             assert found.problems, (column, sequence, value, new)
 
-    @pytest.mark.parametrize(
-        "value",
-        [None, "text", b"bytes", 2**62, -1, -(2**63), 1.5, "\x00", b"", ""],
-        ids=repr,
-    )
-    @pytest.mark.parametrize("column", COLUMNS)
+    @pytest.mark.parametrize(("column", "value"), OTHER_VALUES, ids=repr)
     def test_a_value_of_another_kind_is_a_problem_and_no_traceback(
         self, path: Path, column: str, value: Any
     ) -> None:
@@ -328,7 +331,7 @@ ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "move a byte from payload to salt": (
         run(
-            "update events set salt = salt || cast(substr(payload, 1, 1) as blob), "
+            "update events set salt = cast(salt || substr(payload, 1, 1) as blob), "
             "payload = substr(payload, 2) where sequence = 2"
         ),
         "salt",
@@ -507,10 +510,10 @@ class TestADamagedFile:
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
             path.write_bytes(damaged)
             try:
-                problems = verified(path).problems
-            except CtxlogError:
-                problems = (Problem("", None, "open", "refused"),)
-            if problems:
+                detected = bool(verified(path).problems)
+            except NotALog:  # the first bytes of the file
+                detected = True
+            if detected:
                 outcome["detected"] += 1
             else:
                 outcome["harmless"] += 1
@@ -519,7 +522,7 @@ class TestADamagedFile:
 
     def test_is_detected_or_harmless(self, path: Path) -> None:
         outcome = self.flip(path, 300, seed=7)
-        assert outcome["detected"] > 100
+        assert outcome["detected"] > 50
 
     @pytest.mark.slow
     def test_is_detected_or_harmless_three_thousand_times(self, path: Path) -> None:
@@ -529,8 +532,7 @@ class TestADamagedFile:
     def test_that_was_cut_short_is_detected(self, path: Path, share: float) -> None:
         data = path.read_bytes()
         path.write_bytes(data[: int(len(data) * share)])
-        with contextlib.suppress(CtxlogError):
-            assert verified(path).problems
+        assert verified(path).problems
 
     def test_with_a_ruined_page_still_gives_a_report(self, path: Path) -> None:
         data = bytearray(path.read_bytes())
@@ -538,8 +540,7 @@ class TestADamagedFile:
             damaged = bytearray(data)
             damaged[page * 4096 : page * 4096 + 64] = b"\xa5" * 64
             path.write_bytes(damaged)
-            found = content(path)
-            assert verified(path).problems or found == content(path)
+            assert verified(path).problems, page
 
     def test_with_thousands_of_problems_lists_some_and_counts_the_rest(self, path: Path) -> None:
         with EventLog(path, durability="normal") as log:
