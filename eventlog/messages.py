@@ -67,10 +67,10 @@ def role(dialect: str, message: Mapping[str, Any]) -> str:
     """system, developer, user, assistant or tool; the message's own word when it is another."""
     value = message.get("role")
     if dialect == "openai_responses":
-        kind = message.get("type")
+        kind = _string(message.get("type"))
         if "items" in message or kind in _RESPONSES_MODEL:
             return "assistant"
-        if isinstance(kind, str) and kind.endswith("_output"):
+        if kind.endswith("_output"):
             return "tool"
     if value == "function":
         return "tool"
@@ -82,9 +82,8 @@ def parts(dialect: str, message: Mapping[str, Any]) -> tuple[Part, ...]:
     if dialect == "anthropic":
         return tuple(_anthropic(message.get("content")))
     if dialect == "openai_responses":
-        items = message.get("items", [message])
-        found = [p for item in items if isinstance(item, dict) for p in _responses(item)]
-        return tuple(found)
+        items = _dicts(message.get("items", [message]))
+        return tuple(part for item in items for part in _responses(item))
     return tuple(_chat(message))
 
 
@@ -130,7 +129,7 @@ def with_content(dialect: str, native: Mapping[str, Any], content: str) -> dict[
     changed = dict(native)
     key = "output" if dialect == "openai_responses" and "output" in native else "content"
     if dialect == "openai_responses" and "items" in native:
-        kept = [i for i in native["items"] if isinstance(i, dict) and i.get("type") != "message"]
+        kept = [i for i in _dicts(native["items"]) if i.get("type") != "message"]
         new = {"type": "message", "role": "assistant"}
         return {"items": [*kept, {**new, "content": [{"type": "output_text", "text": content}]}]}
     if dialect == "anthropic" and isinstance(native.get("content"), list):
@@ -215,13 +214,12 @@ def _chat(message: Mapping[str, Any]) -> Iterator[Part]:
         yield from (_block(block) for block in content)
     if isinstance(message.get("refusal"), str):
         yield Part("text", message["refusal"], name="refusal")
-    for call in message.get("tool_calls") or ():
-        if isinstance(call, dict):
-            inner = call.get("function") or call.get("custom") or {}
-            inner = inner if isinstance(inner, dict) else {}
-            arguments = _arguments(inner.get("arguments", inner.get("input")))
-            name = _string(inner.get("name"))
-            yield Part("call", arguments, id=_string(call.get("id")), name=name, native=call)
+    for call in _dicts(message.get("tool_calls")):
+        inner = call.get("function") or call.get("custom") or {}
+        inner = inner if isinstance(inner, dict) else {}
+        arguments = _arguments(inner.get("arguments", inner.get("input")))
+        name = _string(inner.get("name"))
+        yield Part("call", arguments, id=_string(call.get("id")), name=name, native=call)
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         arguments = _arguments(legacy.get("arguments"))
@@ -239,7 +237,7 @@ def _block(block: Any) -> Part:
         return Part("text", block)
     if not isinstance(block, dict):
         return Part("other", json.dumps(block, ensure_ascii=False), native=block)
-    kind = block.get("type")
+    kind = _string(block.get("type"))
     if kind in _TEXT_TYPES and isinstance(block.get("text"), str):
         return Part("text", block["text"], native=block)
     if kind == "refusal" and isinstance(block.get("refusal"), str):
@@ -247,8 +245,8 @@ def _block(block: Any) -> Part:
     if kind in _MEDIA_TYPES:
         source = block.get("source")
         media = source.get("media_type") if isinstance(source, dict) else None
-        return Part("media", "", name=_string(media) or str(kind), native=block)
-    return Part("other", "", name=_string(kind), native=block)
+        return Part("media", "", name=_string(media) or kind, native=block)
+    return Part("other", "", name=kind, native=block)
 
 
 def _anthropic(content: Any) -> Iterator[Part]:
@@ -296,17 +294,17 @@ _RESPONSES_MODEL = _RESPONSES_CALLS | {
 
 
 def _responses(item: Mapping[str, Any]) -> Iterator[Part]:
-    kind = item.get("type") or "message"
+    kind = _string(item.get("type")) or "message"
     if kind == "message":
         content = item.get("content")
         if isinstance(content, str):
             if content:
                 yield Part("text", content)
-        else:
-            yield from (_block(block) for block in content or ())
+        elif isinstance(content, list):
+            yield from (_block(block) for block in content)
     elif kind in _RESPONSES_CALLS:
         arguments = _arguments(item.get("arguments", item.get("input", item.get("action"))))
-        name = _string(item.get("name")) or str(kind)
+        name = _string(item.get("name")) or kind
         yield Part("call", arguments, id=_string(item.get("call_id")), name=name, native=item)
     elif kind.endswith("_output"):
         output = shared_text(item.get("output"))

@@ -69,7 +69,7 @@ class Reading:
 
     def stream(self, stream: StreamKey | str) -> StreamInfo:
         """One stream; raises StreamNotFound."""
-        key = StreamKey.parse(stream) if isinstance(stream, str) else stream
+        key = StreamKey.parse(stream) if isinstance(stream, str) else stream.checked()
         with self._mutex, translated(self.path):
             info = self._info(self._ready(), key)
         if info is None:
