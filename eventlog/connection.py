@@ -109,6 +109,8 @@ def lock_path(path: Path) -> Path:
 
 def check_path(path: Path, *, create: bool) -> bool:
     """Whether the file has to be created; raises LogNotFound or UnsafePath."""
+    if path.name == ":memory:":
+        raise UnsafePath(str(path), "a log is a file; name one in a temporary folder")
     try:
         found = path.lstat()
     except FileNotFoundError:

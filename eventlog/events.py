@@ -28,6 +28,8 @@ from eventlog.values import NewMessage as NewMessage
 from eventlog.values import Origin as Origin
 from eventlog.values import OriginRecord as OriginRecord
 from eventlog.values import Position as Position
+from eventlog.values import Rename as Rename
+from eventlog.values import RepairInsert as RepairInsert
 from eventlog.values import Source as Source
 from eventlog.values import Summarizer as Summarizer
 from eventlog.values import Usage as Usage
@@ -301,23 +303,6 @@ class ModelFailed(EventBase):
     error: str
     status: int | None = None
     detail: Json | None = None
-
-
-class RepairInsert(Value):
-    """A message that a repair put behind an item."""
-
-    after: ItemId | None = None
-    message: NewMessage
-
-
-class Rename(Value):
-    """A call id that had to be made unique in one item."""
-
-    item: ItemId
-    rendition: Entry = ""
-    """The rendition that was renamed; the original when empty."""
-    old: str
-    new: str
 
 
 class RepairApplied(EventBase):

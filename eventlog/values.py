@@ -99,3 +99,20 @@ class NewMessage(Value):
     message: Json
     source: Source = "injected"
     label: str = ""
+
+
+class RepairInsert(Value):
+    """A message that a repair put behind an item."""
+
+    after: ItemId | None = None
+    message: NewMessage
+
+
+class Rename(Value):
+    """A call id that had to be made unique in one item."""
+
+    item: ItemId
+    rendition: Entry | Literal[""] = ""
+    """The rendition that was renamed; the original when empty."""
+    old: str
+    new: str

@@ -245,6 +245,7 @@ class View:
         for rename in data.get("renamed", ()):
             self._render(position, rename["item"])
         inserted: list[Origin] = []
+        behind: dict[Origin | None, Origin] = {}
         for index, insert in enumerate(data.get("inserted", ())):
             name: Origin = f"{position}.{index}"
             after = insert.get("after")
@@ -252,7 +253,9 @@ class View:
             if anchor is not None and anchor not in self.items:
                 self._note(position, f"item {after} is not there: put at the end")
                 anchor = next(reversed(self.items), None)
-            self._place([name], anchor)
+            # Several behind one item stand in the order in which the repair names them.
+            self._place([name], behind.get(anchor, anchor))
+            behind[anchor] = name
             inserted.append(name)
         for call, item in zip(data.get("call_ids", ()), inserted, strict=False):
             self.waiting[call] = item

@@ -173,15 +173,16 @@ def rendered(item: Item, rendition: int, events: Events) -> Item:
 
 
 def _renamed(item: Item, event: RecordedEvent, events: Events) -> Item:
-    for rename in event.data.get("renamed", ()):
-        if rename["item"] != item.id:
-            continue
-        _, before = runs.standing(rename.get("rendition") or item.id)
-        base = rendered(item, before, events) if before and before < event.position else item
-        changed = messages.rename_call(base.dialect, base.message, rename["old"], rename["new"])
-        label = runs.label(runs.origin(item.id), event.position)
-        return replace(base, rendition=label, message=changed, _parts=[])
-    return item
+    renames = [r for r in event.data.get("renamed", ()) if r["item"] == item.id]
+    if not renames:
+        return item
+    _, before = runs.standing(renames[0].get("rendition") or item.id)
+    base = rendered(item, before, events) if before and before < event.position else item
+    message = base.message
+    for rename in renames:
+        message = messages.rename_call(base.dialect, message, rename["old"], rename["new"])
+    label = runs.label(runs.origin(item.id), event.position)
+    return replace(base, rendition=label, message=message, _parts=[])
 
 
 def merge(target: Any, patch: Any) -> Any:

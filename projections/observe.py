@@ -36,6 +36,7 @@ from eventlog.messages import Dialect
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from projections import forms, runs
 from projections.alignment import align
+from projections.changes import change, entry_key, entry_kind, item_kind, new_item
 from projections.context import View
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
@@ -100,11 +101,6 @@ class Observation:
     """The position of the ToolsDeclared in force."""
 
 
-def entry_key(kind: str, message: Mapping[str, Any]) -> str:
-    """Equal for an entry and an item that are alike."""
-    return kind[0] + forms.key(message)
-
-
 def observe(known: Known, request: Request) -> Observation:
     """The events that explain a request, and its pieces. Nothing is appended here.
 
@@ -122,8 +118,8 @@ class _Observer:
         self.pieces: dict[int, Piece] = {}
 
     def run(self) -> Observation:
-        new = [entry_key(_kind(e), e.message) for e in self.request.entries]
-        old = [entry_key(_item_kind(i), i.message) for i in self.items]
+        new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
+        old = [entry_key(item_kind(i), i.message) for i in self.items]
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
         if len(pairs) < len(old):
@@ -131,7 +127,7 @@ class _Observer:
             if branch is not None:
                 kind = "branch"
                 self._rewind(branch)
-                old = [entry_key(_item_kind(i), i.message) for i in self.items]
+                old = [entry_key(item_kind(i), i.message) for i in self.items]
                 pairs = align(old, new)
             elif self._is_side(pairs):
                 return Observation("side", (), (), None)
@@ -153,7 +149,7 @@ class _Observer:
             if following is not None and following.role != "assistant":
                 continue
             sent = self.known.sent(call)
-            if [entry_key(_item_kind(i), i.message) for i in sent] == list(new[:size]):
+            if [entry_key(item_kind(i), i.message) for i in sent] == list(new[:size]):
                 return call
         return None
 
@@ -254,14 +250,14 @@ class _Observer:
             item = self.items[i]
             origin = runs.origin(item.id)
             for depth, (rendition, earlier) in enumerate(self.known.renditions(origin)):
-                if entry_key(_item_kind(earlier), earlier.message) == key:
+                if entry_key(item_kind(earlier), earlier.message) == key:
                     self._restore(origin, rendition, depth)
                     self.pieces[j] = Piece(origin, rendition, earlier.form == "redacted")
                     return i
         for i in gone:
-            change = _change(self.items[i], entry)
-            if change is not None:
-                position = self._evolve(change)
+            changed = change(self.items[i], entry)
+            if changed is not None:
+                position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
                 return i
         return None
@@ -302,7 +298,7 @@ class _Observer:
         if not at_end and j > 0 and j - 1 in self.pieces:
             after = str(self.pieces[j - 1].item)
         entry = self.request.entries[j]
-        position = self._evolve(_new_item(self.request.dialect, entry, after))
+        position = self._evolve(new_item(self.request.dialect, entry, after))
         self.pieces[j] = Piece(position)
 
     def _new_message(self, j: int) -> events.NewMessage:
@@ -328,64 +324,6 @@ class _Observer:
                 covered=self._entries(gone), layout=layout, trigger="request", inferred=True
             )
         )
-
-
-def _kind(entry: RequestEntry) -> str:
-    return "tool_result" if entry.kind == "tool_result" else "message"
-
-
-def _item_kind(item: Item) -> str:
-    return "tool_result" if item.kind == "tool_result" else "message"
-
-
-def _change(item: Item, entry: RequestEntry) -> Event | None:
-    """The event that makes the item what the request holds at its place, if it is the same item."""
-    if item.kind == "tool_result" and entry.kind == "tool_result":
-        parts = messages.result_parts(item.dialect, entry.message)
-        ids = tuple(part.id for part in parts if part.kind == "result")
-        if ids != item.result_ids or not ids:
-            return None
-        text = parts[0].text
-        if forms.key(messages.with_content(item.dialect, item.message, text)) == forms.key(
-            entry.message
-        ):
-            before = item.parts[0].text
-            kept = len(text) > 40 and before[:20] == text[:20]
-            return events.PlaceholderSubstituted(
-                item=item.id, content=text, kind="cut" if kept else "cleared", inferred=True
-            )
-        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
-    if item.kind == "tool_result" or entry.kind == "tool_result" or item.role != entry.role:
-        return None
-    if item.role in messages.SYSTEM_ROLES:
-        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
-    calls = messages.calls(item.dialect, entry.message)
-    if calls and tuple(call.id for call in calls) == item.call_ids:
-        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
-    return None
-
-
-def _new_item(dialect: Dialect, entry: RequestEntry, after: str | None) -> Event:
-    if entry.kind == "tool_result":
-        part = next(
-            (p for p in messages.result_parts(dialect, entry.message) if p.kind == "result"), None
-        )
-        return events.ToolResultRecorded(
-            tool_call_id=part.id if part else "",
-            name=part.name if part else "",
-            dialect=dialect,
-            is_error=part.is_error if part else False,
-            native=Json(dict(entry.message)),
-            after=after,
-        )
-    source: events.Source = "injected"
-    if entry.role == "assistant":
-        source = "model"
-    elif entry.role == "user":
-        source = "human"
-    return events.MessageAppended(
-        dialect=dialect, source=source, message=Json(dict(entry.message)), after=after
-    )
 
 
 _NOWHERE = StreamKey("-", "-", "-")

@@ -57,7 +57,9 @@ def result(draw: st.DrawFn) -> events.ToolResultRecorded:
     )
 
 
-ITEM = st.integers(1, 40).map(str) | st.builds("{}.{}".format, st.integers(1, 40), st.integers(0, 1))
+ITEM = st.integers(1, 40).map(str) | st.builds(
+    "{}.{}".format, st.integers(1, 40), st.integers(0, 1)
+)
 
 
 @st.composite

@@ -203,20 +203,54 @@ class TestDecisions:
         insert = events.RepairInsert(
             after="1", message=events.NewMessage(dialect="openai_chat", message=block)
         )
-        live.append(
-            KEY, events.RepairApplied(rule="r", inserted=(insert,), call_ids=("x",))
-        )
+        live.append(KEY, events.RepairApplied(rule="r", inserted=(insert,), call_ids=("x",)))
         assert live.view(KEY).labels() == ["1", "3.0", "2"]
         live.append(KEY, result("late", "x"))
         assert live.view(KEY).labels() == ["1", "4", "2"]
         assert rebuilt(live) == live.view(KEY)
 
+    def test_several_results_put_behind_one_item_stand_in_their_order(self, live: Live) -> None:
+        live.append(KEY, said("a"), said("b"))
+        inserts = tuple(
+            events.RepairInsert(
+                after="1",
+                message=events.NewMessage(
+                    dialect="openai_chat",
+                    message={"role": "tool", "tool_call_id": call, "content": "none"},
+                ),
+            )
+            for call in ("x", "y")
+        )
+        live.append(KEY, events.RepairApplied(rule="r", inserted=inserts))
+        assert live.view(KEY).labels() == ["1", "3.0", "3.1", "2"]
+
+    def test_every_renamed_call_of_a_message_is_renamed(self, live: Live) -> None:
+        calls = [
+            {"id": call, "type": "function", "function": {"name": "run", "arguments": "{}"}}
+            for call in ("x", "y")
+        ]
+        message = {"role": "assistant", "content": None, "tool_calls": calls}
+        live.append(
+            KEY,
+            events.MessageAppended(dialect="openai_chat", source="model", message=message),
+            events.MessageRevised(item="1", patch={"content": "now"}),
+        )
+        renamed = tuple(
+            events.Rename(item="1", rendition="1@2", old=call, new=f"{call}_1")
+            for call in ("x", "y")
+        )
+        live.append(KEY, events.RepairApplied(rule="r", renamed=renamed))
+        (item,) = live.items(KEY)
+        assert item.rendition == "1@3"
+        assert item.call_ids == ("x_1", "y_1")
+        assert item.message["content"] == "now"
+
     def test_an_unknown_critical_event_stops_the_fold_and_nothing_else(self, live: Live) -> None:
         live.append(KEY, said("a"))
         with closing(sqlite3.connect(live.log.path)) as db, db:
             db.execute(
-                "insert into events (sequence, stream, position, id, type, schema_version, critical,"
-                " recorded_at, salt, chain, payload) values "
+                "insert into events (sequence, stream, position, id, type, schema_version,"
+                " critical, recorded_at, salt, chain, payload) values "
                 "(2, 1, 2, randomblob(16), 'context_folded', 1, 1, 0, x'', zeroblob(32), '{}')"
             )
         with pytest.raises(CriticalUnknown):
@@ -260,9 +294,7 @@ class TestForks:
 class TestKeptViews:
     """The kept view is what makes an append cheap; it is worth nothing if it can be wrong."""
 
-    @settings(
-        max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
+    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(log=LOG, fork_at=st.integers(1, 20), reopen=st.integers(0, 3))
     def test_live_equals_rebuilt_after_every_append_of_any_log(
         self, log: list[list[events.Event]], fork_at: int, reopen: int

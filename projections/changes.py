@@ -1,0 +1,80 @@
+"""One entry of a request against one item: alike, or what event lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eventlog import events, messages
+from eventlog.events import Event
+from eventlog.jsonvalue import Json
+from eventlog.messages import Dialect
+from projections import forms
+from projections.dialects.entries import RequestEntry
+from projections.items import Item
+
+
+def entry_key(kind: str, message: Mapping[str, Any]) -> str:
+    """Equal for an entry and an item that are alike."""
+    return kind[0] + forms.key(message)
+
+
+def entry_kind(entry: RequestEntry) -> str:
+    """``tool_result`` or ``message``."""
+    return "tool_result" if entry.kind == "tool_result" else "message"
+
+
+def item_kind(item: Item) -> str:
+    """``tool_result`` or ``message``."""
+    return "tool_result" if item.kind == "tool_result" else "message"
+
+
+def change(item: Item, entry: RequestEntry) -> Event | None:
+    """The event that makes the item what the request holds at its place, if it is the same item."""
+    if item.kind == "tool_result" and entry.kind == "tool_result":
+        parts = messages.result_parts(item.dialect, entry.message)
+        ids = tuple(part.id for part in parts if part.kind == "result")
+        if ids != item.result_ids or not ids:
+            return None
+        text = parts[0].text
+        if forms.key(messages.with_content(item.dialect, item.message, text)) == forms.key(
+            entry.message
+        ):
+            before = item.parts[0].text
+            kept = len(text) > 40 and before[:20] == text[:20]
+            return events.PlaceholderSubstituted(
+                item=item.id, content=text, kind="cut" if kept else "cleared", inferred=True
+            )
+        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+    if item.kind == "tool_result" or entry.kind == "tool_result" or item.role != entry.role:
+        return None
+    if item.role in messages.SYSTEM_ROLES:
+        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+    calls = messages.calls(item.dialect, entry.message)
+    if calls and tuple(call.id for call in calls) == item.call_ids:
+        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+    return None
+
+
+def new_item(dialect: Dialect, entry: RequestEntry, after: str | None) -> Event:
+    """The event that brings an entry in as a new item."""
+    if entry.kind == "tool_result":
+        part = next(
+            (p for p in messages.result_parts(dialect, entry.message) if p.kind == "result"), None
+        )
+        return events.ToolResultRecorded(
+            tool_call_id=part.id if part else "",
+            name=part.name if part else "",
+            dialect=dialect,
+            is_error=part.is_error if part else False,
+            native=Json(dict(entry.message)),
+            after=after,
+        )
+    source: events.Source = "injected"
+    if entry.role == "assistant":
+        source = "model"
+    elif entry.role == "user":
+        source = "human"
+    return events.MessageAppended(
+        dialect=dialect, source=source, message=Json(dict(entry.message)), after=after
+    )
