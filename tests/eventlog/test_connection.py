@@ -125,9 +125,7 @@ class TestWhatIsNoLog:
         with pytest.raises(UnsafePath):
             EventLog(f"{tmp_path}/{name}")
 
-    @pytest.mark.parametrize(
-        "name", ["a?mode=memory.db", "50%25.db", "a#b.db", "ü ö.db", ":memory:"]
-    )
+    @pytest.mark.parametrize("name", ["a?mode=memory.db", "50%25.db", "a#b.db", "ü ö.db"])
     def test_any_name_a_file_may_have_is_that_file(self, tmp_path: Path, name: str) -> None:
         with EventLog(tmp_path / name) as log:
             log.append(KEY, said())
