@@ -1,0 +1,1 @@
+"""What writes the log with knowledge of its meaning: importers of other agents' transcripts."""

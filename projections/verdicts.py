@@ -24,7 +24,9 @@ from eventlog import messages
 from eventlog.errors import CtxlogError
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
+from projections.context import DECISIONS, effective
 from projections.items import Item
+from projections.known_context import BLOBS
 from projections.live import Live
 from projections.sent import Requests, Sent
 
@@ -32,8 +34,6 @@ Name = Literal["exact", "erased", "rebuilt", "partial", "opaque", "drift", "brok
 
 ORDER: tuple[Name, ...] = ("exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken")
 """From the best known to the worst."""
-
-_BLOBS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,13 @@ def _folded(live: Live, stream: StreamKey, call: RecordedEvent) -> tuple[Name, s
     items = live.items(stream, call.position)
     if any(map(has_blob, items)):
         return "opaque", "an encrypted summary stands in it"
-    opaque = live.log.read(stream, to=call.position, types=["context_compacted"])
-    if any(event.data.get("opaque") for event in opaque):
-        return "opaque", "a compaction before it is encrypted"
+    standing = {item.id for item in items}
+    decisions, _ = effective(list(live.log.read(stream, to=call.position, types=DECISIONS)))
+    for event in decisions:
+        if event.type == "context_compacted" and event.data.get("opaque"):
+            names = {f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))}
+            if not names or names & standing:
+                return "opaque", "a compaction before it is encrypted"
     if not any(item.role in messages.SYSTEM_ROLES for item in items):
         return "partial", "the system prompt was never recorded"
     return "rebuilt", "no request was recorded"
@@ -123,6 +127,6 @@ def has_blob(item: Item) -> bool:
     native: Any = item.message
     blocks = native.get("items") or [native]
     return any(
-        isinstance(block, dict) and block.get("type") in _BLOBS and "encrypted_content" in block
+        isinstance(block, dict) and block.get("type") in BLOBS and "encrypted_content" in block
         for block in blocks
     )
