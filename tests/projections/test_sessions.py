@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from random_logs import EVENT, ITEM
 
 from eventlog import Draft, StreamKey, events
-from eventlog.log import EventLog
 from eventlog.redaction import Target, redact
 from projections import open_log
 from projections.calls import Calls
 from projections.context import fold
 from projections.known_context import KnownContext
 from projections.live import Live
+from projections.observe import draft_at
 from projections.sessions import (
     SessionStats,
     folded_stats,
@@ -334,9 +334,7 @@ class TestTheMarksThatStand:
         | st.lists(EVENT | MARKING, min_size=1, max_size=25)
     )
     def test_they_are_those_of_the_view_after_every_event(self, drawn: list[events.Event]) -> None:
-        with EventLog(":memory:") as log:
-            log.append(KEY, *drawn)
-            recorded = list(log.read(KEY))
+        recorded = [draft_at(event, KEY, at) for at, event in enumerate(drawn, 1)]
         known = KnownContext()
         for at, event in enumerate(recorded, 1):
             known.evolve(event)
