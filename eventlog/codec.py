@@ -61,6 +61,7 @@ class Encoded(NamedTuple):
 
 
 _quoted: Callable[[str], str] = encode_basestring
+_INT64 = 1 << 63
 _FIELDS: dict[type[BaseModel], tuple[tuple[str, str, Any], ...]] = {}
 
 
@@ -83,6 +84,8 @@ def _text(value: Any) -> str:
         return "false"
     if value is None:
         return "null"
+    if type(value) is int and -_INT64 <= value < _INT64:
+        return str(value)
     if isinstance(value, tuple):
         return "[" + ",".join(map(_text, value)) + "]"
     if isinstance(value, BaseModel):

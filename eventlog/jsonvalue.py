@@ -96,25 +96,25 @@ def _finite(digits: str) -> float:
 
 
 def _check_depth(text: str, value: Any) -> None:
-    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+    if text.count("{") + text.count("[") > MAX_DEPTH and depth(value) > MAX_DEPTH:
         raise EventInvalid(f"JSON nested more than {MAX_DEPTH} deep")
 
 
-def _depth(value: Any) -> int:
-    deepest, stack = 0, [(value, 1)]
-    while stack:
-        node, level = stack.pop()
-        if isinstance(node, dict):
-            stack.extend((child, level + 1) for child in node.values())
-        elif isinstance(node, list | tuple):
-            stack.extend((child, level + 1) for child in node)
-        else:
-            continue
-        if level > deepest:
-            deepest = level
-            if deepest > MAX_DEPTH:
-                break
-    return deepest
+_CONTAINERS = (dict, list, tuple)
+
+
+def depth(value: Any) -> int:
+    """How deep containers nest, counted up to just above the limit."""
+    level, nodes = 0, [value] if isinstance(value, _CONTAINERS) else []
+    while nodes and level <= MAX_DEPTH:
+        level += 1
+        nodes = [
+            child
+            for node in nodes
+            for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, _CONTAINERS)
+        ]
+    return level
 
 
 ADOPT: Any = {"adopt": True}

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json
 
-from eventlog.jsonvalue import MAX_DEPTH
+from eventlog.jsonvalue import MAX_DEPTH, depth
 
 MAX_LINE = 32 * 1024 * 1024
 """Bytes; a longer line is not read, only counted."""
@@ -179,18 +179,20 @@ _HUGE = (b"e000", b"e+000", b"0" * 300)
 
 def value_fault(value: Any, raw: bytes) -> str:
     """Why a value that was read cannot be stored; empty when it can."""
-    deep = raw.count(b"{") + raw.count(b"[") > MAX_DEPTH
+    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and depth(value) > MAX_DEPTH:
+        return f"nested more than {MAX_DEPTH} deep"
     shape = raw.translate(_SHAPE)
-    if not deep and not any(huge in shape for huge in _HUGE):
-        return ""
-    stack = [(value, 1)]
-    while stack:
-        node, level = stack.pop()
-        if isinstance(node, dict | list):
-            if level > MAX_DEPTH:
-                return f"nested more than {MAX_DEPTH} deep"
-            children = node.values() if isinstance(node, dict) else node
-            stack.extend((child, level + 1) for child in children)
-        elif isinstance(node, float) and not math.isfinite(node):
-            return "holds a number that is not finite"
+    if any(huge in shape for huge in _HUGE) and not _is_finite(value):
+        return "holds a number that is not finite"
     return ""
+
+
+def _is_finite(value: Any) -> bool:
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict | list):
+            stack.extend(node.values() if isinstance(node, dict) else node)
+        elif isinstance(node, float) and not math.isfinite(node):
+            return False
+    return True
