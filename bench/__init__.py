@@ -1,0 +1,1 @@
+"""Measurements beside the limit: ``python -m bench``."""
