@@ -160,9 +160,9 @@ def _renew(
                 continue
             for table in _named_like(db, name):  # a virtual table first: it drops its shadows
                 db.execute(f'drop table if exists "{table}"')
+            db.execute("delete from derived where name = ?", (name,))
         for stamp in stamps:
             stamp.reset(db)
-        db.execute("delete from derived")
     for stamp in log._stamps:
         stamp.forget()
     return noted, unknown

@@ -204,7 +204,7 @@ def message(dialect: str, value: Any) -> Any:
             return {"items": [_responses(item, "assistant") for item in value["items"]]}
         return _responses(value, "user")
     if dialect == "anthropic":
-        return _content(_named(value, ("role",)), value, _block)
+        return _content({"content": REDACTED, **_named(value, ("role",))}, value, _block)
     return _chat(value)
 
 
@@ -234,7 +234,7 @@ def _content(kept: Payload, value: Mapping[str, Any], part: Callable[[Any], Any]
     elif content is not None:
         kept["content"] = REDACTED
     elif "content" in value:
-        kept["content"] = None
+        kept["content"] = kept.get("content")
     return kept
 
 
