@@ -14,14 +14,13 @@ import base64
 import binascii
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from json.encoder import encode_basestring
 from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from eventlog import events
 from eventlog.errors import EventInvalid, EventTooLarge
-from eventlog.jsonvalue import ADOPT, Json, dumps, loads, utf8_clean
+from eventlog.jsonvalue import ADOPT, Json, dumps, loads, quoted, utf8_clean
 from eventlog.upcasters import upcast
 
 MAX_PAYLOAD = 64 * 1024 * 1024
@@ -60,7 +59,6 @@ class Encoded(NamedTuple):
     """(address, bytes) of each binary part that left the payload."""
 
 
-_quoted: Callable[[str], str] = encode_basestring
 _INT64 = 1 << 63
 _FIELDS: dict[type[BaseModel], tuple[tuple[str, str, Any], ...]] = {}
 
@@ -75,7 +73,7 @@ def _fields(cls: type[BaseModel]) -> tuple[tuple[str, str, Any], ...]:
 
 def _text(value: Any) -> str:
     if isinstance(value, str):
-        return _quoted(value)
+        return quoted(value)
     if isinstance(value, Json):
         return value.text
     if value is True:
@@ -108,7 +106,7 @@ def _object(model: BaseModel) -> str:
         if kind is Json:  # never a default
             written.append(key + value.text)
         elif value != default:
-            written.append(key + (_quoted(value) if kind is str else _text(value)))
+            written.append(key + (quoted(value) if kind is str else _text(value)))
     return "{" + ",".join(written) + "}"
 
 
@@ -207,7 +205,7 @@ def _extract(
         if text.startswith("data:"):
             head, mark, body = text.partition(";base64,")
         binary = _binary(body)
-        literal = _quoted(text)
+        literal = quoted(text)
         # A different count: it is written in another way there, or is a key somewhere.
         if binary is None or payload.count(literal) != len(paths):
             continue

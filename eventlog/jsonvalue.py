@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler
@@ -25,13 +26,34 @@ MAX_DEPTH = 100
 """Nesting above this is refused: SQLite, pydantic and Python each have a limit of their own."""
 
 
+# Made once, not at each call. A value that holds itself ends in a RecursionError. Writing ASCII is
+# almost twice as fast, and gives the same text wherever it needed no ``\\u`` escape.
+_ENCODER, _ASCII_ENCODER = (
+    json.JSONEncoder(
+        ensure_ascii=ascii, allow_nan=False, check_circular=False, separators=(",", ":")
+    )
+    for ascii in (False, True)
+)
+
+
+def quoted(text: str) -> str:
+    """A text as a JSON string, as ``dumps`` writes it, before ``utf8_clean``."""
+    if text.isascii():
+        written: str = encode_basestring_ascii(text)
+        if "\\u" not in written:
+            return written
+    return str(encode_basestring(text))
+
+
 def dumps(value: Any) -> str:
     """JSON text of a value: compact, keys in their order, UTF-8 clean.
 
     Raises EventInvalid for NaN, for nesting above ``MAX_DEPTH`` and for what is not JSON.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _ASCII_ENCODER.encode(value)
+        if "\\u" in text:
+            text = _ENCODER.encode(value)
     except (ValueError, TypeError, RecursionError) as error:
         raise EventInvalid(f"not storable as JSON: {error}") from None
     _check_depth(text, value)
