@@ -24,9 +24,10 @@ class Refused(Exception):
 def check_payload(type_name: str, version: int, critical: bool, payload: str) -> None:
     """Refuse a payload that a reader could not read, of an unknown type also."""
     try:
-        if payload.count("{") + payload.count("[") > MAX_DEPTH or type_name not in codec.CLASSES:
+        event = codec.decode(type_name, version, critical, payload)
+        deep = payload.count("{") + payload.count("[") > MAX_DEPTH
+        if deep or isinstance(event, codec.UnknownEvent):
             dumps(loads(payload))
-        codec.decode(type_name, version, critical, payload)
         binary_parts(type_name, payload)
     except (EventInvalid, TypeError, ValueError, LookupError) as error:
         raise Refused(f"a {type_name} payload cannot be read: {error}") from None

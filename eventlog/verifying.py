@@ -79,7 +79,7 @@ class Verifier:
         with self._stage("events"):
             if key is None:
                 self._total = db.execute("select count(*) from events").fetchone()[0]
-                self._check_pages(db, "sequence", "", (), whole=True)
+                self._check_pages(db, "sequence", "", ())
                 self._check_ends(self._streams.values())
             else:
                 self._check_stream(db, key)
@@ -177,8 +177,8 @@ class Verifier:
             segments.append((stream, to))
             to = min(to, stream.base)
         for stream, last in reversed(segments):
-            where = " and stream = ? and position <= ?"
-            self._check_pages(db, "position", where, (stream.row, last), whole=False)
+            mine = " and stream = ? and position <= ?"
+            self._check_pages(db, "position", mine, (stream.row, last))
         self._check_ends(line[:1])  # a fork of a fork may take nothing of its own from it
 
     def _check_ends(self, streams: Iterable[StoredStream]) -> None:
@@ -189,13 +189,7 @@ class Verifier:
     # -- events ---------------------------------------------------------------------------------
 
     def _check_pages(
-        self,
-        db: sqlite3.Connection,
-        column: str,
-        where: str,
-        values: tuple[int, ...],
-        *,
-        whole: bool,
+        self, db: sqlite3.Connection, column: str, where: str, values: tuple[int, ...]
     ) -> None:
         last, place = -(2**63), StoredEvent._fields.index(column)
         expected = 1
@@ -215,7 +209,7 @@ class Verifier:
                 references.setdefault(sequence, set()).add(shown(address))
             for row in rows:
                 event = StoredEvent._make(row)
-                if whole and event.sequence != expected:
+                if not where and event.sequence != expected:
                     message = f"sequence {event.sequence} stands where {expected} is expected"
                     self.report(None, None, "sequence", message)
                 expected = event.sequence + 1 if type(event.sequence) is int else expected + 1
@@ -297,8 +291,9 @@ class Verifier:
         assert event.payload is not None
         kind, text = event.type.decode(), event.payload.decode()
         try:
-            codec.decode(kind, event.schema_version, bool(event.critical), text)
-            value = loads(text) if kind in _LINKED else {}
+            decoded = codec.decode(kind, event.schema_version, bool(event.critical), text)
+            linked = kind in _LINKED or isinstance(decoded, codec.UnknownEvent)
+            value = loads(text) if linked else {}
             named = binary_parts(kind, text)
             if kind == "session_forked" or stream.own == 1:
                 self._check_fork(stream, event, value)
