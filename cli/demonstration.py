@@ -11,7 +11,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from cli.bringing import bring
-from cli.models import DemoData, LostData
+from cli.models import DemoData, LostData, WindowData
 from cli.naming import place
 from cli.opening import opened
 from cli.options import Settings
@@ -19,8 +19,7 @@ from cli.output import Output
 from cli.paths import cache_folder, home, shown
 from cli.render_log import legend, render_log
 from cli.render_sessions import render_sessions
-from cli.render_show import totals
-from cli.style import Style, pad
+from cli.style import Style, pad, plural, tokens
 from cli.timeline import timeline
 from cli.windows import context_at
 from eventlog import StreamKey
@@ -66,10 +65,16 @@ def _collected(live: Live, key: StreamKey, path: str, new: int) -> DemoData:
         database=path,
         key=str(key),
         new=new,
-        before=context_at(live, place(live, f"{key}@k1^")),
-        after=context_at(live, place(live, f"{key}@k1")),
+        before=_window(live, f"{key}@k1^"),
+        after=_window(live, f"{key}@k1"),
         lost=list(_lost(live, key)),
     )
+
+
+def _window(live: Live, reference: str) -> WindowData:
+    found = context_at(live, place(live, reference))
+    first = found.items[0].preview if found.items else ""
+    return WindowData(ref=found.ref, items=len(found.items), tokens=found.tokens, first=first)
 
 
 def _lost(live: Live, key: StreamKey) -> Iterator[LostData]:
@@ -120,12 +125,10 @@ def _told(live: Live, key: StreamKey, data: DemoData, style: Style) -> Iterator[
     yield style.paint(wrapped(f"({len(rows.rows)} of {total} rows) {legend()}", style), "dim")
     yield _step(style, "Just before the compaction k1 the model had all of it.")
     yield _typed(style, f"ctxlog replay {name}@k1^")
-    yield style.line(totals(data.before), style.width)
-    yield style.line(f"first: {data.before.items[0].preview}", style.width)
+    yield from _size(data.before, style)
     yield _step(style, "After it, this is all there was: one summary.")
     yield _typed(style, f"ctxlog replay {name}@k1")
-    yield style.line(totals(data.after), style.width)
-    yield style.line(f"first: {data.after.items[0].preview}", style.width)
+    yield from _size(data.after, style)
     yield _step(style, "What a person had said that is gone with k1, and where it came up again.")
     for gone in data.lost:
         where = f"{gone.item} → {gone.again}" if gone.again else f"{gone.item}"
@@ -141,6 +144,11 @@ def _told(live: Live, key: StreamKey, data: DemoData, style: Style) -> Iterator[
     ):
         yield wrapped(f"  {pad(line, 34)} {meaning}", style)
     yield wrapped("And on your own sessions, without that variable: ctxlog import --all", style)
+
+
+def _size(window: WindowData, style: Style) -> Iterator[str]:
+    yield f"{plural(window.items, 'item')}, {tokens(window.tokens)} tokens, beginning with"
+    yield "  " + style.line(window.first, style.width - 2)
 
 
 def wrapped(text: str, style: Style) -> str:

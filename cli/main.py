@@ -155,6 +155,11 @@ for _name, _function, _heading in (
     )(_function)
 
 
+def registered() -> list[str]:
+    """The names of all commands in the order of the help, and first of all the empty one."""
+    return ["", *(command.name or "" for command in app.registered_commands)]
+
+
 def run() -> None:
     """The entry point of the installed program."""
     app()

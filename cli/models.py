@@ -319,12 +319,23 @@ class LostData(BaseModel):
     """The item in which it came up again."""
 
 
+class WindowData(BaseModel):
+    """How big a context is."""
+
+    ref: str
+    items: int
+    tokens: int
+    """Estimated."""
+    first: str
+    """The beginning of its first item, on one line."""
+
+
 class DemoData(BaseModel):
     """``demo``"""
 
     database: str
     key: str
     new: int
-    before: ContextData
-    after: ContextData
+    before: WindowData
+    after: WindowData
     lost: list[LostData]

@@ -14,26 +14,42 @@ if TYPE_CHECKING:
     from projections import Live
 
 
-@contextlib.contextmanager
-def opened(settings: Settings, *, create: bool = False) -> Iterator[Live]:
-    """The log of this command; a file that cannot be written is opened for reading.
+PATIENCE = 1.0
+"""Seconds for which a command that only looks waits for a writer."""
 
-    Raises LogNotFound, and whatever ``open_log`` raises.
+
+@contextlib.contextmanager
+def opened(
+    settings: Settings, *, write: bool = False, create: bool = False, read_only: bool = False
+) -> Iterator[Live]:
+    """The log of this command; ``write`` for one that appends, ``create`` where it may be missing,
+    ``read_only`` for one that must not touch even the derived tables.
+
+    A command that only looks goes on with the file opened for reading when it cannot be written,
+    or when somebody writes to it just now: derived tables are then folded anew. Raises LogNotFound,
+    and whatever ``open_log`` raises.
     """
-    from eventlog.errors import LogNotFound, ReadOnlyLog
+    from eventlog.errors import Busy, LogNotFound, ReadOnlyLog
     from projections import open_log
 
     path = current_database(settings.db)
     try:
-        live = open_log(path, create=create)
-    except ReadOnlyLog:
-        if create:
-            raise
-        live = open_log(path, read_only=True, create=False)
+        if write or create or read_only:
+            live = open_log(path, create=create, read_only=read_only)
+        else:
+            try:
+                live = open_log(path, lock_timeout=PATIENCE, create=False)
+                try:
+                    live.log.catch_up()
+                except BaseException:
+                    live.close()
+                    raise
+            except (Busy, ReadOnlyLog):
+                live = open_log(path, read_only=True, create=False)
     except LogNotFound:
         raise no_log_yet(str(path)) from None
     with live:
-        if not live.log.read_only:
+        if write and not live.log.read_only:
             _finish_scrub(live)
         yield live
 

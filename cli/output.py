@@ -69,6 +69,9 @@ class Output:
         except BrokenPipeError:
             self.gone = True
             _discard_stdout()
+        except OSError:  # a full disk: what is buffered would fail again at the exit
+            _discard_stdout()
+            raise
 
     def note(self, text: str) -> None:
         """A line for the person, on stderr; not with ``--quiet``."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from projections.sessions import SessionStats
 
 _SHORT_ID = 8
+_LONG_ID = 16
 
 
 def render_sessions(rows: Sequence[SessionStats], style: Style) -> Iterator[str]:
@@ -52,7 +53,10 @@ def render_sessions(rows: Sequence[SessionStats], style: Style) -> Iterator[str]
 
 
 def short_ids(keys: Sequence[str]) -> list[str]:
-    """The shortest beginning, of 8 characters or more, that names each session alone."""
+    """The shortest beginning, of 8 characters or more, that names each session alone.
+
+    An id that a person would type stays whole; the full key where two have the same id.
+    """
     ids = [key.split("/", 2)[2] for key in keys]
     found = []
     for index, (key, name) in enumerate(zip(keys, ids, strict=True)):
@@ -60,7 +64,7 @@ def short_ids(keys: Sequence[str]) -> list[str]:
         if name in others:
             found.append(key)
             continue
-        length = _SHORT_ID
+        length = _SHORT_ID if len(name) > _LONG_ID else len(name)
         while length < len(name) and any(other.startswith(name[:length]) for other in others):
             length += 1
         found.append(name[:length])

@@ -19,7 +19,7 @@ _KINDS = {
 
 def render_context(data: ContextData, style: Style, *, full: bool = False) -> Iterator[str]:
     """The window: a line an item, or every item in full."""
-    at = f"@{data.ref}" if data.ref else ""
+    at = f"@{data.ref}" if data.ref != "now" else ""
     model = f" · {data.model}" if data.model else ""
     yield style.paint(style.line(f"{data.key}{at}{model}", style.width), "bold")
     yield style.line(f"{_KINDS[data.kind]}: {totals(data)}", style.width)

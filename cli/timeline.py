@@ -203,16 +203,18 @@ class _Rows:
         state = self.states.of(origin)
         rendition = self.states.view.items.get(origin, 0)
         left = self.states.left.get(origin) if state in ("folded", "left") else None
-        shown = None
+        shown, said_now = None, preview(item)
         if rendition:
             shown = self.counts.total([(origin, rendition)])
+            if state == "context":
+                said_now = "(revised) " + preview(self._in_force(item, origin, rendition))
         return TimelineRow(
             ref=item.id,
             position=event.position,
             type=event.type,
             state=state,
             who=self._who(item),
-            preview=preview(item),
+            preview=said_now,
             tokens=self.counts.of((origin, 0), item),
             shown_tokens=shown,
             rendition=f"{origin}@{rendition}" if rendition else None,
@@ -222,6 +224,10 @@ class _Rows:
             pinned=origin in self.states.view.pins,
             erased=event.erased,
         )
+
+    def _in_force(self, item: Item, origin: Origin, rendition: int) -> Item:
+        made = self.live.materialize(self.key, [(origin, rendition)])
+        return made[0] if made else item
 
     def _who(self, item: Item) -> str:
         if item.kind == "tool_result":

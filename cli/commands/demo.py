@@ -11,9 +11,9 @@ from cli.output import output
 def command(ctx: typer.Context) -> None:
     """Look at a bundled session before and after a compaction. No key, no network.
 
-    The session is a real shape: an agent mends a rounding bug, its context is compacted, and it
-    asks for an order id that it had been told. The log of the demo is kept apart from yours,
-    unless --db names a file.
+    The session is made up, in the form of a Claude Code transcript: an agent mends a rounding bug,
+    its context is compacted, and then it asks for an order id that it had been told. The log of
+    the demo is kept apart from yours, unless --db names a file.
 
     Example: ctxlog demo
     """

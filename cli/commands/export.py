@@ -25,7 +25,7 @@ def command(
     ctx: typer.Context,
     sessions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[S]...", help="The sessions.", autocompletion=complete_session),
+        typer.Argument(metavar="S", help="The sessions.", autocompletion=complete_session),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="The whole log.")] = False,
     form: Annotated[

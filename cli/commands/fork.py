@@ -33,7 +33,7 @@ def command(
     from cli.naming import place
 
     out = output(ctx)
-    with opened(settings_of(ctx)) as live:
+    with opened(settings_of(ctx), write=True) as live:
         where = place(live, reference)
         parent = where.stream
         taken = {info.key for info in live.log.streams()}

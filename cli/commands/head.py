@@ -21,7 +21,7 @@ def command(ctx: typer.Context) -> None:
     from eventlog.integrity import head
 
     out = output(ctx)
-    with opened(settings_of(ctx)) as live:
+    with opened(settings_of(ctx), read_only=True) as live:
         data = HeadData(
             head=head(live.log), events=live.log.last_sequence(), streams=len(live.log.streams())
         )

@@ -25,7 +25,7 @@ def command(
     ctx: typer.Context,
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH|-]...", help="Files, folders, or - for standard input."),
+        typer.Argument(metavar="PATH", help="Files, folders, or - for standard input."),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Every transcript of the agents on this machine.")

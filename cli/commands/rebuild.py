@@ -23,7 +23,7 @@ def command(ctx: typer.Context) -> None:
     from cli.style import plural
 
     out = output(ctx)
-    with opened(settings_of(ctx)) as live:
+    with opened(settings_of(ctx), write=True) as live:
         start = time.monotonic()
         live.rebuild()
         data = RebuildData(

@@ -17,11 +17,11 @@ def command(
     ctx: typer.Context,
     session: Annotated[
         str | None,
-        typer.Argument(metavar="[S]", help="The session.", autocompletion=complete_session),
+        typer.Argument(metavar="S", help="The session.", autocompletion=complete_session),
     ] = None,
     items: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ITEM]...", help="Items of it: 12, 57.0, 12-20."),
+        typer.Argument(metavar="ITEM", help="Items of it: 12, 57.0, 12-20."),
     ] = None,
     pattern: Annotated[
         str, typer.Option("--pattern", metavar="RE", help="Whatever matches, in S or everywhere.")
@@ -62,7 +62,7 @@ def command(
     out = output(ctx)
     asked = Asked(session, items or (), pattern, secrets, everywhere)
     doing = Doing(with_copies, forget_source, reason)
-    with opened(settings_of(ctx)) as live:
+    with opened(settings_of(ctx), write=True) as live:
         plans, findings = planned(live, asked)
         data = redact_data(live, plans, findings, doing)
         if data.erased and not dry_run:

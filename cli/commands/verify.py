@@ -17,7 +17,7 @@ def command(
     session: Annotated[
         str | None,
         typer.Argument(
-            metavar="[S]",
+            metavar="S",
             help="Only this session and what it was forked from.",
             autocompletion=complete_session,
         ),
@@ -40,7 +40,7 @@ def command(
     from eventlog.integrity import verify
 
     out = output(ctx)
-    with opened(settings_of(ctx)) as live:
+    with opened(settings_of(ctx), read_only=True) as live:
         key = session_key(live, session) if session is not None else None
         found = verify(live.log, stream=key, head=kept)
     data = VerifyData(

@@ -1,0 +1,57 @@
+"""README and docs/cli.md: what they say is what the program does."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+from running import ROOT, run
+
+from cli.main import registered
+
+README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "cli.md"
+
+
+class TestReadme:
+    """The first thing that is tried is what stands there."""
+
+    def test_its_python_runs_and_gives_what_it_says(self) -> None:
+        result = doctest.testfile(str(README), module_relative=False)
+        assert result.attempted > 8
+        assert result.failed == 0
+
+    def test_its_commands_exist(self) -> None:
+        typed = re.findall(r"^    \$ ctxlog (\w+)", README.read_text(), re.M)
+        assert typed
+        assert set(typed) <= set(registered())
+
+    def test_what_it_shows_of_the_bundled_session_is_true(self, tmp_path: Path) -> None:
+        db = tmp_path / "d.db"
+        run("import", ROOT / "cli" / "demo" / "refund-rounding.jsonl", "--db", db)
+        shown = run("log", "8f31", "--db", db).stdout
+        for line in re.findall(r"^     ([Σ●] .*|── k1 .*)$", README.read_text(), re.M):
+            start = line.split("…")[0].rstrip("─ ")
+            assert start in shown
+
+    def test_its_links_lead_somewhere(self) -> None:
+        for link in re.findall(r"\]\((?!http)([^)#]+)", README.read_text()):
+            assert (ROOT / link).exists(), link
+
+
+class TestPageOfCommands:
+    """A command that is not documented is not found."""
+
+    @pytest.mark.parametrize("name", [name for name in registered() if name])
+    def test_every_command_is_documented_with_its_help(self, name: str) -> None:
+        help_text = run(name, "--help").stdout.rstrip()
+        wanted = "\n".join(line.rstrip() for line in help_text.splitlines())
+        assert f"## ctxlog {name}\n\n```text\n{wanted}\n```" in PAGE.read_text()
+
+    def test_every_exit_code_is_documented(self) -> None:
+        from cli import door
+
+        codes = {*range(7), door.INTERRUPTED}
+        assert {int(code) for code in re.findall(r"^\| (\d+) \|", PAGE.read_text(), re.M)} == codes

@@ -1,0 +1,108 @@
+"""What each command answers, as text and as JSON, kept as files.
+
+Scripts are written against this. After a change that is meant: ``CTXLOG_GOLDEN=write pytest
+tests/cli/test_golden.py``, and read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from running import run
+from small_log import small_log
+
+from cli.main import registered
+
+GOLDEN = Path(__file__).parent / "golden"
+
+COMMANDS: dict[str, list[str]] = {
+    "sessions": ["sessions"],
+    "log": ["log", "refunds-0001"],
+    "log-at": ["log", "refunds-0001", "--at", "k1^", "--calls"],
+    "log-events": ["log", "refunds-0001", "--events", "--range", "12-"],
+    "log-fork": ["log", "retry"],
+    "show-item": ["show", "refunds-0001@8"],
+    "show-rendition": ["show", "refunds-0001@8@12"],
+    "show-summary": ["show", "refunds-0001@16.0"],
+    "show-call": ["show", "refunds-0001@c2"],
+    "show-failed-call": ["show", "refunds-0001@c3"],
+    "show-compaction": ["show", "refunds-0001@k1"],
+    "show-event": ["show", "refunds-0001@24"],
+    "show-context": ["show", "refunds-0001@c3", "--context"],
+    "show-context-full": ["show", "refunds-0001@k1^", "--full"],
+    "replay": ["replay", "refunds-0001@c3"],
+    "replay-anthropic": ["replay", "refunds-0001@c2", "--format", "anthropic"],
+    "replay-text": ["replay", "refunds-0001@k1", "--format", "text"],
+    "stats": ["stats", "refunds-0001"],
+    "verify": ["verify"],
+    "head": ["head"],
+    "rebuild": ["rebuild"],
+    "fork": ["fork", "refunds-0001@c2", "--name", "another"],
+    "redact-dry": ["redact", "refunds-0001", "4", "--dry-run"],
+    "redact": ["redact", "refunds-0001", "4", "--yes", "--reason", "asked to"],
+    "export": ["export", "refunds-0001", "--out", "<folder>/out.jsonl", "--force"],
+    "export-openai": ["export", "--all", "--format", "openai"],
+    "export-markdown": ["export", "refunds-0001", "--format", "markdown"],
+    "import": ["import", "<folder>/talk.json", "--session", "talk", "--dry-run"],
+    "demo": ["demo"],
+}
+ONLY_TEXT = {"export-openai", "export-markdown"}
+OWN_LOG = {"demo"}
+
+
+def normalised(text: str, folder: Path) -> str:
+    """Without what differs each time: ids and digests made at random, times of recording."""
+    text = text.replace(str(folder), "<folder>")
+    text = re.sub(r"\b[0-9a-f]{64}\b", "<digest>", text)
+    text = re.sub(
+        r"\b(?!0{8})[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[0-9a-f-]{17}\b", "<id>", text
+    )
+    text = re.sub(r"\b20\d\d-\d\d-\d\dT[\d:]{8}\.\d{6}Z", "<recorded>", text)
+    text = re.sub(r"(retry .{0,12}?)20\d\d-\d\d-\d\d \d\d:\d\d", r"\1<recorded      >", text)
+    text = re.sub(r'("updated_at": )"(?!2026-09)[^"]*"', r'\1"<recorded>"', text)
+    text = re.sub(r'("(?:bytes|seconds)": )[\d.]+', r"\1 <number>", text)
+    return re.sub(r"wrote (\S+), [\d,]+ bytes", r"wrote \1, <number> bytes", text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    small_log(tmp_path)
+    (tmp_path / "talk.json").write_text('[{"role": "user", "content": "hello"}]')
+    return tmp_path
+
+
+def answer(name: str, folder: Path, *more: str) -> str:
+    args = [arg.replace("<folder>", str(folder)) for arg in COMMANDS[name]]
+    log = folder / ("demo.db" if name in OWN_LOG else "small.db")
+    result = run(*args, *more, "--db", log)
+    assert result.exit_code == 0, result.output
+    return normalised(result.stdout, folder)
+
+
+def compare(file: Path, found: str) -> None:
+    if os.environ.get("CTXLOG_GOLDEN") == "write":
+        file.write_text(found)
+    assert file.read_text() == found
+
+
+class TestText:
+    """What people read: a row that shifts or a word that goes is seen here first."""
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_text_is_as_it_was(self, name: str, folder: Path) -> None:
+        compare(GOLDEN / f"{name}.txt", answer(name, folder))
+
+
+class TestJson:
+    """What scripts read: fields are only ever added."""
+
+    @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ONLY_TEXT])
+    def test_json_is_as_it_was(self, name: str, folder: Path) -> None:
+        compare(GOLDEN / f"{name}.json", answer(name, folder, "--json"))
+
+
+def test_every_command_has_its_files() -> None:
+    assert {args[0] for args in COMMANDS.values()} == {name for name in registered() if name}

@@ -1,0 +1,254 @@
+"""A log written by an attacker, shown by every command: no byte of it acts on a terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import run
+from small_log import TOOL
+
+from cli.safetext import display_width
+from eventlog import Draft, Json, StreamKey
+from eventlog.events import (
+    CompactionDeclined,
+    ContextCompacted,
+    DecidedBy,
+    Event,
+    MessageAppended,
+    MessageRevised,
+    ModelCalled,
+    ModelFailed,
+    ModelResponded,
+    NewMessage,
+    PlaceholderSubstituted,
+    RecordingInterrupted,
+    RecordUnrecognized,
+    RepairApplied,
+    SessionStarted,
+    SessionTitled,
+    TaskClassified,
+    ToolResultRecorded,
+    ToolsDeclared,
+    Usage,
+)
+from projections import open_log
+
+EVIL = (
+    "\x1b]52;c;QUJD\x07\x1b[2J\x9b31m\u202eevil\u2066\u200b\ud83d\x7f\r\x08\u2028"
+    "\U000e0041\ufeff\x00[/x][link=http://e]x[/link]\x1b]8;;http://e\x1b\\<script>|=cmd`$(id)`"
+)
+LONG = EVIL + "A" * 200_000
+KEY = StreamKey("o[bold]", "a[red]", "evil [link=x]/../../../etc/passwd @c5 \u3164")
+
+FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def message(role: str, content: Any, call: int | None = None, **more: Any) -> MessageAppended:
+    source = {"user": "human", "assistant": "model"}.get(role, "injected")
+    body = {"role": role, "content": content, **more}
+    fields = {"dialect": "openai_chat", "source": source, "message": body, "call": call}
+    return MessageAppended.model_validate({**fields, "label": EVIL})
+
+
+EVENTS: tuple[Event, ...] = (
+    SessionStarted(title=EVIL, metadata=Json({EVIL: EVIL}), format=EVIL, foreign_session_id=EVIL),
+    SessionTitled(title=EVIL, by=EVIL),
+    ToolsDeclared(dialect="openai_chat", definitions=Json([TOOL, {"type": EVIL, EVIL: EVIL}])),
+    message("system", EVIL),
+    message("user", LONG),
+    message("user", [{"type": EVIL, EVIL: EVIL}, {"type": "text", "text": EVIL}]),
+    message(EVIL, EVIL),
+    ModelCalled(
+        model=EVIL, dialect="openai_chat", parameters=Json({EVIL: EVIL}), strategy=EVIL
+    ),  # 8
+    message(
+        "assistant",
+        EVIL,
+        call=8,
+        reasoning=EVIL,
+        tool_calls=[
+            {"id": EVIL, "type": "function", "function": {"name": EVIL, "arguments": EVIL}},
+            {
+                "id": "b",
+                "type": "function",
+                "function": {"name": EVIL, "arguments": json.dumps({"command": EVIL})},
+            },
+        ],
+    ),
+    ModelResponded(call=8, finish_reason=EVIL, model=EVIL, response_id=EVIL, usage=Usage(input=1)),
+    ToolResultRecorded(
+        tool_call_id=EVIL, name=EVIL, dialect="openai_chat", content=LONG, is_error=True
+    ),
+    ToolResultRecorded(
+        tool_call_id="c", name=EVIL, dialect="anthropic", native=Json({"type": EVIL})
+    ),
+    PlaceholderSubstituted(
+        item="11", content=EVIL, reason=EVIL, pass_id=EVIL, by=DecidedBy(name=EVIL)
+    ),
+    MessageRevised(item="6", message=Json({"role": EVIL, "content": EVIL}), reason=EVIL),
+    ModelCalled(model=EVIL, dialect="anthropic"),  # 15
+    ModelFailed(call=15, error=EVIL, detail=Json({EVIL: EVIL})),
+    CompactionDeclined(reason="no_gain", detail=EVIL, by=DecidedBy(name=EVIL)),
+    ContextCompacted(
+        covered=("4", "5"),
+        messages=(
+            NewMessage(
+                dialect="openai_chat", message=Json({"role": "user", "content": LONG}), label=EVIL
+            ),
+        ),
+        by=DecidedBy(name=EVIL, parameters=Json({EVIL: EVIL})),
+        trigger=EVIL,
+    ),
+    RepairApplied(rule=EVIL, call_ids=(EVIL,)),
+    RecordingInterrupted(calls_missed=3, reason=EVIL),
+    RecordUnrecognized(file=EVIL, line=1, offset=0, raw=LONG),
+    TaskClassified(task_type=EVIL, by=EVIL),
+)
+
+NAME = str(KEY)
+
+FORMATS = ("openai", "anthropic", "responses", "json", "text")
+
+COMMANDS: list[list[str]] = [
+    [],
+    ["sessions"],
+    ["log", NAME],
+    ["log", NAME, "--events", "--calls"],
+    ["log", NAME, "--at", "8"],
+    *(["show", f"{NAME}@{position}"] for position in range(1, len(EVENTS) + 1)),
+    *(["show", f"{NAME}@{position}", "--raw"] for position in (1, 9, 11, 18, 21)),
+    ["show", f"{NAME}@c1"],
+    ["show", f"{NAME}@k1"],
+    ["show", f"{NAME}@18.0"],
+    ["show", f"{NAME}@11@13"],
+    ["show", NAME, "--context"],
+    ["show", f"{NAME}@c1", "--full"],
+    *(["replay", NAME, "--format", form] for form in FORMATS),
+    ["replay", f"{NAME}@c1"],
+    ["stats", NAME],
+    ["verify"],
+    ["verify", NAME],
+    ["head"],
+    ["rebuild"],
+    ["fork", f"{NAME}@c1", "--reason", "\x1b[31m"],
+    ["redact", NAME, "4", "--dry-run"],
+    ["redact", "--pattern", "evil", "--dry-run"],
+    ["redact", "--secrets", "--dry-run"],
+    ["redact", NAME, "5", "6", "9", "11", "--with-copies", "--yes", "--reason", "\x1b[31m"],
+    *(["export", "--all", "--format", form] for form in ("ctxlog", "openai", "markdown")),
+    # and what cannot be done, with an error that names the hostile thing
+    ["log", "no\x1b[2J\u202esuch"],
+    ["show", f"{NAME}@\x1b[2J"],
+    ["show", f"{NAME}@c99"],
+    ["log", NAME, "--type", "\x1b[2J"],
+    ["log", NAME, "--range", "\x1b[2J"],
+    ["log", NAME, "--\x1b[2Jx"],
+    ["\x1b[2J"],
+    ["import", "/no/\x1b[2J"],
+    ["import", ".", "--format", "\x1b[2J"],
+    ["fork", NAME, "--name", "\x1b[2J"],
+    ["redact", "--pattern", "(\x1b[2J"],
+]  # fmt: skip
+
+
+def named(args: object) -> str:
+    """A test id without the session's name."""
+    return ascii(" ".join(args).replace(NAME, "S"))[1:50] if isinstance(args, list) else ""
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hostile") / "evil.db"
+    with open_log(path) as live:
+        live.append(KEY, *(Draft(event, occurred_at="<script>[/x]") for event in EVENTS))
+    return path
+
+
+@pytest.fixture
+def db(original: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "evil.db"
+    path.write_bytes(original.read_bytes())
+    return path
+
+
+def shown(args: list[str], db: Path, *more: str) -> tuple[int, str, str]:
+    result = run(*args, *more, "--db", db)
+    out, err = result.stdout_bytes.decode(), result.stderr_bytes.decode()
+    assert "Traceback" not in err
+    assert "internal error" not in err
+    for stream in (out, err):
+        found = FORBIDDEN.search(stream)
+        where = stream[max(0, found.start() - 60) : found.start() + 20] if found else ""
+        assert found is None, ascii(where)
+    return result.exit_code, out, err
+
+
+class TestHostileLogs:
+    """A log holds what tools and web pages said: one escape sequence sets a clipboard."""
+
+    @pytest.mark.parametrize("args", COMMANDS, ids=named)
+    def test_no_byte_acts(self, args: list[str], db: Path) -> None:
+        shown(args, db)
+
+    @pytest.mark.parametrize("args", COMMANDS, ids=named)
+    def test_no_byte_acts_in_json(self, args: list[str], db: Path) -> None:
+        code, out, err = shown(args, db, "--json")
+        if code == 0 and out:
+            assert json.loads(out)["ctxlog"] == 1
+        elif code > 1:
+            assert json.loads(err)["error"]["exit"] == code
+
+    @pytest.mark.parametrize("args", COMMANDS[:5], ids=named)
+    @pytest.mark.parametrize("more", [["--width", "60"], ["--width", "60", "--ascii"]])
+    def test_long_lines_are_cut_to_the_terminal(
+        self, args: list[str], more: list[str], db: Path
+    ) -> None:
+        _, out, _ = shown(args, db, *more)
+        assert max(map(display_width, out.splitlines())) <= 60
+        assert out.isascii() or "--ascii" not in more
+
+    def test_what_is_hidden_is_made_visible(self, db: Path) -> None:
+        _, out, _ = shown(["show", f"{NAME}@4"], db)
+        assert r"\u{1b}]52;c;QUJD\u{7}" in out
+        assert r"\u{202e}evil" in out
+        assert "[/x][link=http://e]x[/link]" in out
+
+    def test_the_value_in_json_is_the_true_one(self, db: Path) -> None:
+        _, out, _ = shown(["show", f"{NAME}@4"], db, "--json")
+        assert json.loads(out)["data"]["item"]["message"]["content"] == EVIL
+
+    def test_markdown_holds_no_markup_of_the_log(self, db: Path) -> None:
+        _, out, _ = shown(["export", "--all", "--format", "markdown"], db)
+        outside = re.sub(r"(?m)^(`{3,})text\n.*?\n\1$", "", out, flags=re.S)
+        assert "<script>" not in outside
+        assert "](" not in outside
+
+
+class TestHostileTranscripts:
+    """An import tells the names of files, sessions and formats that it did not choose."""
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            json.dumps({"type": "user", "sessionId": EVIL, "uuid": EVIL,
+                        "message": {"role": "user", "content": EVIL}}),
+            json.dumps([{"role": "user", "content": EVIL}, {"role": EVIL, "content": EVIL}]),
+            "\x1b[2J not json",
+            '{"type": "user", "sessionId": "s", "message": \x1b[2J}\n',
+            "[" * 100_000,
+        ],
+        ids=["claude", "openai", "noise", "broken", "deep"],
+    )  # fmt: skip
+    def test_no_byte_acts(self, content: str, tmp_path: Path) -> None:
+        evil = tmp_path / "na\x1b[2Jme\u202e.jsonl"
+        evil.write_text(content, encoding="utf-8", errors="surrogatepass")
+        for more in ([], ["--json"], ["--final"], ["--dry-run"]):
+            shown(["import", str(evil), *more], tmp_path / "i.db")
+        shown(["sessions"], tmp_path / "i.db")

@@ -1,0 +1,344 @@
+"""Commands that bring in, write out, prove and erase."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from running import ROOT, data, run
+from small_log import KEY, said, small_log
+
+from eventlog import EventLog
+from eventlog.integrity import head
+from projections import open_log
+
+NAME = "refunds-0001"
+BUNDLED = ROOT / "cli" / "demo" / "refund-rounding.jsonl"
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return small_log(tmp_path)
+
+
+def talk(folder: Path, *texts: str) -> Path:
+    path = folder / "talk.json"
+    path.write_text(json.dumps([{"role": "user", "content": text} for text in texts]))
+    return path
+
+
+class TestImport:
+    """An import is run by a timer for months: twice must be once, and nothing may go in silence."""
+
+    def test_a_second_import_adds_nothing(self, tmp_path: Path) -> None:
+        db = tmp_path / "i.db"
+        first = data("import", BUNDLED, "--db", db)
+        before = data("head", "--db", db)
+        second = data("import", BUNDLED, "--db", db)
+        assert (first["known"], second["new"]) == (0, 0)
+        assert second["known"] == first["new"] > 200
+        assert data("head", "--db", db) == before
+
+    def test_a_grown_file_adds_what_is_new(self, tmp_path: Path) -> None:
+        db, path = tmp_path / "i.db", talk(tmp_path, "one")
+        data("import", path, "--db", db)
+        talk(tmp_path, "one", "two")
+        assert data("import", path, "--db", db)["new"] == 1
+
+    def test_a_dry_run_changes_nothing_and_says_the_same(self, tmp_path: Path) -> None:
+        db, path = tmp_path / "i.db", talk(tmp_path, "one")
+        dry = data("import", path, "--dry-run", "--db", db)
+        assert dry["dry_run"]
+        assert not db.exists()
+        wet = data("import", path, "--db", db)
+        assert (dry["new"], dry["files"]) == (wet["new"], wet["files"])
+        talk(tmp_path, "one", "two")
+        before = head_of(db)
+        assert data("import", path, "--dry-run", "--db", db)["new"] == 1
+        assert head_of(db) == before
+
+    def test_standard_input_needs_a_name(self, tmp_path: Path) -> None:
+        db = tmp_path / "i.db"
+        text = '[{"role": "user", "content": "hello"}]'
+        assert run("import", "-", "--db", db, input=text).exit_code == 2
+        result = run("import", "-", "--session", "mine", "--user", "ann", "--db", db, input=text)
+        assert result.exit_code == 0, result.output
+        assert data("sessions", "--db", db)["sessions"][0]["key"] == "ann/openai-chat/mine"
+
+    def test_a_torn_line_waits_and_final_takes_it(self, tmp_path: Path) -> None:
+        db, path = tmp_path / "i.db", tmp_path / "torn.jsonl"
+        whole = BUNDLED.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(whole[:4]) + whole[4][:100])
+        waiting = data("import", path, "--db", db)
+        assert waiting["pending"] > 0
+        taken = run("import", path, "--final", "--db", db, "--json")
+        assert taken.exit_code == 1  # a part of it is unreadable, and that is said
+        assert json.loads(taken.stdout)["data"]["unreadable"] == 1
+
+    def test_what_is_no_transcript_is_refused_in_one_line(self, tmp_path: Path) -> None:
+        noise = tmp_path / "noise.jsonl"
+        noise.write_text('{"a": 1}\n')
+        result = run("import", noise, "--db", tmp_path / "i.db")
+        assert result.exit_code == 2
+        assert "not imported" in result.stderr
+        both = run("import", noise, BUNDLED, "--db", tmp_path / "i.db")
+        assert both.exit_code == 1
+        assert "229 new" in both.stdout
+
+    def test_all_finds_what_the_agents_left(self, tmp_path: Path) -> None:
+        project = tmp_path / ".claude" / "projects" / "-home-dev-shop"
+        project.mkdir(parents=True)
+        shutil.copy(BUNDLED, project)
+        env = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": ""}
+        assert data("import", "--all", "--db", tmp_path / "i.db", **env)["new"] == 229
+
+    def test_all_without_any_agent_says_so(self, tmp_path: Path) -> None:
+        result = run("import", "--all", "--db", tmp_path / "i.db", HOME=str(tmp_path))
+        assert result.exit_code == 2
+        assert "found" in result.stderr
+
+    def test_a_missing_path_makes_no_log(self, tmp_path: Path) -> None:
+        assert run("import", tmp_path / "none", "--db", tmp_path / "i.db").exit_code == 2
+
+    def test_an_unknown_format_is_refused(self, tmp_path: Path) -> None:
+        result = run("import", BUNDLED, "--format", "word", "--db", tmp_path / "i.db")
+        assert result.exit_code == 2
+
+
+def head_of(path: Path) -> str:
+    with EventLog(path, read_only=True) as log:
+        return head(log)
+
+
+class TestExport:
+    """A log that cannot be taken elsewhere whole is a trap."""
+
+    @pytest.mark.parametrize("way", ["file", "standard input"])
+    def test_it_is_imported_again_with_the_same_head(
+        self, db: Path, tmp_path: Path, way: str
+    ) -> None:
+        out, copy = tmp_path / "log.jsonl", tmp_path / "copy.db"
+        assert run("export", "--all", "--out", out, "--db", db).exit_code == 0
+        assert out.read_bytes().isascii()
+        if way == "file":
+            answer = run("import", out, "--db", copy)
+        else:
+            answer = run("import", "-", "--db", copy, input=out.read_bytes())
+        assert answer.exit_code == 0, answer.output
+        assert head_of(copy) == head_of(db)
+        assert data("sessions", "--db", copy) == data("sessions", "--db", db)
+        again = data("import", out, "--db", copy)
+        assert (again["new"], again["known"]) == (0, 28)
+
+    def test_it_is_the_same_on_stdout_and_in_a_file(self, db: Path, tmp_path: Path) -> None:
+        out = tmp_path / "log.jsonl"
+        run("export", NAME, "--out", out, "--db", db)
+        assert run("export", NAME, "--db", db).stdout == out.read_text()
+        assert out.stat().st_mode & 0o777 == 0o600
+
+    def test_a_changed_export_is_refused_whole(self, db: Path, tmp_path: Path) -> None:
+        out, copy = tmp_path / "log.jsonl", tmp_path / "copy.db"
+        run("export", "--all", "--out", out, "--db", db)
+        out.write_text(out.read_text().replace("ORD-77120", "ORD-77121"))
+        result = run("import", out, "--db", copy)
+        assert result.exit_code == 4
+        assert data("sessions", "--db", copy)["sessions"] == []
+
+    def test_the_conversation_comes_out_as_if_nothing_had_been_compacted(self, db: Path) -> None:
+        body = json.loads(run("export", NAME, "--format", "openai", "--db", db).stdout)
+        said_there = [message["content"] for message in body["messages"]]
+        assert said_there[1] == "Never touch migrations. The order is ORD-77120."
+        assert said_there[3].startswith("FAILED")
+        assert not any("Summary" in text for text in said_there)
+        assert "A wrong turn." not in said_there  # rewound by the person
+
+    def test_markdown_cannot_be_left_by_what_it_holds(self, tmp_path: Path) -> None:
+        path = tmp_path / "m.db"
+        with open_log(path) as live:
+            live.append("a/b/c", said("user", "```\n# not a heading\n````\n<script>"))
+        text = run("export", "c", "--format", "markdown", "--db", path).stdout
+        assert "`````text\n" in text
+
+    def test_it_says_what_it_needs(self, db: Path) -> None:
+        assert run("export", NAME, "--all", "--db", db).exit_code == 2
+        assert run("export", NAME, "--json", "--db", db).exit_code == 2
+
+
+class TestFork:
+    """To try another way from an earlier point, without touching what happened."""
+
+    def test_it_goes_on_with_what_the_call_was_given(self, db: Path) -> None:
+        before = data("show", f"{NAME}@c2", "--context", "--db", db)
+        made = data("fork", f"{NAME}@c2", "--name", "other", "--db", db)
+        assert made["key"] == "ann/bot/other"
+        after = data("show", "other", "--context", "--db", db)
+        assert [i["rendition"] for i in after["items"]] == [i["rendition"] for i in before["items"]]
+
+    def test_the_first_session_stays_as_it_was(self, db: Path) -> None:
+        before = data("stats", NAME, "--db", db)
+        assert run("fork", NAME, "--db", db).exit_code == 0
+        assert run("fork", NAME, "--db", db).stdout == "ann/bot/refunds-0001.fork2\n"
+        assert data("stats", NAME, "--db", db) == before
+
+    def test_a_name_that_is_taken_is_refused(self, db: Path) -> None:
+        result = run("fork", NAME, "--name", "retry", "--db", db)
+        assert result.exit_code == 5
+        assert result.stderr.count("\n") == 1
+
+
+class TestRedact:
+    """A secret in a log must go for good, and only when somebody means it."""
+
+    def test_nothing_is_erased_without_a_yes(self, db: Path) -> None:
+        before = head_of(db)
+        assert run("redact", NAME, "4", "--db", db).exit_code == 2
+        assert data("redact", NAME, "4", "--dry-run", "--db", db)["dry_run"]
+        assert head_of(db) == before
+
+    def test_the_text_is_gone_and_the_log_still_verifies(self, db: Path) -> None:
+        done = data("redact", NAME, "4", "--yes", "--reason", "customer", "--db", db)
+        assert done["scrubbed"]
+        assert done["calls"] == [f"{KEY}@c1", f"{KEY}@c2", f"{KEY}@c3"]
+        assert data("verify", "--db", db)["problems"] == []
+        assert b"ORD-77120" not in db.read_bytes()
+        assert data("show", f"{NAME}@4", "--db", db)["erased"]
+        assert "(erased)" in run("log", NAME, "--db", db).stdout
+
+    def test_it_is_gone_from_forks_too(self, db: Path) -> None:
+        run("redact", NAME, "4", "--yes", "--db", db)
+        assert "ORD-77120" not in run("show", "retry", "--full", "--db", db).stdout
+
+    def test_copies_are_listed_and_erased_when_asked_for(self, db: Path) -> None:
+        listed = data("redact", NAME, "4", "--dry-run", "--db", db)["copies"]
+        assert [copy["position"] for copy in listed] == [16]
+        done = data("redact", NAME, "4", "--with-copies", "--yes", "--db", db)
+        assert {target["position"] for target in done["erased"]} == {4, 16}
+        assert data("show", f"{NAME}@16", "--db", db)["erased"]
+
+    def test_a_pattern_is_looked_for_everywhere(self, db: Path) -> None:
+        found = data("redact", "--pattern", r"ORD-\d+", "--dry-run", "--db", db)["erased"]
+        assert [(target["key"], target["position"]) for target in found] == [(str(KEY), 4)]
+
+    def test_secrets_of_known_shapes_are_found_and_not_shown(self, tmp_path: Path) -> None:
+        path, secret = tmp_path / "s.db", "ghp_" + "aB3" * 12
+        with open_log(path) as live:
+            live.append("a/b/c", said("user", f"my token is {secret}"), said("user", "hello"))
+        result = run("redact", "--secrets", "--dry-run", "--db", path)
+        assert "github" in result.stdout
+        assert secret not in result.output
+        assert run("redact", "--secrets", "--yes", "--db", path).exit_code == 0
+        assert secret.encode() not in path.read_bytes()
+
+    def test_nothing_to_erase_is_no_error(self, db: Path) -> None:
+        result = run("redact", "--pattern", "no such text", "--yes", "--db", db)
+        assert result.exit_code == 0
+        assert result.stdout == "nothing to erase\n"
+
+    def test_the_import_key_is_dropped_when_asked_for(self, tmp_path: Path) -> None:
+        db, path = tmp_path / "i.db", talk(tmp_path, "the pin is 4711")
+        run("import", path, "--session", "talk", "--db", db)
+        told = run("redact", "talk", "2", "--yes", "--forget-source", "--db", db)
+        assert told.exit_code == 0, told.output
+        again = run("import", path, "--session", "talk", "--db", db)
+        assert again.exit_code == 2
+        assert "forgotten" in again.stderr
+
+    def test_what_was_erased_stays_erased_after_another_import(self, tmp_path: Path) -> None:
+        db, path = tmp_path / "i.db", talk(tmp_path, "the pin is 4711")
+        run("import", path, "--session", "talk", "--db", db)
+        told = run("redact", "talk", "2", "--yes", "--db", db)
+        assert "--forget-source" in told.stderr
+        assert data("import", path, "--session", "talk", "--db", db)["new"] == 0
+        assert b"4711" not in db.read_bytes()
+
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ["redact", NAME],
+            ["redact", NAME, "4", "--secrets"],
+            ["redact", "--pattern", "("],
+            ["redact", NAME, "x"],
+        ],
+    )
+    def test_what_is_unclear_is_refused(self, db: Path, args: list[str]) -> None:
+        assert run(*args, "--yes", "--db", db).exit_code == 2
+
+    def test_an_item_that_is_not_there_is_not_found(self, db: Path) -> None:
+        assert run("redact", NAME, "99", "--yes", "--db", db).exit_code == 3
+
+
+class TestVerify:
+    """The proof is worth what it finds."""
+
+    def test_a_changed_byte_is_found(self, db: Path) -> None:
+        raw = db.read_bytes()
+        assert raw.count(b"ORD-77120") == 1
+        db.write_bytes(raw.replace(b"ORD-77120", b"ORD-99999"))
+        result = run("verify", "--db", db)
+        assert result.exit_code == 4
+        assert f"{KEY}@4" in result.stdout
+        answer = json.loads(run("verify", "--db", db, "--json").stdout)
+        assert answer["data"]["problems"][0]["position"] == 4
+
+    def test_a_kept_head_shows_that_the_log_is_the_same(self, db: Path) -> None:
+        kept = run("head", "--db", db).stdout.strip()
+        assert kept == head_of(db)
+        assert run("verify", "--head", kept, "--db", db).exit_code == 0
+        run("fork", NAME, "--db", db)
+        assert run("verify", "--head", kept, "--db", db).exit_code == 4
+
+    def test_one_session_can_be_verified(self, db: Path) -> None:
+        assert data("verify", "retry", "--db", db)["streams"] == 2
+
+    def test_rebuilding_changes_no_answer(self, db: Path) -> None:
+        before = data("show", NAME, "--context", "--db", db), head_of(db)
+        assert data("rebuild", "--db", db)["events"] == 28
+        assert (data("show", NAME, "--context", "--db", db), head_of(db)) == before
+
+
+class TestDemo:
+    """The first minute with the program: it needs no key and no network, and it must not lie."""
+
+    def test_it_names_what_was_lost(self, tmp_path: Path) -> None:
+        text = run("demo", "--db", tmp_path / "d.db").stdout
+        assert "k1 compacted (auto) 35.1k → ≈924 · 71 items folded" in text
+        for lost in ("ORD-77120", "4f1c9a7be2d05836", "Use httpie, not curl"):
+            assert lost in text
+
+    def test_what_it_calls_lost_is_lost_and_came_up_again(self, tmp_path: Path) -> None:
+        db = tmp_path / "d.db"
+        answer = data("demo", "--db", db)
+        summary = data("show", f"{answer['key']}@k1", "--db", db)["compaction"]["texts"][0]
+        for lost in answer["lost"]:
+            assert lost["text"] not in summary
+            assert lost["text"] in data("show", f"last@{lost['item']}", "--db", db)["item"]["text"]
+            if lost["again"]:
+                later = data("show", f"last@{lost['again']}", "--db", db)["item"]["text"]
+                assert lost["text"] in later
+
+    def test_twice_is_fine(self, tmp_path: Path) -> None:
+        db = tmp_path / "d.db"
+        assert data("demo", "--db", db)["new"] == 229
+        again = data("demo", "--db", db)
+        assert again["new"] == 0
+        assert run("demo", "--db", db).exit_code == 0
+
+    def test_it_leaves_the_persons_own_log_alone(self, db: Path, tmp_path: Path) -> None:
+        before = head_of(db)
+        env = {"HOME": str(tmp_path), "CTXLOG_DB": str(db)}
+        answer = data("demo", **env)
+        assert answer["database"] == str(tmp_path / ".cache" / "ctxlog" / "demo" / "ctxlog.db")
+        assert head_of(db) == before
+
+    def test_what_it_says_to_type_works(self, tmp_path: Path) -> None:
+        env = {"HOME": str(tmp_path)}
+        text = run("demo", **env).stdout
+        where = str(tmp_path / ".cache" / "ctxlog" / "demo" / "ctxlog.db")
+        typed = [line.split("  ")[1] for line in text.splitlines() if line.startswith("  ctxlog ")]
+        assert len(typed) == 3
+        for line in typed:
+            words = line.strip().split(" ")[1:]
+            command = words[: next((i for i, w in enumerate(words) if w.isalpha() and i > 1), None)]
+            assert run(*command, CTXLOG_DB=where).exit_code == 0, line

@@ -1,0 +1,300 @@
+"""Commands that look: each question a person has, and the answer to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running import data, run
+from small_log import EVENTS, KEY, said, small_log
+
+from eventlog import Json, StreamKey
+from eventlog.events import ContextCompacted, MessageAppended, NewMessage, ToolResultRecorded
+from projections import open_log
+from projections.dialects import dialect
+
+NAME = "refunds-0001"
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return small_log(tmp_path)
+
+
+def states(*args: str | Path) -> dict[str, str]:
+    return {row["ref"]: row["state"] for row in data("log", *args)["rows"]}
+
+
+class TestLog:
+    """The gutter answers the question of the whole program; a wrong sign there misleads."""
+
+    def test_each_item_stands_where_the_view_says(self, db: Path) -> None:
+        now = states(NAME, "--db", db)
+        assert {ref for ref, state in now.items() if state == "context"} == {
+            "3", "16.0", "13", "22",
+        }  # fmt: skip
+        assert {ref for ref, state in now.items() if state == "folded"} == {"4", "6", "8", "10"}
+        assert now["18"] == "left"
+
+    @pytest.mark.parametrize(
+        ("at", "ref", "state"),
+        [
+            ("8", "8", "context"),
+            ("12", "8", "placeholder"),
+            ("c3", "8", "placeholder"),
+            ("k1^", "4", "context"),
+            ("k1", "4", "folded"),
+            ("18", "18", "context"),
+            ("19", "18", "left"),
+            ("25", "22", "placeholder"),
+            ("now", "22", "context"),
+        ],
+    )
+    def test_at_shows_the_session_as_it_stood_there(
+        self, db: Path, at: str, ref: str, state: str
+    ) -> None:
+        assert states(NAME, "--at", at, "--db", db)[ref] == state
+        assert states(f"{NAME}@{at}", "--db", db)[ref] == state
+
+    def test_the_states_are_those_of_the_view_at_every_position(self, db: Path) -> None:
+        with open_log(db) as live:
+            for position in range(1, len(EVENTS) + 1):
+                standing = {str(item) for item in live.view(KEY, position).items}
+                found = states(NAME, "--at", str(position), "--db", db)
+                shown = {r for r, state in found.items() if state in ("context", "placeholder")}
+                assert shown == standing, position
+
+    def test_an_item_that_a_truncation_took_out_has_left_and_is_not_folded(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "t.db"
+        with open_log(path) as live:
+            live.append("a/b/c", said("user", "one"), said("user", "two"))
+            live.append("a/b/c", ContextCompacted(covered=("1",)))
+        assert states("c", "--db", path)["1"] == "left"
+
+    def test_a_range_and_a_number_of_rows_can_be_asked_for(self, db: Path) -> None:
+        rows = data("log", NAME, "--range", "6-10", "--db", db)["rows"]
+        assert [row["ref"] for row in rows] == ["6", "8", "10"]
+        assert [row["ref"] for row in data("log", NAME, "-n", "2", "--db", db)["rows"]] == [
+            "25",
+            "26",
+        ]
+
+    def test_types_can_be_asked_for(self, db: Path) -> None:
+        rows = data(
+            "log", NAME, "--type", "context-compacted", "--type", "model_called", "--db", db
+        )
+        assert [row["ref"] for row in rows["rows"]] == ["c1", "c2", "c3", "k1", "16.0", "c4"]
+
+    def test_every_event_can_be_seen(self, db: Path) -> None:
+        rows = data("log", NAME, "--events", "--db", db)["rows"]
+        assert {row["position"] for row in rows} == set(range(1, len(EVENTS) + 1))
+
+    def test_answers_name_their_call(self, db: Path) -> None:
+        rows = {row["ref"]: row["call"] for row in data("log", NAME, "--db", db)["rows"]}
+        assert (rows["6"], rows["10"], rows["22"]) == (1, 2, 4)
+        later = data("log", NAME, "--range", "22-", "--db", db)["rows"]
+        assert later[0]["call"] == 4
+
+    def test_one_pass_is_one_row_however_many_results_it_cleared(self, tmp_path: Path) -> None:
+        from eventlog.events import PlaceholderSubstituted
+
+        path = tmp_path / "p.db"
+        with open_log(path) as live:
+            results = [
+                ToolResultRecorded(
+                    tool_call_id=f"c{n}", name="bash", dialect="openai_chat", content="out " * 50
+                )
+                for n in range(200)
+            ]
+            live.append("a/b/c", *results)
+            cleared = (
+                PlaceholderSubstituted(item=str(n), content="[cleared]", pass_id="p")
+                for n in range(1, 201)
+            )
+            live.append("a/b/c", *cleared)
+        text = run("log", "c", "--db", path).stdout
+        assert text.count("200 items cleared") == 1
+        assert text.count("✂") == 200
+        assert "62→15" in text
+
+    def test_a_fork_shows_its_parents_events_and_where_it_began(self, db: Path) -> None:
+        answer = data("log", "retry", "--db", db)
+        assert answer["fork_of"] == f"{KEY}@13"
+        assert [row["ref"] for row in answer["rows"]] == [
+            "3", "4", "6", "8", "10", "12", "13", "14", "15",
+        ]  # fmt: skip
+
+
+class TestShow:
+    """One event, or the whole window: what an agent's own interface does not show."""
+
+    def test_the_original_is_still_there_behind_the_summary(self, db: Path) -> None:
+        assert "ORD-77120" in run("show", f"{NAME}@4", "--db", db).stdout
+
+    def test_renditions_are_told_apart(self, db: Path) -> None:
+        assert data("show", f"{NAME}@8", "--db", db)["item"]["form"] == "original"
+        cleared = data("show", f"{NAME}@8@12", "--db", db)["item"]
+        assert (cleared["form"], cleared["text"]) == ("cleared", "[cleared]")
+
+    def test_the_window_before_and_after_a_compaction(self, db: Path) -> None:
+        before = data("show", f"{NAME}@k1^", "--db", db)
+        after = data("show", f"{NAME}@k1", "--context", "--db", db)
+        assert [i["rendition"] for i in before["items"]] == ["3", "4", "6", "8@12", "10", "13"]
+        assert [i["rendition"] for i in after["items"]] == ["3", "16.0", "13"]
+
+    def test_the_window_of_a_call_has_what_was_billed_beside_the_estimate(self, db: Path) -> None:
+        window = data("show", f"{NAME}@c2", "--context", "--db", db)
+        assert window["billed"] == 220
+        assert window["tokens"] == sum(item["tokens"] for item in window["items"])
+        text = run("show", f"{NAME}@c2", "--context", "--db", db).stdout
+        assert f"≈{window['tokens']}" in text
+        assert "220" in text
+
+    def test_a_call_without_an_answer_says_so(self, tmp_path: Path) -> None:
+        from small_log import called
+
+        path = tmp_path / "u.db"
+        with open_log(path) as live:
+            live.append("a/b/c", said("user", "hello"), called())
+        assert data("show", "c@c1", "--db", path)["call"]["outcome"] == "unknown"
+
+    def test_a_stored_event_can_be_seen_as_it_is(self, db: Path) -> None:
+        raw = run("show", f"{NAME}@4", "--raw", "--db", db).stdout
+        assert json.loads(raw[raw.index("\n{") :])["message"]["role"] == "user"
+
+    def test_a_log_that_cannot_be_written_can_be_looked_at(
+        self, db: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import os
+
+        can = os.access
+        monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and can(path, mode))
+        assert data("show", NAME, "--context", "--db", db)["items"]
+        result = run("fork", NAME, "--db", db)
+        assert result.exit_code == 5
+
+
+class TestReplay:
+    """What is replayed is sent to a model by somebody: it has to be acceptable to the provider."""
+
+    @pytest.mark.parametrize("form", ["openai", "anthropic", "responses"])
+    @pytest.mark.parametrize("at", ["c1", "c2", "c3", "c4", "k1^", "k1", "8", "18", "now"])
+    def test_any_place_gives_a_request_that_the_provider_takes(
+        self, db: Path, form: str, at: str
+    ) -> None:
+        names = {"openai": "openai_chat", "responses": "openai_responses"}
+        result = run("replay", f"{NAME}@{at}", "--format", form, "--db", db)
+        assert result.exit_code == 0, result.output
+        body = json.loads(result.stdout)
+        assert body["model"] == "gpt-test"
+        assert dialect(names.get(form, form)).validate(body) == []
+
+    def test_repairs_are_told_on_stderr(self, db: Path) -> None:
+        result = run("replay", f"{NAME}@6", "--db", db)
+        assert "unanswered call" in result.stderr
+        assert "no result was recorded" in result.stdout
+
+    def test_a_recorded_request_is_shown_as_it_was_sent(self, tmp_path: Path) -> None:
+        from projections.calls import Calls
+
+        path = tmp_path / "sent.db"
+        body = {
+            "model": "gpt-test",
+            "temperature": 0.5,
+            "messages": [
+                {"role": "system", "content": "Be brief.", "name": None},
+                {"role": "user", "content": [{"type": "text", "text": "hello"}]},
+            ],
+        }
+        with open_log(path) as live:
+            Calls(live).record(StreamKey("a", "b", "c"), "openai_chat", body)
+        result = run("replay", "c@c1", "--db", path)
+        assert json.loads(result.stdout) == body
+        assert data("replay", "c@c1", "--db", path)["kind"] == "as_sent"
+        text = run("replay", "c@c1", "--format", "text", "--db", path).stdout
+        assert "as sent" in text
+
+    def test_it_can_be_written_to_a_file_of_ones_own(self, db: Path, tmp_path: Path) -> None:
+        out = tmp_path / "request.json"
+        assert run("replay", NAME, "--out", out, "--db", db).stdout == ""
+        assert json.loads(out.read_text())["messages"]
+        assert out.stat().st_mode & 0o777 == 0o600
+
+    def test_a_file_that_is_there_stays(self, db: Path, tmp_path: Path) -> None:
+        out = tmp_path / "mine.json"
+        out.write_text("precious")
+        assert run("replay", NAME, "--out", out, "--db", db).exit_code == 2
+        assert out.read_text() == "precious"
+        assert run("replay", NAME, "--out", out, "--force", "--db", db).exit_code == 0
+        assert out.read_text() != "precious"
+        assert sorted(path.name for path in tmp_path.iterdir() if "part" in path.name) == []
+
+    def test_a_session_without_a_message_has_no_context(self, db: Path) -> None:
+        result = run("replay", f"{NAME}@2", "--db", db)
+        assert result.exit_code == 3
+        assert "no message" in result.stderr
+
+
+class TestSessionsAndStats:
+    """The way in: which session was it, and how big."""
+
+    def test_the_newest_stands_first_and_the_number_can_be_limited(self, db: Path) -> None:
+        both = [row["key"] for row in data("sessions", "--db", db)["sessions"]]
+        assert both == ["ann/bot/retry", "ann/bot/refunds-0001"]
+        assert len(data("sessions", "-n", "1", "--db", db)["sessions"]) == 1
+        assert data("sessions", "--agent", "other", "--db", db)["sessions"] == []
+
+    def test_what_is_listed_as_a_name_is_taken_as_one(self, tmp_path: Path) -> None:
+        path = tmp_path / "many.db"
+        with open_log(path) as live:
+            for session in ("aaaaaaaa-1111-2222-3333", "aaaaaaaa-1112-2222-3333", "short", "x@c1"):
+                live.append(StreamKey("u", "a", session), said("user", session))
+            live.append(StreamKey("v", "a", "short"), said("user", "other"))
+        lines = run("sessions", "--db", path).stdout.splitlines()[1:]
+        names = [line.split("  ")[0] for line in lines]
+        found = {data("stats", name, "--db", path)["key"] for name in names}
+        assert len(names) == len(found) == 5
+
+    def test_a_session_has_the_same_figures_in_the_list_and_alone(self, db: Path) -> None:
+        listed = {row["key"]: row for row in data("sessions", "--db", db)["sessions"]}
+        for key, row in listed.items():
+            assert data("stats", key, "--db", db) == row
+
+
+class TestSamples:
+    """Real transcripts of many versions and shapes go through every command that looks."""
+
+    def test_every_command_takes_them(self, samples: Path, tmp_path: Path) -> None:
+        path = tmp_path / "s.db"
+        result = run("import", samples / "claude-code", samples / "openai-chat", "--db", path)
+        assert result.exit_code in (0, 1), result.output
+        sessions = data("sessions", "--db", path)["sessions"]
+        assert len(sessions) > 10
+        for row in sessions[::3]:
+            key = row["key"]
+            assert data("log", key, "--db", path)["rows"]
+            for place in (
+                "",
+                *(["@c1"] if row["calls"] else []),
+                *(["@k1^"] if row["compactions"] else []),
+            ):
+                replayed = run("replay", f"{key}{place}", "--db", path)
+                assert replayed.exit_code in (0, 3), replayed.output
+                assert run("show", f"{key}{place}", "--context", "--db", path).exit_code == 0
+
+
+def test_json_of_the_library_reads_as_the_message_that_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "j.db"
+    message = {"role": "user", "content": "a \ud83d b"}
+    with open_log(path) as live:
+        live.append(
+            "a/b/c",
+            MessageAppended(dialect="openai_chat", source="human", message=Json(message)),
+            ContextCompacted(
+                covered=(), messages=(NewMessage(dialect="openai_chat", message=Json(message)),)
+            ),
+        )
+    assert data("show", "a/b/c@1", "--db", path)["item"]["message"] == message

@@ -1,0 +1,278 @@
+"""The command line as a whole: help, start-up, options, and the one door for errors."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import ROOT, data, environment, run
+from small_log import KEY, small_log
+
+from cli import door, main
+from cli.main import registered
+from cli.options import Settings
+
+HEAVY = {"openai", "sqlite_utils", "pydantic", "tiktoken", "detect_secrets", "rich", "eventlog"}
+
+BY_TYPER = {"pydantic"}
+"""What typer itself imports as soon as it converts an argument."""
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return small_log(tmp_path)
+
+
+class TestHelp:
+    """Without it nobody finds out what a command does, or how it is typed."""
+
+    @pytest.mark.parametrize("name", registered())
+    def test_every_command_says_what_it_does_and_ends_with_an_example(self, name: str) -> None:
+        result = run(*([name] if name else []), "--help")
+        assert result.exit_code == 0
+        text = result.stdout.split("\nOptions:")[0].split("\nArguments:")[0].rstrip()
+        last = text.rsplit("\n\n", 1)[-1].strip()
+        assert last.startswith(f"Example: ctxlog {name}".rstrip())
+
+    @pytest.mark.parametrize("name", [name for name in registered() if name])
+    def test_every_example_can_be_parsed(self, name: str) -> None:
+        help_text = " ".join(run(name, "--help").stdout.split())
+        example = re.search(r"Example: ctxlog (.*?) (?:Options|Arguments):", help_text)
+        assert example is not None
+        words = example[1].split(" > ")[0].split()
+        assert words[0] == name
+        command = main.typer.main.get_command(main.app).commands[name]  # type: ignore[attr-defined]
+        known = {option for param in command.params for option in param.opts}
+        assert {word for word in words if word.startswith("-")} <= known
+
+    def test_a_short_option_asks_for_help_too(self) -> None:
+        assert run("log", "-h").stdout == run("log", "--help").stdout
+
+    def test_the_commands_stand_under_what_they_are_for(self) -> None:
+        text = run("--help").stdout
+        assert (
+            text.index("Bring sessions in:") < text.index("Look:") < text.index("Keep and prove:")
+        )
+        for name in registered():
+            assert f"\n  {name}" in text
+
+    def test_the_version_is_told(self) -> None:
+        assert re.fullmatch(r"ctxlog (\d\S+|\(not installed\))\n", run("--version").stdout)
+
+    def test_a_mistyped_command_is_answered_with_the_right_one(self) -> None:
+        result = run("sesions")
+        assert result.exit_code == 2
+        assert result.stderr.count("\n") == 1
+        assert "'sessions'" in result.stderr
+
+
+class TestStartUp:
+    """A slow --help or completion is felt at every key; heavy imports come back unseen."""
+
+    @pytest.mark.parametrize(
+        ("args", "heavy"),
+        [(["--help"], HEAVY), ([], HEAVY - BY_TYPER), (["log", "--help"], HEAVY - BY_TYPER)],
+        ids=["help", "no log", "help of a command"],
+    )
+    def test_help_imports_nothing_heavy(
+        self, args: list[str], heavy: set[str], tmp_path: Path
+    ) -> None:
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "cli.main", *args],
+            env=environment(tmp_path),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        assert "typer" in imported
+        assert not {name.partition(".")[0] for name in imported} & heavy
+
+    def test_a_command_imports_no_client_of_a_model(self, db: Path, tmp_path: Path) -> None:
+        code = (
+            "import sys; from cli.main import app\n"
+            "try: app(sys.argv[1:])\n"
+            "except SystemExit: pass\n"
+            "print(sorted({'openai', 'tiktoken', 'detect_secrets'} & set(sys.modules)))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, "show", f"{KEY}", "--db", str(db)],
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        assert done.stdout.endswith("[]\n")
+
+
+class TestCommonOptions:
+    """They are typed on either side of the command; one that is dropped opens the wrong log."""
+
+    def test_they_are_taken_on_both_sides_of_the_command(self, db: Path) -> None:
+        before = run("--db", db, "--json", "sessions")
+        after = run("sessions", "--json", "--db", db)
+        assert before.exit_code == 0
+        assert before.stdout == after.stdout
+
+    def test_the_nearer_one_wins(self, db: Path) -> None:
+        assert run("--db", "/nowhere/x.db", "sessions", "--db", db).exit_code == 0
+
+    def test_the_variable_names_the_log(self, db: Path) -> None:
+        assert data("sessions", CTXLOG_DB=str(db)) == data("sessions", "--db", db)
+
+    def test_quiet_leaves_only_data(self, db: Path) -> None:
+        assert run("verify", "--db", db).stderr
+        assert run("verify", "--db", db, "--quiet").stderr == ""
+
+    def test_a_width_that_is_no_width_is_refused(self, db: Path) -> None:
+        assert run("sessions", "--db", db, "--width", "3").exit_code == 2
+
+
+class TestWithoutACommand:
+    """What a person sees who types the name of the program and nothing else."""
+
+    def test_it_shows_the_latest_sessions_and_what_to_type_next(self, db: Path) -> None:
+        result = run("--db", db)
+        assert "Refunds" in result.stdout
+        assert "ctxlog log last" in result.stderr
+
+    def test_it_shows_the_help_where_there_is_no_log(self, tmp_path: Path) -> None:
+        result = run("--db", tmp_path / "none.db")
+        assert result.exit_code == 0
+        assert result.stdout.startswith("Usage: ctxlog")
+        assert "ctxlog demo" in result.stderr
+        assert not (tmp_path / "none.db").exists()
+
+
+class TestErrors:
+    """A traceback in a terminal says that nobody thought of it; scripts need the code."""
+
+    @pytest.mark.parametrize(
+        ("args", "code"),
+        [
+            (["log"], 2),
+            (["log", "refunds-0001@nonsense"], 2),
+            (["log", "refunds-0001", "--range", "9-2"], 2),
+            (["log", "refunds-0001", "--type", "odd"], 2),
+            (["redact"], 2),
+            (["export"], 2),
+            (["log", "nosuch"], 3),
+            (["show", "refunds-0001@c99"], 3),
+            (["show", "refunds-0001@k2"], 3),
+            (["show", "refunds-0001@16.5"], 3),
+            (["show", "refunds-0001@12@13"], 3),
+            (["replay", "refunds-0001@1"], 3),
+            (["verify", "--head", "00"], 4),
+        ],
+    )
+    def test_each_kind_has_its_code_and_one_line(
+        self, db: Path, args: list[str], code: int
+    ) -> None:
+        result = run(*args, "--db", db)
+        assert result.exit_code == code, result.output
+        if code != 4:  # a verification answers on stdout
+            assert result.stdout == ""
+            assert re.fullmatch(r"ctxlog: [^\n]+\n", result.stderr)
+
+    def test_with_json_an_error_is_json(self, db: Path) -> None:
+        result = run("show", "refunds-0001@c99", "--db", db, "--json")
+        error = json.loads(result.stderr)
+        assert result.stdout == ""
+        assert error["command"] == "show"
+        assert error["error"]["type"] == "position_not_found"
+        assert error["error"]["exit"] == result.exit_code == 3
+        assert error["error"]["what"] == "c99"
+
+    def test_a_usage_error_is_json_too(self) -> None:
+        result = run("log", "--json")
+        assert json.loads(result.stderr)["error"]["exit"] == result.exit_code == 2
+
+    def test_an_ambiguous_name_lists_what_it_could_be(self, db: Path) -> None:
+        for number in range(1, 12):
+            assert run("fork", "refunds-0001@4", "--name", f"again-{number}", "--db", db)
+        result = run("log", "agai", "--db", db)
+        assert result.exit_code == 3
+        assert all(f"ann/bot/again-{number}\n" in result.stderr for number in range(1, 12))
+        listed = json.loads(run("log", "agai", "--db", db, "--json").stderr)
+        assert len(listed["error"]["candidates"]) == 11
+
+    @pytest.mark.parametrize(
+        ("error", "code", "said"),
+        [
+            (FileNotFoundError(2, "No such file", "x"), 3, "No such file: x"),
+            (PermissionError(13, "Permission denied", "x"), 5, "Permission denied: x"),
+            (MemoryError(), 5, "memory"),
+            (RecursionError(), 5, "nested"),
+            (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), 5, "invalid start"),
+            (ZeroDivisionError("x\x1b[2J"), 5, "internal error: ZeroDivisionError"),
+            (KeyboardInterrupt(), 130, ""),
+        ],
+    )
+    def test_nothing_gets_past_the_door(
+        self, error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def work() -> None:
+            raise error
+
+        assert door.guarded(work, Settings()) == code
+        told = capsys.readouterr().err
+        assert said in told
+        assert "\x1b" not in told
+        assert told.count("\n") == (1 if said else 0)
+
+    def test_whoever_mends_the_program_can_see_where(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def work() -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setenv("CTXLOG_DEBUG", "1")
+        with pytest.raises(ZeroDivisionError):
+            door.guarded(work, Settings())
+
+    def test_every_error_of_the_library_has_a_code(self) -> None:
+        from eventlog import errors
+
+        leaves = [e for e in vars(errors).values() if isinstance(e, type)]
+        for leaf in leaves:
+            if issubclass(leaf, errors.CtxlogError) and leaf is not errors.CtxlogError:
+                names = {kind.__name__ for kind in leaf.__mro__}
+                assert names & door._BY_NAME.keys(), leaf
+
+
+class TestCompletion:
+    """Session ids are long; nobody types them whole."""
+
+    def complete(self, line: str, db: Path, home: Path) -> list[str]:
+        words = line.split(" ")
+        env = environment(home, CTXLOG_DB=str(db), _CTXLOG_COMPLETE="complete_bash")
+        env |= {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+        done = subprocess.run(
+            [sys.executable, "-m", "cli.main"],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        return done.stdout.split()
+
+    def test_session_ids_are_completed(self, db: Path, tmp_path: Path) -> None:
+        assert self.complete("ctxlog log ref", db, tmp_path) == ["refunds-0001"]
+        assert self.complete("ctxlog show la", db, tmp_path) == ["last"]
+        assert self.complete("ctxlog verify ann/bot/re", db, tmp_path) == [
+            "ann/bot/refunds-0001",
+            "ann/bot/retry",
+        ]
+
+    def test_a_missing_log_completes_nothing_and_says_nothing(self, tmp_path: Path) -> None:
+        assert self.complete("ctxlog log x", tmp_path / "none.db", tmp_path) == []
+
+
+def test_the_program_is_installed_under_its_name() -> None:
+    assert 'ctxlog = "cli.main:run"' in (ROOT / "pyproject.toml").read_text()

@@ -1,0 +1,148 @@
+"""The pure parts: where the log is, how text is laid out, what colour depends on."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from cli import saying
+from cli.output import _is_colored, json_text
+from cli.paths import cache_folder, data_folder, database, shown
+from cli.render_sessions import short_ids
+from cli.safetext import display_width
+from cli.style import Style, ascii_text, pad, pad_left, plural, short, tokens
+
+HOME = Path("/home/ann")
+
+
+class TestWhereTheLogIs:
+    """Another log than the one that was meant is worse than none."""
+
+    def test_the_nearest_word_wins(self, tmp_path: Path) -> None:
+        (tmp_path / ".ctxlog").mkdir()
+        below = tmp_path / "a"
+        below.mkdir()
+        env = {"CTXLOG_DB": "/env.db", "XDG_DATA_HOME": "/xdg"}
+        assert database("given.db", env, below, HOME) == Path("given.db")
+        assert database(None, env, below, HOME) == Path("/env.db")
+        assert database(None, {}, below, HOME) == tmp_path / ".ctxlog" / "ctxlog.db"
+        nowhere = Path("/nowhere/at/all")
+        assert database(None, {}, nowhere, HOME) == HOME / ".local/share/ctxlog/ctxlog.db"
+        assert database(None, env | {"CTXLOG_DB": ""}, nowhere, HOME) == Path(
+            "/xdg/ctxlog/ctxlog.db"
+        )
+
+    def test_a_relative_xdg_folder_is_ignored(self) -> None:
+        assert data_folder({"XDG_DATA_HOME": "here"}, HOME) == HOME / ".local/share/ctxlog"
+        assert cache_folder({"XDG_CACHE_HOME": "/c"}, HOME) == Path("/c/ctxlog")
+
+    def test_a_path_is_shown_as_a_person_writes_it(self) -> None:
+        assert shown(HOME / "x.db", HOME) == "~/x.db"
+        assert shown(Path("/tmp/x.db"), HOME) == "/tmp/x.db"
+
+
+class TestColour:
+    """The order in which the three ways to ask for colour count."""
+
+    @pytest.mark.parametrize(
+        ("asked", "env", "colored"),
+        [
+            ("auto", {}, False),
+            ("auto", {"FORCE_COLOR": "1"}, True),
+            ("auto", {"FORCE_COLOR": "0"}, False),
+            ("auto", {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+            ("always", {"NO_COLOR": "1"}, True),
+            ("never", {"FORCE_COLOR": "1"}, False),
+        ],
+    )
+    def test_order(self, asked: str, env: dict[str, str], colored: bool) -> None:
+        assert _is_colored(io.StringIO(), asked, env) is colored
+
+
+class TestLayout:
+    """Columns that do not fit are not read."""
+
+    @pytest.mark.parametrize("ascii_only", [False, True])
+    @pytest.mark.parametrize(
+        "text", ["", "plain", "不要动 migrations/ 的文件", "é" * 90, "a\nb\tc", "…" * 80]
+    )
+    @pytest.mark.parametrize("width", [1, 5, 20, 79])
+    def test_a_line_never_gets_wider(self, text: str, width: int, ascii_only: bool) -> None:
+        line = Style(ascii=ascii_only).line(text, width)
+        assert display_width(line) <= width
+        assert "\n" not in line
+        assert not ascii_only or line.isascii()
+
+    @pytest.mark.parametrize("width", [40, 60, 100])
+    def test_a_rule_fills_the_terminal(self, width: int) -> None:
+        assert display_width(Style(width=width).rule("k1 compacted")) == width
+
+    def test_every_sign_has_one_ascii_column(self) -> None:
+        for sign in "●○Σ✂–─→≈·…":
+            other = Style(ascii=True).translated(sign)
+            assert other.isascii()
+            assert len(other) == 1
+
+    def test_what_ascii_cannot_say_is_escaped(self) -> None:
+        assert ascii_text("aé") == r"a\u{e9}"
+
+    def test_wide_characters_are_padded_by_columns(self) -> None:
+        assert display_width(pad("不要", 6)) == display_width(pad_left("不要", 6)) == 6
+
+    @pytest.mark.parametrize(
+        ("count", "text"),
+        [
+            (0, "0"), (999, "999"), (1000, "1.0k"), (35_123, "35.1k"), (99_949, "99.9k"),
+            (155_000, "155k"), (999_499, "999k"), (999_500, "1.0M"), (1_400_000, "1.4M"),
+        ],
+    )  # fmt: skip
+    def test_numbers_are_short(self, count: int, text: str) -> None:
+        assert short(count) == text
+
+    def test_estimates_are_marked(self) -> None:
+        assert tokens(924) == "≈924"
+        assert tokens(35_100, exact=True) == "35.1k"
+        assert tokens(None) == "?"
+
+    def test_one_is_not_many(self) -> None:
+        assert [plural(1, "item"), plural(1204, "item")] == ["1 item", "1,204 items"]
+
+
+class TestNames:
+    """What stands in a list is typed next."""
+
+    def test_long_ids_are_cut_as_far_as_they_stay_apart(self) -> None:
+        keys = [
+            "u/a/8f31c0a9-5d2e-4b7a",
+            "u/a/8f31c0a9-5d2f-4b7a",
+            "u/a/77777777-0000-0000",
+            "u/a/b",
+        ]
+        assert short_ids(keys) == ["8f31c0a9-5d2e", "8f31c0a9-5d2f", "77777777", "b"]
+
+    def test_the_same_id_of_two_agents_is_shown_with_its_key(self) -> None:
+        assert short_ids(["u/a/x", "u/b/x"]) == ["u/a/x", "u/b/x"]
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ('{"command":"pytest -q","timeout":5}', "pytest -q"),
+            ('{"file_path":"a.py","old":"x"}', "a.py"),
+            ('{"note":"only this"}', "only this"),
+            ('{"a":"1","b":"2"}', '{"a":"1","b":"2"}'),
+            ('{"a": 1', '{"a": 1'),
+            ("[" * 50_000, "[" * 50_000),
+            ("{" * 50_000, "{" * 50_000),
+            ('{"command": ["not", "text"]}', '{"command": ["not", "text"]}'),
+        ],
+    )
+    def test_a_call_is_told_by_what_says_most(self, text: str, told: str) -> None:
+        assert saying.arguments(text) == told
+
+
+def test_json_is_printable_ascii() -> None:
+    text = json_text({"a": "\x1b\x7f\x9b\u202e\ud83d é"})
+    assert text.isascii()
+    assert all(char.isprintable() or char == "\n" for char in text)
