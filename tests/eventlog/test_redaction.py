@@ -233,6 +233,19 @@ class TestScrub:
         export(log, file)
         assert not any(form.decode() in file.getvalue() for form in forms(SECRET))
 
+    def test_removes_what_lies_in_free_pages(self, log: EventLog) -> None:
+        careless = sqlite3.connect(log.path, isolation_level=None)
+        careless.execute("pragma secure_delete = off")
+        careless.execute("create table notes (text text)")
+        careless.execute("insert into notes values (?)", (SECRET * 200,))
+        careless.execute("drop table notes")
+        careless.execute("pragma wal_checkpoint(truncate)")
+        careless.close()
+        redact(log, [Target(KEY, 3)], stream=KEY)
+        assert "plain" in residue(log)
+        assert scrub(log, [SECRET]).complete
+        assert residue(log) == set()
+
     def test_is_pending_from_the_redaction_until_it_is_done(self, log: EventLog) -> None:
         assert not is_pending(log)
         redact(log, [Target(KEY, 3)], stream=KEY)
@@ -286,6 +299,15 @@ class TestScrub:
             rows = log._ready().execute("select text from texts_kept").fetchall()
             assert len(rows) == 4
             assert rows[1][0] == list(log.read(KEY))[1].payload
+
+    def test_a_table_that_is_behind_is_brought_up_before_the_text_goes(
+        self, tmp_path: Path
+    ) -> None:
+        with EventLog(tmp_path / "log.db", durability="normal") as log:
+            log.append(KEY, said("one"), said(SECRET))
+        with EventLog(tmp_path / "log.db", derived=[Texts()]) as log:
+            redact(log, [Target(KEY, 2)], stream=KEY)
+            assert len(log._ready().execute("select * from texts_kept").fetchall()) == 3
 
     def test_finds_the_tables_of_one_that_is_not_open_by_their_name(self, tmp_path: Path) -> None:
         with EventLog(tmp_path / "log.db", derived=[Texts()], durability="normal") as log:
