@@ -241,9 +241,11 @@ def _refused(error: OSError, path: Path) -> CtxlogError:
 def _examine(connection: sqlite3.Connection, path: Path) -> int:
     """The format of the file; 0 for an empty one. Raises NotALog, before anything is written."""
     try:
-        application = connection.execute("pragma application_id").fetchone()[0]
-        version = int(connection.execute("pragma user_version").fetchone()[0])
+        # In this order: another process may be making the log, and its tables appear together with
+        # the id, so an id that is read after them is theirs.
         tables = connection.execute("select count(*) from sqlite_schema").fetchone()[0]
+        version = int(connection.execute("pragma user_version").fetchone()[0])
+        application = connection.execute("pragma application_id").fetchone()[0]
     except sqlite3.DatabaseError as error:
         if "not a database" in str(error):
             raise NotALog(str(path), "it is not an SQLite file") from None
