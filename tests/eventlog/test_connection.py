@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -192,6 +193,24 @@ with EventLog(sys.argv[1], durability="normal") as log:
         assert [p.returncode for p in started] == [0] * 8, errors
         with EventLog(path, read_only=True) as log:
             assert sorted(texts(log.read(KEY))) == [str(n) for n in range(8)]
+
+    def test_forked_writers_find_the_log_at_any_moment_of_its_making(self, tmp_path: Path) -> None:
+        EventLog(tmp_path / "first.db").close()  # what is imported late is there before the race
+        for attempt in range(40):
+            path = tmp_path / f"{attempt}.db"
+            children = []
+            for _ in range(8):
+                pid = os.fork()
+                if pid == 0:
+                    with contextlib.suppress(BaseException):
+                        with EventLog(path, durability="normal") as log:
+                            log.append(KEY, said())
+                        os._exit(0)
+                    os._exit(1)
+                children.append(pid)
+            assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 8
+            with EventLog(path, read_only=True) as log:
+                assert log.version(KEY) == 8
 
 
 class TestNewerFormat:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -52,10 +52,13 @@ def killed_writers(path: Path, count: int, after: float, seed: int) -> list[Ack]
     for number in range(count):
         pid = os.fork()
         if pid == 0:
-            with contextlib.suppress(BaseException):
+            try:
                 os.close(source)
                 append_for_ever(path, f"w{number}", seed + number, lambda ack: _tell(sink, ack))
-            os._exit(1)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(1)
         pids.append(pid)
     os.close(sink)
     time.sleep(after)
