@@ -34,7 +34,7 @@ def run(rounds: int) -> list[Row]:
     ]
     return [
         _row("append 1, synchronous=full", payloads, rounds, "full", 1, 100, aim=1.15),
-        _row("append 1, synchronous=normal", payloads, rounds, "normal", 1, 300),
+        _row("append 1, synchronous=normal", payloads, rounds, "normal", 1, 300, aim=4),
         _row("append 100, synchronous=full", payloads, rounds, "full", 100, 10, aim=2.5),
         _row("append 100, synchronous=normal", payloads, rounds, "normal", 100, 10, aim=2.5),
         _disk(payloads),
