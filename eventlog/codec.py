@@ -165,16 +165,15 @@ def plain(
 ) -> dict[str, Any]:
     """The payload as a dict in today's shape, with its binary parts; not validated."""
     value: dict[str, Any] = loads(payload)
-    if not isinstance(value, dict):
+    if type(value) is not dict:
         raise EventInvalid(f"a stored {type_name} is not a JSON object")
     if "blobs" in value:
         _restore(value, blob)
-    cls = CLASSES.get(type_name)
-    if cls is not None and schema_version < cls.schema_version:
-        value = upcast(type_name, schema_version, value, cls.schema_version)
-    return value
+    today = _TODAY.get(type_name, 0)
+    return value if schema_version >= today else upcast(type_name, schema_version, value, today)
 
 
+_TODAY = {name: cls.schema_version for name, cls in CLASSES.items()}
 Path = tuple[str | int, ...]
 
 

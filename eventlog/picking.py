@@ -38,31 +38,30 @@ class Picking(Reading):
 
     def payloads(
         self, stream: StreamKey | str, positions: Sequence[int]
-    ) -> dict[int, tuple[str, str]]:
-        """Type and payload text of some events, a skeleton's for an erased one: the cheapest read.
+    ) -> Iterator[tuple[int, str, str]]:
+        """Position, type and payload text of some events, an erased one's skeleton: the cheapest.
 
         ``positions`` are sorted. Positions that the stream does not have are left out.
         """
-        info = self.stream(stream)
-        found: dict[int, tuple[str, str]] = {}
         if not positions:
-            return found
+            return
+        info = self.stream(stream)
         with self._mutex, translated(self.path):
-            db = self._ready()
-            for owner, low, high in self._segments(info, positions[0] - 1, positions[-1]):
-                mine = positions[bisect_right(positions, low) : bisect_right(positions, high)]
-                for start in range(0, len(mine), PAGE):
-                    chunk = mine[start : start + PAGE]
-                    marks = ",".join("?" * len(chunk))
-                    for position, kind, payload, sequence, event_id in db.execute(
-                        "select position, type, payload, sequence, id from events "
-                        f"where stream = ? and position in ({marks})",
-                        (owner.row, *chunk),
-                    ).fetchall():
+            segments = self._segments(info, positions[0] - 1, positions[-1])
+        for owner, low, high in segments:
+            mine = positions[bisect_right(positions, low) : bisect_right(positions, high)]
+            for start in range(0, len(mine), PAGE):
+                chunk = mine[start : start + PAGE]
+                with self._mutex, translated(self.path):
+                    rows = self._ready().execute(*_payload_query(owner.row, chunk)).fetchall()
+                    for at, (position, kind, payload, sequence, event_id) in enumerate(rows):
                         if payload is None:
-                            payload = self._skeleton(sequence, event_id)
-                        found[position] = (kind, payload)
-        return found
+                            text = self._skeleton(sequence, event_id)
+                            rows[at] = (position, kind, text, sequence, event_id)
+                wanted = set(chunk) if len(rows) > len(chunk) else None
+                for position, kind, payload, _, _ in rows:
+                    if wanted is None or position in wanted:
+                        yield position, kind, payload
 
     def salts(self, stream: StreamKey | str, positions: Iterable[int]) -> dict[int, bytes]:
         """The salts of some events, for digests of what they hold; an erased event has none."""
@@ -105,3 +104,13 @@ class Picking(Reading):
         keys = {info.row: info.key for info in self.streams()}
         for row, position in places:
             yield from self.at(keys[row], [position]).values()
+
+
+def _payload_query(row: int, positions: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    """A range where the positions lie close together, since one scan is cheaper than many seeks."""
+    columns = "select position, type, payload, sequence, id from events where stream = ?"
+    first, last = positions[0], positions[-1]
+    if last - first < 1.25 * len(positions):
+        return f"{columns} and position between ? and ?", (row, first, last)
+    marks = ",".join("?" * len(positions))
+    return f"{columns} and position in ({marks})", (row, *positions)

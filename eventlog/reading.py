@@ -219,21 +219,7 @@ class Reading:
         payload = row[10]
         if payload is None:
             payload = self._skeleton(row[0], row[2])
-        return RecordedEvent(
-            stream=key,
-            sequence=row[0],
-            position=row[1],
-            event_id=row[2],
-            type=row[3],
-            schema_version=row[4],
-            critical=bool(row[5]),
-            occurred_at=row[6],
-            recorded_at=row[7],
-            chain=row[8],
-            erased=row[9] is not None,
-            payload=payload,
-            blob=self.blob,
-        )
+        return RecordedEvent.of_row(key, row, payload, self.blob)
 
     def _skeleton(self, sequence: int, event_id: bytes) -> str:
         db = self._ready()

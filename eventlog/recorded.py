@@ -147,6 +147,37 @@ class RecordedEvent:
         self._data: dict[str, Any] | None = None
         self._blob = blob
 
+    @classmethod
+    def of_row(
+        cls,
+        stream: StreamKey,
+        row: tuple[Any, ...],
+        payload: str,
+        blob: Callable[[str], bytes | None],
+    ) -> RecordedEvent:
+        """From a row of ``reading.COLUMNS``; ``payload`` is a skeleton's where the row has none."""
+        self = cls.__new__(cls)
+        self.stream = stream
+        (
+            self.sequence,
+            self.position,
+            self.event_id,
+            self.type,
+            self.schema_version,
+            critical,
+            self.occurred_at,
+            self.recorded_at,
+            self.chain,
+            erased,
+            _,
+        ) = row[:11]
+        self.critical = bool(critical)
+        self.erased = erased is not None
+        self.payload = payload
+        self._event = self._data = None
+        self._blob = blob
+        return self
+
     @property
     def id(self) -> uuid.UUID:
         """The event id, which is the idempotency key."""

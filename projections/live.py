@@ -122,7 +122,7 @@ class Live:
         plain = sorted(item for item, r in standing if isinstance(item, int) and not r)
         made: dict[Origin, dict[str, Any] | None] = {
             position: _native(kind, payload)
-            for position, (kind, payload) in self.log.payloads(key, plain).items()
+            for position, kind, payload in self.log.payloads(key, plain)
         }
         slow = [(item, r) for item, r in standing if r or made.get(item) is None]
         if slow:
@@ -186,7 +186,7 @@ class Live:
 
 def _native(kind: str, payload: str) -> dict[str, Any] | None:
     """The native message of a plain item; None where it takes more than reading the payload."""
-    if '"blobs":' in payload:
+    if payload.endswith("]]}") and '"blobs":' in payload:  # they stand last
         return None
     data = loads(payload)
     found: dict[str, Any] | None = None
