@@ -169,11 +169,12 @@ def plain(
         raise EventInvalid(f"a stored {type_name} is not a JSON object")
     if "blobs" in value:
         _restore(value, blob)
-    today = _TODAY.get(type_name, 0)
-    return value if schema_version >= today else upcast(type_name, schema_version, value, today)
+    cls = CLASSES.get(type_name)
+    if cls is not None and schema_version < cls.schema_version:
+        value = upcast(type_name, schema_version, value, cls.schema_version)
+    return value
 
 
-_TODAY = {name: cls.schema_version for name, cls in CLASSES.items()}
 Path = tuple[str | int, ...]
 
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 import uuid
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from eventlog import chain, codec, connection
+from eventlog.clock import now_us
 from eventlog.codec import Encoded
 from eventlog.derived import Derived, Stamp
 from eventlog.errors import (
@@ -33,7 +33,7 @@ from eventlog.errors import (
 )
 from eventlog.events import Event, SessionForked
 from eventlog.reading import Head
-from eventlog.recorded import Appended, Draft, RecordedEvent, StreamInfo, StreamKey, new_id, new_ids
+from eventlog.recorded import Appended, Draft, RecordedEvent, StreamInfo, StreamKey, new_ids
 from eventlog.writing import Writing
 
 _INSERT = (
@@ -132,7 +132,7 @@ class EventLog(Writing):
             return self._insert(db, forked, prepared)
 
     def _prepare(self, events: Sequence[Event | Draft]) -> list[_Prepared]:
-        salts, ids = os.urandom(16 * len(events)), new_ids(len(events))
+        salts, ids = os.urandom(16 * len(events)), new_ids(len(events), now_us())
         prepared = []
         for index, item in enumerate(events):
             given: uuid.UUID | None = None
@@ -203,7 +203,8 @@ class EventLog(Writing):
         at: int = 0,
         import_key: bytes | None = None,
     ) -> Head:
-        stream_id, now = new_id(), _now()
+        now = now_us()
+        stream_id = new_ids(1, now)[0]
         if parent is None:
             start = chain.root(stream_id, key)
         else:
@@ -220,7 +221,7 @@ class EventLog(Writing):
         return Head(info, at, start)
 
     def _insert(self, db: sqlite3.Connection, head: Head, prepared: list[_Prepared]) -> Appended:
-        now, sequence, position, link = _now(), self._sequence, head.version, head.chain
+        now, sequence, position, link = now_us(), self._sequence, head.version, head.chain
         info = head.info
         self._catch_up_eager(db, sequence)
         rows = []
@@ -375,10 +376,6 @@ class SourceForgotten(InputRefused):
 
 def _key(stream: StreamKey | str) -> StreamKey:
     return StreamKey.parse(stream) if isinstance(stream, str) else stream.checked()
-
-
-def _now() -> int:
-    return time.time_ns() // 1000
 
 
 def _is_label(text: str) -> bool:

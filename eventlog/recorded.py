@@ -7,7 +7,6 @@ that needs bytes, and a verification that needs digests validate nothing.
 from __future__ import annotations
 
 import os
-import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -203,17 +202,12 @@ class RecordedEvent:
         return f"RecordedEvent({self.stream} {self.position} {self.type})"
 
 
-def new_ids(count: int) -> list[bytes]:
-    """UUIDv7s: time-ordered, so that the unique index grows at its end.
+def new_ids(count: int, now: int) -> list[bytes]:
+    """UUIDv7s of a moment (µs): time-ordered, so that the unique index grows at its end.
 
     Those of one call count up from a random number, whose top bit stays free for that.
     """
-    millis = time.time_ns() // 1_000_000 & 0xFFFFFFFFFFFF
+    millis = now // 1000 & 0xFFFFFFFFFFFF
     number = int.from_bytes(os.urandom(10)) & ~(0xF << 76 | 0x7 << 61)
     first = millis << 80 | 7 << 76 | 2 << 62 | number
     return [(first + index).to_bytes(16) for index in range(count)]
-
-
-def new_id() -> bytes:
-    """One UUIDv7."""
-    return new_ids(1)[0]

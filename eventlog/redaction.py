@@ -12,12 +12,12 @@ made with it: ``EventLog.forget_source`` drops it.
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from eventlog import chain
+from eventlog.clock import now_us
 from eventlog.connection import translated
 from eventlog.errors import DamagedLog, EventInvalid, InputRefused, PositionNotFound, StreamNotFound
 from eventlog.events import Redacted, Skeleton
@@ -141,7 +141,7 @@ def erase(db: sqlite3.Connection, sequence: int, by_sequence: int) -> int:
 
 def note_scrub(db: sqlite3.Connection) -> None:
     """Note that erased text is still in the file, inside the transaction that erased it."""
-    db.execute("insert into scrubs (requested_at) values (?)", (time.time_ns() // 1000,))
+    db.execute("insert into scrubs (requested_at) values (?)", (now_us(),))
 
 
 def _row(log: EventLog, db: sqlite3.Connection, target: Target) -> _Row:

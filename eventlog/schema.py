@@ -13,8 +13,9 @@ from __future__ import annotations
 import functools
 import os
 import sqlite3
-import time
 from typing import TYPE_CHECKING
+
+from eventlog.clock import now_us
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -136,7 +137,7 @@ def migrate(connection: sqlite3.Connection) -> None:
         for statement in STATEMENTS:
             db.execute(statement)
         db.execute("insert into meta values ('log_key', ?)", [os.urandom(32)])
-        db.execute("insert into meta values ('created_at', ?)", [b"%d" % time.time_ns()])
+        db.execute("insert into meta values ('created_at', ?)", [b"%d" % now_us()])
 
     steps.apply(Database(connection, execute_plugins=False))
     connection.execute(f"pragma application_id = {APPLICATION_ID}")

@@ -271,7 +271,7 @@ def _copies(
     quotes = [
         (item, Quotes(_texts_of(item, event)))
         for item, event in carriers.values()
-        if not event.erased
+        if not event.erased and not _is_placeholder(event)
     ]
     for key in scope if quotes else ():
         for event in live.log.read(key, after=live.log.stream(key).base):
@@ -284,6 +284,12 @@ def _copies(
                     break
     order = {key: at for at, key in enumerate(i.key for i in live.log.streams())}
     return sorted(found.values(), key=lambda copy: (order[copy.stream], copy.position))
+
+
+def _is_placeholder(event: RecordedEvent) -> bool:
+    """Whether its text stands for another and says nothing itself, so that it is no quote."""
+    kind = event.data.get("kind", "cleared")
+    return event.type == "placeholder_substituted" and kind != "cut"
 
 
 def _texts_of(item: str, event: RecordedEvent) -> list[str]:

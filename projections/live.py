@@ -22,6 +22,7 @@ from eventlog.events import Event
 from eventlog.jsonvalue import loads
 from eventlog.log import EventLog
 from eventlog.recorded import Appended, Draft, RecordedEvent, StreamKey
+from eventlog.scrub import finish_pending, is_pending
 from projections import materialize, runs
 from projections.context import View, fold
 from projections.items import Item
@@ -52,6 +53,8 @@ class Live:
             create=create,
         )
         self.views.attach(self.log)
+        if not read_only and is_pending(self.log):
+            finish_pending(self.log)
 
     def close(self) -> None:
         """Close the log."""

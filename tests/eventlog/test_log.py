@@ -98,7 +98,7 @@ class TestAppend:
     ) -> None:
         now = time.time_ns()
         for number, shift in enumerate((0, -3600, -3600, -2_000_000_000, 4_000_000_000)):
-            monkeypatch.setattr("eventlog.log.time.time_ns", lambda s=shift: now + s * 10**9)
+            monkeypatch.setattr("eventlog.clock.time.time_ns", lambda s=shift: now + s * 10**9)
             log.append(KEY, said(number), said(number))
         monkeypatch.undo()
         assert [e.position for e in log.read(KEY)] == list(range(1, 11))
