@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
 from projections import verdicts
@@ -133,7 +134,7 @@ class Sessions:
             "select state from sessions where stream = ?", (self._log.stream(event.stream).row,)
         ).fetchone()
         if row is not None:
-            return SessionState.model_validate_json(row[0])
+            return SessionState.model_validate(loads(row[0]))
         if event.type == "session_forked":
             inherited = self._log.read(event.stream, to=event.position - 1)
             return self._statistics.fold(inherited)
@@ -143,7 +144,7 @@ class Sessions:
         connection.execute(
             "insert into sessions values (?, ?, ?, null) on conflict (stream) do update set "
             "state = excluded.state, source = null",
-            (row, state.key, state.model_dump_json()),
+            (row, state.key, dumps(state.model_dump())),
         )
         parent = state.parent
         for _ in range(_DEPTH):  # whoever counts this stream as part of its file, counts again
@@ -193,8 +194,8 @@ class Sessions:
                 source = self._source(state, agents)
                 found_more = True
             if found_more:
-                counted = source.model_dump_json() if source is not None else None
-                changed.append((state.model_dump_json(), counted, row.number, row.text))
+                counted = dumps(source.model_dump()) if source is not None else None
+                changed.append((dumps(state.model_dump()), counted, row.number, row.text))
             found.append((state, source))
         if changed and not self._log.read_only:
             with self._log.writing() as db:
@@ -216,8 +217,8 @@ class Sessions:
             _Row(
                 number,
                 text,
-                SessionState.model_validate_json(text),
-                SourceCounts.model_validate_json(source) if source else None,
+                SessionState.model_validate(loads(text)),
+                SourceCounts.model_validate(loads(source)) if source else None,
             )
             for number, text, source in self._log.query(
                 "select stream, state, source from sessions"
