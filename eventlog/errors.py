@@ -26,6 +26,7 @@
     ├── CriticalUnknown          an unknown type that a fold must not skip
     ├── NoContext                the stream has no message yet
     └── InputRefused             a reference, an option or a file that cannot be taken as it is
+        └── SourceForgotten      the source of a session was forgotten on purpose
 
 Messages are built here from data that stays readable as attributes, so a caller never parses text.
 """
@@ -230,3 +231,11 @@ class NoContext(CtxlogError):
 
 class InputRefused(CtxlogError):
     """A reference, an option or a file that cannot be taken as it is."""
+
+
+class SourceForgotten(InputRefused):
+    """The source of this session was forgotten on purpose; importing it again is refused."""
+
+    def __init__(self, stream: str) -> None:
+        self.stream = stream
+        super().__init__(f"the source of {stream!r} was forgotten on purpose; it is not imported")

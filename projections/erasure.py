@@ -19,8 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from eventlog.errors import InputRefused, ItemNotFound, PositionNotFound
-from eventlog.log import SourceForgotten
+from eventlog.errors import InputRefused, ItemNotFound, PositionNotFound, SourceForgotten
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
 from eventlog.redaction import RedactionResult, Target, redact
 from eventlog.scrub import ScrubResult, scrub

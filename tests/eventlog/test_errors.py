@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from eventlog import CtxlogError, errors, log
+from eventlog import CtxlogError, errors
 
 LEAVES = [
     (errors.WrongExpectedVersion("a/b/c", 3, 5), {"stream": "a/b/c", "expected": 3, "actual": 5}),
@@ -36,7 +36,7 @@ LEAVES = [
         {"stream": "a/b/c", "position": 4, "type_name": "mood_changed"},
     ),
     (errors.NoContext("a/b/c", 1), {"stream": "a/b/c", "position": 1}),
-    (log.SourceForgotten("a/b/c"), {"stream": "a/b/c"}),
+    (errors.SourceForgotten("a/b/c"), {"stream": "a/b/c"}),
 ]
 
 

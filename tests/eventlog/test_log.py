@@ -19,11 +19,11 @@ from eventlog.errors import (
     InputRefused,
     PartialRepeat,
     ReadOnlyLog,
+    SourceForgotten,
     StreamNotFound,
     WrongExpectedVersion,
 )
 from eventlog.events import ItemPinned, SessionStarted
-from eventlog.log import SourceForgotten
 
 
 class TestAppend:

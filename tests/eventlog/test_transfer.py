@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 import random
 import sqlite3
 import subprocess
@@ -19,7 +20,7 @@ from given import KEY, OTHER, dump, program, said
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eventlog import Draft, EventLog, StreamKey, chain
+from eventlog import Draft, EventLog, Json, StreamKey, chain
 from eventlog.codec import UnknownEvent
 from eventlog.errors import (
     CtxlogError,
@@ -280,6 +281,18 @@ class TestAnImport:
         import_export(logs[2], exported(logs[1]))
         assert verify(logs[2]).ok
         assert head(logs[2]) == head(log)
+
+    def test_lets_an_append_with_the_same_picture_be_repeated(self, logs: list[EventLog]) -> None:
+        picture = base64.b64encode(os.urandom(30_000)).decode()
+        shown = {"role": "user", "content": [{"type": "image", "source": {"data": picture}}]}
+        event = MessageAppended(dialect="anthropic", source="human", message=shown)
+        draft = Draft(event, id=uuid.uuid4())
+        logs[0].append(KEY, draft)
+        import_export(logs[1], exported(logs[0]))
+        assert logs[1].append(KEY, draft).repeated
+        other = event.model_copy(update={"message": Json({**shown, "role": "assistant"})})
+        with pytest.raises(EventIdConflict):
+            logs[1].append(KEY, Draft(other, id=draft.id))
 
     def test_brings_derived_tables_along(self, tmp_path: Path, log: EventLog) -> None:
         class Counting:

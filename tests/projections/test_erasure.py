@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from eventlog import StreamKey, events, integrity
-from eventlog.errors import InputRefused, ItemNotFound, PositionNotFound
-from eventlog.log import SourceForgotten
+from eventlog.errors import InputRefused, ItemNotFound, PositionNotFound, SourceForgotten
 from eventlog.redaction import Target
 from projections import open_log, verdicts
 from projections.calls import Calls
