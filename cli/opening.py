@@ -49,17 +49,7 @@ def opened(
     except LogNotFound:
         raise no_log_yet(str(path)) from None
     with live:
-        if write and not live.log.read_only:
-            _finish_scrub(live)
         yield live
-
-
-def _finish_scrub(live: Live) -> None:
-    """Finish a redaction that was interrupted before its last copies were gone."""
-    if live.log.query("select exists (select 1 from scrubs)").fetchone()[0]:
-        from eventlog.scrub import finish_pending
-
-        finish_pending(live.log)
 
 
 def no_log_yet(path: str) -> Exception:

@@ -10,11 +10,12 @@ from cli.render_log import GUTTER, LEGEND
 from cli.safetext import display_width
 from cli.style import Style, pad, pad_left, plural, short, tokens
 
-_KINDS = {
+KINDS = {
     "as_sent": "as sent, from the recorded manifest",
     "as_folded": "as folded from the events",
-    "as_sendable": "as sendable: folded, then made legal",
+    "as_sendable": "as sendable, folded and then made legal",
 }
+"""What each kind of context is called."""
 
 
 def render_context(data: ContextData, style: Style, *, full: bool = False) -> Iterator[str]:
@@ -22,12 +23,12 @@ def render_context(data: ContextData, style: Style, *, full: bool = False) -> It
     at = f"@{data.ref}" if data.ref != "now" else ""
     model = f" · {data.model}" if data.model else ""
     yield style.paint(style.line(f"{data.key}{at}{model}", style.width), "bold")
-    yield style.line(f"{_KINDS[data.kind]}: {totals(data)}", style.width)
+    yield style.line(f"{KINDS[data.kind]}: {totals(data)}", style.width)
     size = max([4, *(len(short(item.tokens)) for item in data.items)])
     ref = max([3, *(display_width(_name(item)) for item in data.items)])
     ref = min(ref, 16)
     for item in data.items:
-        yield from _full(item, style) if full else [_line(item, style, size, ref)]
+        yield from full_item(item, style) if full else [_line(item, style, size, ref)]
 
 
 def totals(data: ContextData) -> str:
@@ -60,7 +61,8 @@ def _form(item: ItemData) -> str:
     return f"({item.form}) " if item.form in ("revised", "redacted") else ""
 
 
-def _full(item: ItemData, style: Style) -> Iterator[str]:
+def full_item(item: ItemData, style: Style) -> Iterator[str]:
+    """An item with all of its text."""
     words = [item.rendition, item.who, f"{tokens(item.tokens)} tokens"]
     if item.form != "original":
         words.append(item.form)

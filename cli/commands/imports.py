@@ -65,13 +65,18 @@ def command(
 
     Example: ctxlog import --all
     """
-    from cli.bringing import Rehearsal, bring, places
+    from cli.bringing import Rehearsal, bring, newest, places
+    from eventlog.errors import InputRefused
     from harness.importers.importing import Options
 
     settings, out = settings_of(ctx), output(ctx)
     wanted = [*(paths or []), *(places() if everything else [])]
     if not wanted:
         _refuse(everything)
+    if watch and "-" in wanted:
+        raise InputRefused("standard input cannot be watched")
+    # Before the import: what is written while it runs is new to the watch.
+    seen = newest(wanted) if watch else {}
     options = Options(user=user, agent=agent, session=session, format=form, final=final)
     if dry_run:
         path = current_database(settings.db)
@@ -86,7 +91,7 @@ def command(
             data = bring(live.log, wanted, options)
     _tell(out, data)
     if watch and not dry_run:
-        _watch(settings, out, wanted, options, interval)
+        _watch(settings, out, wanted, options, interval, seen)
     if data.errors and len(data.errors) == len(data.files):
         raise typer.Exit(USAGE)
     if data.errors or data.unreadable:
@@ -118,19 +123,20 @@ def _tell(out: Output, data: ImportData) -> None:
 
 
 def _watch(
-    settings: Settings, out: Output, paths: list[str], options: Options, interval: float
+    settings: Settings,
+    out: Output,
+    paths: list[str],
+    options: Options,
+    interval: float,
+    seen: dict[str, tuple[int, int]],
 ) -> None:
     """Look again until interrupted. A file that did not change costs one look at its size."""
     import time
 
     from cli.bringing import bring, newest
+    from cli.style import plural
 
-    if "-" in paths:
-        from eventlog.errors import InputRefused
-
-        raise InputRefused("standard input cannot be watched")
-    out.note(f"watching {len(paths)} places; Ctrl-C ends it")
-    seen = newest(paths)
+    out.note(f"watching {plural(len(paths), 'place')}; Ctrl-C ends it")
     while not out.gone:
         time.sleep(interval)
         now = newest(paths)

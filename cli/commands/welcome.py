@@ -20,7 +20,7 @@ def command(ctx: typer.Context) -> None:
     """Show the latest sessions and what to type next; the help where there is no log yet."""
     settings = settings_of(ctx)
     path = current_database(settings.db)
-    if not path.exists():
+    if not path.exists() and not settings.as_json:
         typer.echo(ctx.get_help())
         output(ctx).note("no log yet: `ctxlog demo` shows what it is, `ctxlog import --all` begins")
         return

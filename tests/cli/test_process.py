@@ -93,26 +93,40 @@ class TestPipes:
 class TestSignals:
     """Ctrl-C is an answer, not an accident."""
 
-    def test_ctrl_c_ends_a_watch_with_130_and_no_traceback(self, tmp_path: Path) -> None:
-        transcript = tmp_path / "talk.json"
+    def test_a_watch_imports_what_is_added_until_ctrl_c(self, tmp_path: Path) -> None:
+        transcript, told = tmp_path / "talk.json", tmp_path / "told.txt"
         transcript.write_text('[{"role": "user", "content": "hello"}]')
-        running = subprocess.Popen(
-            [sys.executable, "-m", "cli.main", "import", str(transcript), "--watch",
-             "--interval", "0.1", "--session", "talk", "--db", str(tmp_path / "w.db")],
-            env=environment(tmp_path),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )  # fmt: skip
-        assert running.stdout is not None
-        assert b"1 session" in running.stdout.readline() + running.stdout.readline()
-        transcript.write_text(
-            '[{"role": "user", "content": "hello"}, {"role": "user", "content": "again"}]'
-        )
-        assert b"1 new" in running.stdout.readline()
-        running.send_signal(signal.SIGINT)
-        _, told = running.communicate(timeout=30)
-        assert running.returncode == 130
-        assert b"Traceback" not in told
+        command = ["import", transcript, "--session", "talk", "--db", tmp_path / "w.db"]
+        with told.open("wb") as stream:
+            running = subprocess.Popen(
+                [sys.executable, "-m", "cli.main", *map(str, command), "--watch",
+                 "--interval", "0.1"],
+                env=environment(tmp_path),
+                stdout=stream,
+                stderr=stream,
+                # Who runs the tests in the background has it ignored.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            )  # fmt: skip
+        try:
+            self.wait_for("watching 1 place", told)
+            more = tmp_path / "more.json"
+            more.write_text(
+                transcript.read_text().replace("]", ', {"role": "user", "content": 1}]')
+            )
+            more.replace(transcript)
+            self.wait_for("1 new event, ", told)
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=20) == 130
+        finally:
+            running.kill()
+            running.wait()
+        assert "Traceback" not in told.read_text()
+
+    def wait_for(self, text: str, file: Path) -> None:
+        deadline = time.monotonic() + 20
+        while text not in file.read_text():
+            assert time.monotonic() < deadline, file.read_text()
+            time.sleep(0.02)
 
 
 class TestTerminals:
