@@ -31,7 +31,7 @@ def render_import(data: ImportData, style: Style) -> Iterator[str]:
     """One line a session that got something new, then the sum."""
     changed = [s for file in data.files for s in file.sessions if s.new or s.forks or s.vanished]
     for session in changed[:_FILES]:
-        yield style.line(_session(session), style.width)
+        yield _session(session, style)
         for fork in session.forks:
             yield style.line(f"  the file was rewritten: what is new is {fork}", style.width)
     if len(changed) > _FILES:
@@ -51,15 +51,17 @@ def render_import(data: ImportData, style: Style) -> Iterator[str]:
     yield ("would import: " if data.dry_run else "") + ", ".join(words)
 
 
-def _session(session: ImportedSession) -> str:
-    words = [f"{session.new:,} new", f"{session.known:,} known"]
+def _session(session: ImportedSession, style: Style) -> str:
+    start = f"{session.new:>6,} new {session.known:>6,} known  "
+    words = []
     if session.pending:
         words.append(f"{session.pending:,} waiting")
     if session.unreadable:
         words.append(f"{session.unreadable:,} unreadable")
     if session.vanished:
         words.append(f"{session.vanished:,} no longer in the file, kept here")
-    return f"{session.key}  {', '.join(words)}"
+    more = f" ({', '.join(words)})" if words else ""
+    return start + style.line(session.key + more, style.width - len(start))
 
 
 def render_redact(data: RedactData, style: Style) -> Iterator[str]:

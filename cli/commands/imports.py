@@ -113,6 +113,7 @@ def _tell(out: Output, data: ImportData) -> None:
     for file in data.files:
         if file.error:
             out.note(f"not imported: {file.error}")
+            continue
         for note in file.notes[:_NOTES]:
             out.note(f"{file.path}: {note}")
         for session in file.sessions:
