@@ -33,13 +33,16 @@ def bring(
 ) -> ImportData:
     """Import files, folders and ``-``; what each of them gave."""
     files: list[FileData] = []
+    passed_over: list[str] = []
     for path in paths:
         if path == "-":
             files += _standard_input(log, options)
         elif options.format == EXPORT or (not options.format and is_export(Path(path))):
             files.append(_export_file(log, path))
         else:
-            files += _files(import_path(log, path, options))
+            report = import_path(log, path, options)
+            files += _files(report)
+            passed_over += report.passed_over
     sessions = [session for file in files for session in file.sessions]
     return ImportData(
         database=str(log.path),
@@ -49,6 +52,7 @@ def bring(
         pending=sum(s.pending for s in sessions) + sum(file.pending for file in files),
         unreadable=sum(session.unreadable for session in sessions),
         errors=[file.error for file in files if file.error],
+        passed_over=passed_over,
         files=files,
     )
 

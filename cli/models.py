@@ -219,6 +219,8 @@ class ImportData(BaseModel):
     pending: int
     unreadable: int
     errors: list[str]
+    passed_over: list[str] = []
+    """JSON files of a folder in which nothing looks like a transcript."""
     files: list[FileData]
 
 

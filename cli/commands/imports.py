@@ -110,6 +110,10 @@ def _tell(out: Output, data: ImportData) -> None:
     from cli.render_keep import render_import
 
     out.show(data, render_import(data, out.style))
+    if data.passed_over:
+        count = len(data.passed_over)
+        files = f"{count} JSON file{'' if count == 1 else 's'}"
+        out.note(f"passed over {files} with no transcript inside (--json names them)")
     for file in data.files:
         if file.error:
             out.note(f"not imported: {file.error}")

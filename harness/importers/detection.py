@@ -31,7 +31,9 @@ class UnknownFormat(InputRefused):
 
     def __init__(self, name: str, what: str) -> None:
         self.name, self.what = name, what
-        super().__init__(f"{name}: {what}; importable are {' and '.join(FORMATS)}")
+        """``what``: the kind of file that it seems to be, empty where nothing is recognized."""
+        said = what or "no record in it is one of a known transcript"
+        super().__init__(f"{name}: {said}; importable are {' and '.join(FORMATS)}")
 
 
 def detect(head: bytes, name: str) -> str:
@@ -41,19 +43,15 @@ def detect(head: bytes, name: str) -> str:
     """
     if not head.strip():
         raise UnknownFormat(name, "the file is empty")
-    guess = ""
+    found = ""
     for record in read_records(io.BytesIO(head[:BLOCK])):
-        if record.fault:
-            continue
-        found = _of_value(record.value)
-        if found in FORMATS:
-            return found
-        guess = guess or found
-    if not guess:
-        guess = _of_document(head)
-        if guess in FORMATS:
-            return guess
-    raise UnknownFormat(name, guess or "no record in it is one of a known transcript")
+        found = _of_value(record.value) if not record.fault else ""
+        if found:  # the first record that says something: later ones may quote other transcripts
+            break
+    found = found or _of_document(head)
+    if found in FORMATS:
+        return found
+    raise UnknownFormat(name, found)
 
 
 def _of_value(value: Any) -> str:
@@ -64,6 +62,10 @@ def _of_value(value: Any) -> str:
         return ""
     kind = value.get("type")
     kind = kind if isinstance(kind, str) else ""
+    if kind == "session" and "cwd" in value:
+        return "a pi session, which is not imported yet"
+    if kind.startswith("session.") and isinstance(value.get("data"), dict):
+        return "a Copilot CLI session, which is not imported yet"
     if isinstance(value.get("messages"), list):
         return _of_messages(value["messages"])
     if kind in ("session_meta", "response_item", "event_msg", "turn_context"):

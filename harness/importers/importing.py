@@ -74,13 +74,15 @@ def import_path(
         return ImportReport(files=[run.file(where, where.name)])
     if options.session:
         raise InputRefused("a session name fits one file, not a folder")
-    files = []
+    report = ImportReport()
     for each in _transcripts(where):
         found = run.file(each, str(each.relative_to(where)))
         # Other JSON beside transcripts (settings, indexes) is nothing to complain about.
-        if each.suffix != ".json" or not run.unknown:
-            files.append(found)
-    return ImportReport(files=files)
+        if each.suffix == ".json" and run.unrecognized:
+            report.passed_over.append(found.path)
+        else:
+            report.files.append(found)
+    return report
 
 
 def import_stream(
@@ -120,8 +122,8 @@ class _Run:
     """One import of one or more files."""
 
     def __init__(self, log: EventLog, options: Options) -> None:
-        self.unknown = False
-        """Whether the last file was no transcript at all."""
+        self.unrecognized = False
+        """Whether nothing in the last file looked like a transcript."""
         self._log = log
         self._options = options
         self._links: dict[str, Links] = {}
@@ -161,7 +163,7 @@ class _Run:
 
     def _guarded(self, into: FileImport, source: Source, path: Path | None) -> bool:
         """Read a source; what is wrong with it becomes its error line. Whether a race was lost."""
-        self.unknown = False
+        self.unrecognized = False
         writers: list[StreamWriter] = []
         try:
             into.format = self._options.format or detect(source.head, source.name)
@@ -175,7 +177,7 @@ class _Run:
         except (DatabaseFault, OutcomeUnknown):
             raise
         except CtxlogError as error:
-            self.unknown = isinstance(error, UnknownFormat)
+            self.unrecognized = isinstance(error, UnknownFormat) and not error.what
             into.error = _line(source.name, error)
         finally:
             into.sessions.extend(writer.report for writer in writers)

@@ -41,6 +41,8 @@ class ImportReport(BaseModel):
     """What an import did."""
 
     files: list[FileImport] = []
+    passed_over: list[str] = []
+    """JSON files of a folder in which nothing looks like a transcript."""
 
     @property
     def sessions(self) -> list[SessionImport]:

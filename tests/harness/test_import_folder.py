@@ -167,3 +167,22 @@ def test_reports_are_plain_data(log: EventLog, tmp_path: Path) -> None:
     report = run(log, long_session().write(tmp_path / "a.jsonl"))
     value = json.loads(report.model_dump_json())
     assert value["files"][0]["sessions"][0]["new"] == report.new
+
+
+class TestWhatElseLiesInAFolder:
+    """A file that was left out without a word is a session that somebody believes to be kept."""
+
+    def test_other_agents_files_are_named_and_other_json_is_counted(
+        self, log: EventLog, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "mixed"
+        folder.mkdir()
+        (folder / "settings.json").write_text('{"theme": "dark"}')
+        (folder / "pi.jsonl").write_text('{"type": "session", "id": "s", "cwd": "/tmp"}\n')
+        (folder / "copilot.jsonl").write_text('{"type": "session.start", "data": {}, "id": "e"}\n')
+        report = import_path(log, folder)
+        assert report.passed_over == ["settings.json"]
+        assert [error.partition(";")[0] for error in report.errors] == [
+            "copilot.jsonl: a Copilot CLI session, which is not imported yet",
+            "pi.jsonl: a pi session, which is not imported yet",
+        ]
