@@ -74,6 +74,28 @@ def mutated(record: dict[str, Any], rng: random.Random) -> bytes:
     return bytes(line)
 
 
+def damaged(line: bytes, rng: random.Random) -> bytes:
+    """A line with bytes changed, cut out, put in or doubled."""
+    found = bytearray(line)
+    for _ in range(rng.randrange(1, 5)):
+        at = rng.randrange(len(found) + 1)
+        match rng.randrange(5):
+            case 0:
+                found[at : at + 1] = bytes([rng.randrange(256)])
+            case 1:
+                del found[at : at + rng.randrange(1, 40)]
+            case 2:
+                found[at:at] = rng.choice(
+                    [b'"', b"{", b"]", b"\\", b"\0", b"\xff", b"null", b"1e999"]
+                )
+            case 3:
+                found += found[: rng.randrange(len(found) + 1)]
+            case _:
+                end = at + rng.randrange(1, 60)
+                found[at:at] = found[at:end]
+    return bytes(found.replace(b"\n", b" "))
+
+
 class TestAnyBytes:
     """Transcripts are hostile input: what raises here ends somebody's import of a year of work."""
 
@@ -95,6 +117,38 @@ class TestAnyBytes:
         for info in log.streams():
             for event in log.read(info.key):
                 assert event.event is not None  # decodes and validates
+            fold(log.read(info.key))
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            pytest.param(1_000, id="1,000"),
+            pytest.param(20_000, id="20,000", marks=pytest.mark.slow),
+        ],
+    )
+    def test_mutated_lines_of_real_transcripts_never_raise(
+        self, log: EventLog, tmp_path: Path, samples: Path, lines: int
+    ) -> None:
+        rng = random.Random(SEED)
+        folders = (samples / "claude-code", samples / "openai-chat")
+        real = [
+            line
+            for folder in folders
+            for path in sorted(folder.rglob("*.jsonl"))
+            for line in path.read_bytes().split(b"\n")
+            if 0 < len(line) < 20_000
+        ]
+        path, kept = tmp_path / "mutated.jsonl", 0
+        for number in range(lines // 100):
+            chosen = [damaged(rng.choice(real), rng) for _ in range(100)]
+            path.write_bytes(b"\n".join(chosen))
+            for format in ("", "claude-code", "openai-chat"):
+                options = Options(final=True, format=format, session=f"m{number}{format}")
+                report = import_path(log, path, options)
+                kept += report.new
+                assert import_path(log, path, options).new == 0
+        assert kept > lines
+        for info in log.streams():
             fold(log.read(info.key))
 
     def test_random_bytes_are_refused_or_kept_but_never_raise(
