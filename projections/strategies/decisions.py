@@ -1,0 +1,69 @@
+"""What a strategy decides, as data. Whoever runs the strategy turns it into events, or into an overlay.
+
+A strategy calls no model: where it wants a summary it says what the summarizer is to be shown, and
+what becomes of its text. What it covers is exactly that, so nothing is ever summarised unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from projections.runs import Origin
+
+SubstitutionKind = Literal["cut", "cleared", "deduplicated"]
+Role = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """Show another text in place of an item's content; its ids and calls stay."""
+
+    item: Origin
+    content: str
+    reason: str
+    kind: SubstitutionKind = "cleared"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message that a compaction puts into the context."""
+
+    role: Role
+    text: str
+    label: str = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary that is still to be written."""
+
+    prompt: str
+    """The name and version of the prompt."""
+    max_tokens: int
+    frame: Callable[[str], tuple[Said, ...]]
+    """From the summarizer's text to the messages that stand in its place."""
+    texts_only: bool = False
+    """Show the summarizer what users and the model said, without tools and their output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Items leave the context, and messages or a summary take their place."""
+
+    items: tuple[Origin, ...]
+    by: tuple[Said, ...] | Summary = ()
+    reason: str = ""
+    fallback: str = ""
+    """The spec of the strategy that decides when no summary can be had; empty: the originals stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """An item stands again as it was before a substitution."""
+
+    item: Origin
+
+
+Decision = Substitute | Compact | Restore
