@@ -180,7 +180,7 @@ def open_connection(
     if not read_only and not os.access(path, os.W_OK):
         raise ReadOnlyLog(str(path), "the file is not writable; open it read-only")
     connection = sqlite3.connect(
-        f"file:{quote(str(path))}?{_mode(path, read_only)}",
+        f"file:{quote(str(path))}?{uri_mode(path, read_only)}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,
@@ -222,7 +222,7 @@ def open_connection(
         raise
 
 
-def _mode(path: Path, read_only: bool) -> str:
+def uri_mode(path: Path, read_only: bool) -> str:
     """How SQLite opens the file: on a medium that cannot be written it must not try to lock."""
     if not read_only:
         return "mode=rw"

@@ -11,7 +11,8 @@
     ├── DatabaseFault            the database cannot be used now, or not at all
     │   ├── Busy                 another process held the lock until the deadline
     │   ├── LogFull              no space left on the device
-    │   ├── ReadOnlyLog          opened for reading only, closed, or not writable
+    │   ├── ReadOnlyLog          opened for reading only, or not writable
+    │   ├── LogClosed            this object was closed
     │   ├── NotALog              a file that is not a ctxlog database
     │   ├── NewerFormat          written by a later version of this program
     │   ├── LogNotFound          no file at that path
@@ -122,6 +123,14 @@ class ReadOnlyLog(DatabaseFault):
     def __init__(self, path: str, reason: str = "it was opened read-only") -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path} cannot be written: {reason}")
+
+
+class LogClosed(DatabaseFault):
+    """The log was closed; nothing can be read or written through this object."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"{path} was closed; open it again")
 
 
 class NotALog(DatabaseFault):

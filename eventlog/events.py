@@ -23,6 +23,7 @@ from eventlog.messages import Dialect
 from eventlog.values import DecidedBy as DecidedBy
 from eventlog.values import Entry as Entry
 from eventlog.values import ItemId as ItemId
+from eventlog.values import JsonObject as JsonObject
 from eventlog.values import ManifestEntry as ManifestEntry
 from eventlog.values import NewMessage as NewMessage
 from eventlog.values import Origin as Origin
@@ -51,7 +52,7 @@ class SessionStarted(EventBase):
 
     type: Literal["session_started"] = "session_started"
     title: str = ""
-    metadata: Json | None = None
+    metadata: JsonObject | None = None
     ownership: Literal["owned", "observed"] = "owned"
     """Into an observed stream only its source writes what changes the context."""
     parent_session: str = ""
@@ -110,7 +111,7 @@ class MessageAppended(EventBase):
     call: Position | None = None
     """Of an answer: the position of its ModelCalled."""
     after: ItemId | None = None
-    message: Json
+    message: JsonObject
 
 
 class ToolResultRecorded(EventBase):
@@ -129,7 +130,7 @@ class ToolResultRecorded(EventBase):
     duration_ms: int | None = None
     after: ItemId | None = None
     content: str | None = None
-    native: Json | None = None
+    native: JsonObject | None = None
 
     def model_post_init(self, context: object) -> None:
         """Refuse a result with no body, or with two."""
@@ -172,7 +173,7 @@ class MessageRevised(EventBase):
     reason: str = ""
     inferred: bool = False
     patch: Json | None = None
-    message: Json | None = None
+    message: JsonObject | None = None
 
     def model_post_init(self, context: object) -> None:
         """Refuse a revision that says nothing, or two things."""
@@ -276,7 +277,7 @@ class ModelCalled(EventBase):
     request_digest: str | None = None
     wire_digest: str | None = None
     wire_salt: str | None = None
-    parameters: Json | None = None
+    parameters: JsonObject | None = None
     forms: Json | None = None
     """How entries differ from their stored message (index in the expanded manifest to what)."""
     manifest: tuple[ManifestEntry, ...] | None = None

@@ -192,6 +192,13 @@ class Json:
         return self._text
 
     @property
+    def is_object(self) -> bool:
+        """Whether it is a JSON object; known without reading the text."""
+        if self._value is _UNREAD:
+            return self._text is not None and self._text.startswith("{")
+        return isinstance(self._value, dict)
+
+    @property
     def value(self) -> Any:
         """A new copy of the value, the caller's to change."""
         return loads(self.text)

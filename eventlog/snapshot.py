@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from urllib.parse import quote
 
+from eventlog.connection import uri_mode
 from eventlog.reading import Reading
 
 
@@ -24,11 +25,11 @@ class Text(bytes):
 def snapshot(log: Reading) -> Iterator[sqlite3.Connection]:
     """A read-only connection inside one read transaction.
 
-    Raises ReadOnlyLog for a closed log, and whatever SQLite raises: nothing is translated here.
+    Raises LogClosed for a closed log, and whatever SQLite raises: nothing is translated here.
     """
     log._ready()
     connection = sqlite3.connect(
-        f"file:{quote(str(log.path))}?mode=ro", uri=True, isolation_level=None
+        f"file:{quote(str(log.path))}?{uri_mode(log.path, True)}", uri=True, isolation_level=None
     )
     try:
         connection.text_factory = Text

@@ -26,6 +26,13 @@ def _entry(value: str) -> str:
     return value
 
 
+def _object(value: Json) -> Json:
+    if not value.is_object:
+        raise ValueError("a message, a result block or a parameter set is a JSON object")
+    return value
+
+
+JsonObject = Annotated[Json, AfterValidator(_object)]
 ItemId = Annotated[str, AfterValidator(_item)]
 Entry = Annotated[str, AfterValidator(_entry)]
 ManifestEntry = Entry | tuple[Entry, ...]
@@ -80,7 +87,7 @@ class DecidedBy(Value):
     """Who took a decision: a strategy with its parameters, an agent, or a person."""
 
     name: str
-    parameters: Json | None = None
+    parameters: JsonObject | None = None
 
 
 class Summarizer(Value):
@@ -96,7 +103,7 @@ class NewMessage(Value):
     """A message that a compaction or a repair puts into the context."""
 
     dialect: Dialect
-    message: Json
+    message: JsonObject
     source: Source = "injected"
     label: str = ""
 

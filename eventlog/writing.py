@@ -21,6 +21,7 @@ from eventlog.derived import Derived, Stamp
 from eventlog.errors import (
     DamagedLog,
     InputRefused,
+    LogClosed,
     LogFull,
     OutcomeUnknown,
     ReadOnlyLog,
@@ -101,7 +102,7 @@ class Writing(Picking):
 
     def _ready(self) -> sqlite3.Connection:
         if self._closed:
-            raise ReadOnlyLog(str(self.path), "the log is closed")
+            raise LogClosed(str(self.path))
         if self._pid != os.getpid():
             for stamp in self._stamps:
                 stamp.forget()

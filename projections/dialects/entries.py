@@ -42,8 +42,9 @@ def message_list(request: Mapping[str, Any], field: str) -> Sequence[Mapping[str
 
 
 def parameters_of(request: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
-    """Everything in a request that is neither a message nor a tool."""
-    return {key: value for key, value in request.items() if key not in (*fields, "tools")}
+    """Everything in a request that is neither a message nor a tool; ``tools: null`` is one."""
+    without = {*fields, "tools"} if request.get("tools") is not None else {*fields}
+    return {key: value for key, value in request.items() if key not in without}
 
 
 def with_rest(

@@ -190,7 +190,7 @@ BARE: tuple[Event, ...] = (
     SessionResumed(),
     SessionTitled(title=""),
     SessionDeleted(),
-    MessageAppended(dialect="openai_chat", source="human", message=Json(None)),
+    MessageAppended(dialect="openai_chat", source="human", message=Json({})),
     ToolResultRecorded(tool_call_id="", dialect="openai_chat", content=""),
     ToolsDeclared(dialect="openai_chat", definitions=Json([])),
     PlaceholderSubstituted(item="1", content=""),

@@ -100,7 +100,7 @@ class TestRoundTrip:
     @given(values, labels)
     def test_any_json_and_any_text_do(self, value: Any, label: str) -> None:
         event = events.MessageAppended(
-            dialect="openai_chat", source="human", label=label, message=value
+            dialect="openai_chat", source="human", label=label, message={"held": value}
         )
         encoded = codec.encode(event)
         encoded.payload.encode()  # storable

@@ -11,7 +11,7 @@ import pytest
 from examples import BARE, FULL
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from eventlog import events
+from eventlog import codec, events
 from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import Json
 
@@ -152,3 +152,19 @@ class TestWhatIsRefused:
         for value in ({"a": float("nan")}, {"a": float("inf")}, {"a": b"x"}, {"a": {1, 2}}):
             with pytest.raises(EventInvalid):
                 events.MessageAppended(dialect="openai_chat", source="human", message=value)
+
+
+class TestMessagesAreObjects:
+    """A message that no reader can read would stand in the log for good."""
+
+    @pytest.mark.parametrize("message", ["hello", None, 7, ["a"], True])
+    def test_anything_else_is_refused_before_it_is_appended(self, message: Any) -> None:
+        with pytest.raises(ValidationError, match="JSON object"):
+            events.MessageAppended(dialect="openai_chat", source="human", message=message)
+        with pytest.raises(ValidationError, match="JSON object"):
+            events.NewMessage(dialect="openai_chat", message=message)
+
+    def test_a_stored_one_that_is_none_is_a_damaged_row(self) -> None:
+        payload = '{"dialect":"openai_chat","source":"human","message":"hello"}'
+        with pytest.raises(EventInvalid, match="message"):
+            codec.decode("message_appended", 1, True, payload)

@@ -674,7 +674,6 @@ ANSWERS: dict[str, tuple[str, dict[str, Any]]] = {
         "openai_responses",
         {"type": "function_call_output", "call_id": "c1", "output": CANARY},
     ),
-    "not an object": ("openai_chat", [CANARY]),  # type: ignore[dict-item]
 }
 
 
@@ -687,8 +686,6 @@ class TestASkeletonsMessage:
         event = MessageAppended(dialect=dialect, source="model", message=Json(message))  # type: ignore[arg-type]
         left = skeleton(event)["message"]
         assert CANARY not in dumps(left)
-        if not isinstance(message, dict):
-            return
         assert messages.role(dialect, left) == messages.role(dialect, message)
         before, after = messages.parts(dialect, message), messages.parts(dialect, left)
         assert len(after) == len(before)

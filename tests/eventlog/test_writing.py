@@ -22,7 +22,7 @@ from eventlog.errors import (
     Busy,
     DatabaseFault,
     InputRefused,
-    ReadOnlyLog,
+    LogClosed,
     WrongExpectedVersion,
 )
 
@@ -329,7 +329,7 @@ class TestClosing:
             lambda: next(reader),
             log.streams,
         ):
-            with pytest.raises(ReadOnlyLog, match="closed"):
+            with pytest.raises(LogClosed):
                 use()
 
     def test_the_last_one_leaves_one_file_beside_its_lock(self, path: Path) -> None:

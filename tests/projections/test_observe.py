@@ -173,6 +173,10 @@ class TestWhatChangedBetweenTwoRequests:
         watched.check()
         assert watched.kinds() == ["tools_declared", "tools_declared"]
 
+    def test_tools_that_are_null_are_sent_as_null(self, watched: Watched) -> None:
+        watched.call(FIRST, tools=None)
+        watched.check()
+
     def test_forms_are_kept_beside_the_message(self, watched: Watched) -> None:
         watched.call(FIRST)
         marked = {"role": "user", "content": [{"type": "text", "text": "fix the test"}]}
