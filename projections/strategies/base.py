@@ -1,8 +1,8 @@
 """The protocol of strategies: pure functions from a window and a moment to decisions.
 
-A strategy has a name, parameters, and two functions. ``triggered`` answers from the O(1) facts of the
-window; ``decide`` says what is to change. It holds no state between calls: what it did before is in the
-window. It reads no clock and calls no model, and age is counted in calls.
+A strategy has a name, parameters, and two functions. ``triggered`` answers from the O(1) facts of
+the window; ``decide`` says what is to change. It holds no state between calls: what it did before
+is in the window. It reads no clock and calls no model, and age is counted in calls.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Parameters(BaseModel):
 
 
 class Strategy:
-    """Base of the strategies. A subclass names itself, its parameters, its moment and its source."""
+    """Base of the strategies. A subclass names itself, its parameters and its moment."""
 
     name: ClassVar[str]
     moment: ClassVar[MomentKind]

@@ -1,4 +1,4 @@
-"""What a strategy decides, as data. Whoever runs the strategy turns it into events, or into an overlay.
+"""What a strategy decides, as data: whoever runs it makes events of it, or an overlay.
 
 A strategy calls no model: where it wants a summary it says what the summarizer is to be shown, and
 what becomes of its text. What it covers is exactly that, so nothing is ever summarised unseen.
@@ -56,7 +56,7 @@ class Compact:
     by: tuple[Said, ...] | Summary = ()
     reason: str = ""
     fallback: str = ""
-    """The spec of the strategy that decides when no summary can be had; empty: the originals stay."""
+    """The spec that decides when no summary can be had; empty: the originals stay."""
 
 
 @dataclass(frozen=True, slots=True)

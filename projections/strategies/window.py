@@ -1,11 +1,11 @@
 """What a strategy sees: the items that stand, with running totals and queues by kind.
 
-Everything that a trigger asks is O(1): the totals and the queues are kept by each change, and an item
-that comes in or changes costs what it is, not what stands. So a strategy never scans the context to
-find that it has nothing to do.
+Everything that a trigger asks is O(1): the totals and the queues are kept by each change, and an
+item that comes in or changes costs what it is, not what stands. So a strategy never scans the
+context to find that it has nothing to do.
 
-Items belong to *units*, which leave together: an answer of the model with its tool results, wherever
-those stand. A unit with an unanswered call is open, and nothing of it can be touched.
+Items belong to *units*, which leave together: an answer of the model with its tool results,
+wherever those stand. A unit with an unanswered call is open, and nothing of it can be touched.
 """
 
 from __future__ import annotations
@@ -225,6 +225,10 @@ class Window:
         self.calls += 1
         self._changed, self._sent_tokens = _NOTHING, self.tokens
         return same
+
+    def all_changed(self) -> None:
+        """Nothing of what the call before began with is known to stand."""
+        self._changed = -1.0
 
     def _before(self, order: float) -> int:
         """The tokens in front of a place: counted from whichever end is nearer."""

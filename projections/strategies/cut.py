@@ -1,0 +1,58 @@
+"""A tool result over a limit keeps its head and its tail, decided when the result comes in.
+
+Stateless per result, so what was sent stays as it was: no prefix ever breaks.
+Source: head and tail truncation as in Gemini CLI and LangChain's deepagents, 2026-08.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from projections.strategies import base
+from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.decisions import Decision, Substitute
+from projections.strategies.window import Window
+
+MARK = "\n[… {count} characters left out …]\n"
+
+
+class Cut(Strategy):
+    """``cut``: head and tail of long results around a note of how many characters were left out."""
+
+    name: ClassVar[str] = "cut"
+    moment: ClassVar[MomentKind] = "tool_result"
+
+    class Parameters(base.Parameters):
+        """``limit``: characters that are kept of a result; 0 keeps none of its text."""
+
+        limit: Annotated[int, Field(ge=0)] = 4000
+
+    parameters: Parameters
+
+    def triggered(self, window: Window, moment: Moment) -> bool:
+        """Whether a result is at hand."""
+        return moment.result is not None or moment.kind != "tool_result"
+
+    def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
+        """The cut of the result at hand, or at another moment of every long one."""
+        limit = self.parameters.limit
+        origins = [moment.result] if moment.result is not None else list(window.results)
+        for origin in origins:
+            entry = window.entries[origin]
+            if entry.item.form == "cut":
+                continue
+            text = entry.item.parts[0].text
+            if len(text) > limit:
+                yield Substitute(origin, cut(text, limit), f"over {limit} characters", "cut")
+
+
+def cut(text: str, limit: int) -> str:
+    """Head and tail of a text, ``limit`` code points together; the tail has the odd one."""
+    head = limit // 2
+    tail = limit - head
+    left_out = len(text) - limit
+    end = text[len(text) - tail :] if tail else ""
+    return text[:head] + MARK.format(count=left_out) + end

@@ -1,0 +1,64 @@
+"""The last messages stay, and the system prompt; everything older is dropped.
+
+Never starting on a tool result: the cut is moved forward to the next whole unit, so fewer messages
+may stay than asked for, and never more. Zero means none, and not all (``x[-0:]``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from projections.strategies import base
+from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.decisions import Compact, Decision
+from projections.strategies.window import Window
+
+
+class Truncate(Strategy):
+    """``truncate``: system and the last ``turns``."""
+
+    name: ClassVar[str] = "truncate"
+    moment: ClassVar[MomentKind] = "user_turn"
+    slides: ClassVar[bool] = True
+
+    class Parameters(base.Parameters):
+        """How much stays."""
+
+        turns: Annotated[int, Field(ge=0)] = 20
+        """With ``unit=message`` twice as many messages; with ``unit=turn`` human turns."""
+        unit: Literal["message", "turn"] = "message"
+
+    parameters: Parameters
+
+    def triggered(self, window: Window, moment: Moment) -> bool:
+        """Whether more stands than is kept."""
+        p = self.parameters
+        if p.unit == "turn":
+            return len(window.humans) > max(0, p.turns - (moment.incoming is not None))
+        return window.messages > p.turns * 2
+
+    def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
+        """One compaction without messages, of everything that is too old."""
+        p = self.parameters
+        gone = []
+        if p.unit == "turn":
+            stay = max(0, p.turns - (moment.incoming is not None))
+            humans = list(window.humans.values())
+            first = humans[len(humans) - stay].order if stay else float("inf")
+            for entry in window.oldest():
+                if entry.order >= first:
+                    break
+                gone.append(entry.origin)
+        else:
+            excess = window.messages - p.turns * 2
+            units: set[int] = set()
+            for count, entry in enumerate(window.oldest()):
+                if count >= excess and entry.unit.number not in units:
+                    break
+                units.add(entry.unit.number)
+            gone = [o for number in sorted(units) for o in window.units[number].items]
+        if gone:
+            yield Compact(tuple(gone), reason=f"older than the last {p.turns}")
