@@ -11,7 +11,7 @@ call. A call's prefix is known from the first place that changed since the call 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from eventlog import messages
@@ -64,6 +64,20 @@ class WhatIf:
     needs_summary: int = 0
     """Summaries that could not be had, so that the next rung of the ladder was taken."""
 
+    def called(self, window: Window, position: int, observer: Observer | None = None) -> None:
+        """A call is made with what stands."""
+        prefix = window.called()
+        number = len(self.calls) + 1
+        self.calls.append(Call(number, position, window.tokens, len(window), prefix))
+        touched, window.touched = window.touched, {}
+        if observer is not None:
+            observer(self, window, touched)
+
+
+Observer = Callable[[WhatIf, Window, Mapping[Origin, None]], None]
+"""Told of each call when it is made: the run so far, what stands, and what was touched since the
+call before (came in, changed or left; it may be as it was)."""
+
 
 class Runner:
     """Steps a strategy through a recording."""
@@ -74,11 +88,13 @@ class Runner:
         strategies: Sequence[Strategy],
         counting: Counter,
         summarize: Summarize | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self.recording = recording
         self.strategies = strategies
         self.counting = counting
         self.summarize = summarize
+        self.observer = observer
         self.window = Window()
         self.result = WhatIf(" | ".join(strategy.spec for strategy in strategies))
         self._decided = 0
@@ -106,11 +122,7 @@ class Runner:
             self._item(step, step.item)
         elif step.kind == "call":
             self._at(Moment("model_call", step.position))
-            prefix = window.called()
-            number = len(self.result.calls) + 1
-            self.result.calls.append(
-                Call(number, step.position, window.tokens, len(window), prefix)
-            )
+            self.result.called(window, step.position, self.observer)
         elif step.kind == "revise":
             entry = window.entries.get(step.origin)
             if entry is not None and step.item is not None:
@@ -136,10 +148,8 @@ class Runner:
         """The context is again as the strategy had made it at an earlier position."""
         again = Runner(self.recording, self.strategies, self.counting, self.summarize)
         again.run(step.to + 1)
-        calls = self.window.calls
+        again.window.follows(self.window)
         self.window = again.window
-        self.window.calls = calls
-        self.window.all_changed()
 
     # -- decisions ------------------------------------------------------------------------------
 

@@ -73,6 +73,8 @@ class Window:
         self.calls = 0
         self.turns = 0
         self.task_type = ""
+        self.touched: dict[Origin, None] = {}
+        """What came in, changed or left since the call before, in that order."""
         self._open: dict[str, list[Unit]] = {}
         self._next_unit = 0
         self._changed = _NOTHING
@@ -103,6 +105,7 @@ class Window:
         entry = self._entry(origin, item, tokens, self._next_order)
         self._next_order += 1
         self.entries[origin] = entry
+        self.touched[origin] = None
         self._count(entry, 1)
         return entry
 
@@ -171,6 +174,7 @@ class Window:
         """Another rendition of an item comes into force."""
         entry = self.entries[origin]
         self._changed = min(self._changed, entry.order)
+        self.touched[origin] = None
         was_open = entry.is_result and not entry.is_cleared
         self.tokens += tokens - entry.tokens
         if was_open:
@@ -193,6 +197,7 @@ class Window:
             return
         place = min(entry.order for entry in leaving.values())
         self._changed = min(self._changed, place)
+        self.touched.update(dict.fromkeys((*leaving, *new)))
         for origin, entry in leaving.items():
             self._count(entry, -1)
             entry.unit.items.pop(origin, None)
@@ -226,9 +231,24 @@ class Window:
         self._changed, self._sent_tokens = _NOTHING, self.tokens
         return same
 
-    def all_changed(self) -> None:
-        """Nothing of what the call before began with is known to stand."""
-        self._changed = -1.0
+    def follows(self, before: Window) -> None:
+        """This context takes the place of another one, as after a rewind.
+
+        What both begin with has not changed, as long as it was sent.
+        """
+        self.calls = before.calls
+        self.touched = dict.fromkeys((*before.touched, *before.entries, *self.entries))
+        self._changed = self._next_order
+        old = iter(before.entries.values())
+        for entry in self.entries.values():
+            same = next(old, None)
+            if (
+                same is None
+                or same.order >= before._changed
+                or (same.origin, same.item) != (entry.origin, entry.item)
+            ):
+                self._changed = entry.order
+                break
 
     def _before(self, order: float) -> int:
         """The tokens in front of a place: counted from whichever end is nearer."""
