@@ -16,6 +16,7 @@ from eventlog.recorded import RecordedEvent
 from projections import materialize
 from projections.items import Item
 from projections.runs import Origin, origin
+from projections.seen import Counted, Seen, seen_steps
 from projections.tokens import Counter, count_item
 
 KEPT = frozenset(
@@ -50,7 +51,9 @@ class Step:
     text: str = ""
     """The task type, or the model of a call."""
     to: int = 0
-    """Of a rewind."""
+    """Where a rewind goes; of a call the declaration of its tools, 0 where it has none."""
+    when: str = ""
+    """Of a call the source's clock, as it wrote it; a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +73,16 @@ class Recording:
     answers: Mapping[int, Answer]
     """By the position of the call."""
     counter: str
+    seen: tuple[Seen, ...] = ()
+    """What really became of the context, decisions included."""
+    key: str = ""
+    """The stream's."""
 
 
 def recording(events: Iterable[RecordedEvent], counting: Counter) -> Recording:
-    """Read a stream, from its first position on."""
-    sequence = [event for event in events if event.type in KEPT]
+    """Read a stream, from its first position on. Raises CriticalUnknown."""
+    whole = list(events)
+    sequence = [event for event in whole if event.type in KEPT]
     undone = _undone(sequence)
     known = {event.position: event for event in sequence}
     steps: list[Step] = []
@@ -85,7 +93,12 @@ def recording(events: Iterable[RecordedEvent], counting: Counter) -> Recording:
             if step is not None:
                 steps.append(step)
     _answers(sequence, steps, answers)
-    return Recording(tuple(steps), answers, counting.name)
+    originals: dict[Origin, Counted] = {
+        s.position: (s.item, s.tokens) for s in steps if s.kind == "item" and s.item
+    }
+    seen = tuple(seen_steps(whole, originals, counting))
+    key = str(whole[0].stream) if whole else ""
+    return Recording(tuple(steps), answers, counting.name, seen, key)
 
 
 def _undone(sequence: Sequence[RecordedEvent]) -> set[int]:
@@ -121,7 +134,9 @@ def _step(
         case "tools_declared":
             return Step("tools", at, tokens=counting.count(str(data["definitions"])))
         case "model_called":
-            return Step("call", at, text=data.get("model", ""))
+            tools = data.get("tools") or 0
+            when = event.occurred_at or ""
+            return Step("call", at, text=data.get("model", ""), to=tools, when=when)
         case "session_rewound":
             return Step("rewind", at, to=data["to"])
     return None

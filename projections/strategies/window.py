@@ -226,7 +226,9 @@ class Window:
 
     def called(self) -> int:
         """A call is made with what stands: how many tokens of it the call before began with."""
-        same = self._sent_tokens if self._changed == _NOTHING else self._before(self._changed)
+        same = self._sent_tokens
+        if self._changed != _NOTHING:  # what changed may have come since, behind what was sent
+            same = min(same, self._before(self._changed))
         self.calls += 1
         self._changed, self._sent_tokens = _NOTHING, self.tokens
         return same
@@ -237,6 +239,7 @@ class Window:
         What both begin with has not changed, as long as it was sent.
         """
         self.calls = before.calls
+        self._sent_tokens = before._sent_tokens
         self.touched = dict.fromkeys((*before.touched, *before.entries, *self.entries))
         self._changed = self._next_order
         old = iter(before.entries.values())

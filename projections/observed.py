@@ -1,0 +1,77 @@
+"""The contexts that the model really had, as folded from the log: what strategies are held against.
+
+Same data as a what-if, so that everything that is measured of one is measured of the other. Its
+changes are the decisions that the log holds.
+"""
+
+from __future__ import annotations
+
+from projections.recording import Recording
+from projections.runs import Origin, origin
+from projections.seen import Seen
+from projections.strategies.window import Window
+from projections.whatif import Change, Observer, WhatIf
+
+OBSERVED = "observed"
+
+
+def observed(recording: Recording, observer: Observer | None = None) -> WhatIf:
+    """The run of the recording itself."""
+    run = WhatIf(OBSERVED)
+    window = Window()
+    for step in recording.seen:
+        if step.kind == "call":
+            run.called(window, step.position, observer)
+        elif step.kind == "item":
+            for item, tokens in step.items:
+                window.append(step.origin, item, tokens)
+        elif step.kind == "render":
+            _render(step, window, run)
+        elif step.kind == "compact":
+            _compact(step, window, run)
+        else:
+            window = _again(step, window, run)
+    return run
+
+
+def _render(step: Seen, window: Window, run: WhatIf) -> None:
+    entry = window.entries.get(step.origin)
+    if entry is None:
+        return
+    for item, tokens in step.items:
+        before = entry.tokens
+        if item.form == "revised":
+            entry.original, entry.original_tokens = item, tokens
+        cleared = item.form not in ("original", "cut", "revised")
+        window.substitute(step.origin, item, tokens, cleared=cleared)
+        if item.form != "revised":
+            _changed(run, step, item.form, (step.origin,), before, tokens)
+
+
+def _compact(step: Seen, window: Window, run: WhatIf) -> None:
+    before = sum(window.entries[o].tokens for o in step.covered if o in window.entries)
+    window.replace(step.covered, {origin(item.id): (item, n) for item, n in step.items})
+    kind = "summarised" if step.items else "dropped"
+    after = sum(tokens for _, tokens in step.items)
+    _changed(run, step, kind, step.covered, before, after)
+
+
+def _again(step: Seen, window: Window, run: WhatIf) -> Window:
+    new = Window()
+    for item, tokens in step.items:
+        new.append(origin(item.id), item, tokens)
+    new.follows(window)
+    gone = tuple(o for o in window.entries if o not in new.entries)
+    brought = tuple(o for o, entry in new.entries.items() if entry.is_summary)
+    if gone and any(o not in window.entries for o in brought):
+        before = sum(window.entries[o].tokens for o in gone)
+        after = sum(new.entries[o].tokens for o in brought if o not in window.entries)
+        _changed(run, step, "summarised", gone, before, after)
+    return new
+
+
+def _changed(
+    run: WhatIf, step: Seen, kind: str, items: tuple[Origin, ...], before: int, after: int
+) -> None:
+    change = Change(step.position, len(run.calls), kind, items, before, after, step.reason)
+    run.changes.append(change)
