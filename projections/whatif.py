@@ -11,20 +11,19 @@ call. A call's prefix is known from the first place that changed since the call 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from eventlog import messages
+from projections.applying import Applier, Change, Rung, Summarize
 from projections.items import Item
+from projections.ladder import RAISED, descend
 from projections.recording import Recording, Step
 from projections.runs import Origin
 from projections.strategies.base import Moment, MomentKind, Strategy
-from projections.strategies.decisions import Compact, Decision, Restore, Said, Substitute, Summary
-from projections.strategies.window import Entry, Window
-from projections.tokens import Counter, count_item
+from projections.strategies.window import Embed, Window
+from projections.tokens import Counter
 
-Summarize = Callable[[Summary, Sequence[Item]], str | None]
-"""From what is to be summarised to its text; None where no summary can be had."""
+__all__ = ["Call", "Change", "Observer", "Rung", "Runner", "Summarize", "WhatIf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +36,6 @@ class Call:
     items: int
     prefix: int
     """Tokens that the context of the call before began with too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One decision as it was applied."""
-
-    position: int
-    call: int
-    """The calls made before it."""
-    kind: str
-    items: tuple[Origin, ...]
-    before: int
-    after: int
-    """Tokens of what it changed, before and after."""
-    reason: str
 
 
 @dataclass(slots=True)
@@ -89,17 +73,22 @@ class Runner:
         counting: Counter,
         summarize: Summarize | None = None,
         observer: Observer | None = None,
+        embed: Embed | None = None,
     ) -> None:
         self.recording = recording
-        self.strategies = strategies
+        self.strategies = tuple(part for each in strategies for part in each.expand())
         self.counting = counting
         self.summarize = summarize
+        self.embed = embed
         self.observer = observer
-        self.window = Window()
+        self.window = Window(counting, embed)
+        self.applier = Applier(self.window, counting, summarize)
         self.result = WhatIf(" | ".join(strategy.spec for strategy in strategies))
-        self._decided = 0
-        self._by_moment: dict[MomentKind, list[Strategy]] = {
-            kind: [s for s in strategies if s.at == kind]
+        self.result.changes = self.applier.changes
+        self._raised: dict[int, float] = {}
+        """By the place of a strategy: the tokens up to which it is not asked again."""
+        self._by_moment: dict[MomentKind, list[tuple[int, Strategy]]] = {
+            kind: [(n, s) for n, s in enumerate(self.strategies) if s.at == kind]
             for kind in ("tool_result", "user_turn", "model_call")
         }
 
@@ -109,6 +98,7 @@ class Runner:
             if until is not None and step.position >= until:
                 break
             self._step(step)
+        self.result.needs_summary = self.applier.needs_summary
         return self.result
 
     def items(self) -> list[Item]:
@@ -146,131 +136,30 @@ class Runner:
 
     def _rewind(self, step: Step) -> None:
         """The context is again as the strategy had made it at an earlier position."""
-        again = Runner(self.recording, self.strategies, self.counting, self.summarize)
+        again = Runner(
+            self.recording, self.strategies, self.counting, self.summarize, embed=self.embed
+        )
         again.run(step.to + 1)
         again.window.follows(self.window)
-        self.window = again.window
+        gone = set(self.window.entries) | set(self.applier.fates)
+        fates = dict.fromkeys(gone - again.window.entries.keys())
+        self.applier.fates = {**fates, **again.applier.fates}
+        self.applier.made = max(self.applier.made, again.applier.made)
+        self.window = self.applier.window = again.window
+        self._raised = again._raised
 
     # -- decisions ------------------------------------------------------------------------------
 
     def _at(self, moment: Moment) -> None:
-        for strategy in self._by_moment[moment.kind]:
-            if strategy.triggered(self.window, moment):
-                for decision in list(strategy.decide(self.window, moment)):
-                    self._apply(decision, moment)
-
-    def _apply(self, decision: Decision, moment: Moment) -> None:
-        if isinstance(decision, Substitute):
-            self._substitute(decision, moment)
-        elif isinstance(decision, Compact):
-            self._compact(decision, moment)
-        elif isinstance(decision, Restore):
-            entry = self.window.entries.get(decision.item)
-            if entry is not None:
-                self.window.substitute(
-                    decision.item, entry.original, entry.original_tokens, cleared=False
-                )
-
-    def _substitute(self, decision: Substitute, moment: Moment) -> None:
-        entry = self.window.entries.get(decision.item)
-        if entry is None or entry.is_system or entry.origin in self.window.pins:
-            return
-        message = messages.with_content(entry.item.dialect, entry.item.message, decision.content)
-        item = replace(entry.item, message=message, form=decision.kind, _parts=[])
-        tokens = count_item(self.counting, item)
-        if tokens >= entry.tokens:  # no gain: what does not save is not done
-            return
-        before = entry.tokens
-        cleared = decision.kind != "cut"
-        self.window.substitute(decision.item, item, tokens, cleared=cleared)
-        self._changed(moment, decision.kind, (decision.item,), before, tokens, decision.reason)
-
-    def _compact(self, decision: Compact, moment: Moment) -> None:
-        chosen = self._whole_units(decision.items)
-        if not chosen:
-            return
-        covered = tuple(entry.origin for entry in chosen)
-        before = sum(entry.tokens for entry in chosen)
-        said: tuple[Said, ...] = ()
-        if isinstance(decision.by, Summary):
-            text = self._summary(decision.by, chosen)
-            if not text:
-                self.result.needs_summary += 1
-                self._fall_back(decision, moment)
-                return
-            said = decision.by.frame(text)
-        else:
-            said = decision.by
-        new = self._new_items(said)
-        after = sum(tokens for _, tokens in new.values())
-        if after >= before:
-            return
-        self.window.replace(covered, new)
-        kind = "summarised" if isinstance(decision.by, Summary) else "dropped"
-        self._changed(moment, kind, covered, before, after, decision.reason)
-
-    def _whole_units(self, origins: Iterable[Origin]) -> list[Entry]:
-        """Only units that are named whole and may be touched, in the order of the context."""
-        window = self.window
-        named = {origin for origin in origins if origin in window.entries}
-        last_human = window.last_human()
-        units: dict[int, bool] = {}
-        found: list[Entry] = []
-        for origin in named:
-            unit = window.entries[origin].unit
-            if unit.number in units:
+        for place, strategy in self._by_moment[moment.kind]:
+            if self.window.tokens <= self._raised.get(place, -1):
                 continue
-            movable = all(
-                o in named and not window.untouchable(entry) and entry is not last_human
-                for o, entry in unit.items.items()
-            )
-            units[unit.number] = movable
-            if movable:
-                found.extend(unit.items.values())
-        found.sort(key=lambda entry: entry.order)
-        return found
-
-    def _summary(self, wanted: Summary, chosen: Sequence[Entry]) -> str | None:
-        if self.summarize is None:
-            return None
-        return self.summarize(wanted, [entry.item for entry in chosen])
-
-    def _fall_back(self, decision: Compact, moment: Moment) -> None:
-        if decision.fallback:
-            from projections.strategies.spec import parse
-
-            for strategy in parse(decision.fallback):
-                for other in list(strategy.decide(self.window, moment)):
-                    self._apply(other, moment)
-
-    def _new_items(self, said: Sequence[Said]) -> dict[Origin, tuple[Item, int]]:
-        found: dict[Origin, tuple[Item, int]] = {}
-        for each in said:
-            self._decided += 1
-            name = f"0.{self._decided}"
-            item = Item(
-                id=name,
-                rendition=name,
-                kind="summary",
-                dialect="openai_chat",
-                role=each.role,
-                message={"role": each.role, "content": each.text},
-                source="injected",
-                label=each.label,
-            )
-            found[name] = (item, count_item(self.counting, item))
-        return found
-
-    def _changed(
-        self,
-        moment: Moment,
-        kind: str,
-        items: tuple[Origin, ...],
-        before: int,
-        after: int,
-        reason: str,
-    ) -> None:
-        calls = self.window.calls
-        self.result.changes.append(
-            Change(moment.position, calls, kind, items, before, after, reason)
-        )
+            if not strategy.triggered(self.window, moment):
+                continue
+            self.applier.decided(strategy, moment)
+            limit = strategy.limit
+            if limit is None:
+                continue
+            self._raised.pop(place, None)
+            if self.window.tokens > limit and not descend(self.applier, limit, moment):
+                self._raised[place] = self.window.tokens * RAISED

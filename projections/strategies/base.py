@@ -54,6 +54,19 @@ class Strategy:
         self.parameters = parameters if parameters is not None else self.Parameters()
         self.at: MomentKind = at or self.moment
 
+    @property
+    def limit(self) -> int | None:
+        """The tokens that it holds the context under; None where it promises no number.
+
+        Whoever runs it goes down the ladder when the context is over it after the decisions, and
+        says what cannot be reduced when that does not help.
+        """
+        return None
+
+    def expand(self) -> tuple[Strategy, ...]:
+        """What it is made of: itself, or for a combination the strategies that decide in turn."""
+        return (self,)
+
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether there may be something to decide; from O(1) facts."""
         raise NotImplementedError

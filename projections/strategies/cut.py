@@ -1,7 +1,8 @@
 """A tool result over a limit keeps its head and its tail, decided when the result comes in.
 
-Stateless per result, so what was sent stays as it was: no prefix ever breaks.
-Source: head and tail truncation as in Gemini CLI and LangChain's deepagents, 2026-08.
+Stateless per result, so what was sent stays as it was: no prefix ever breaks. The limit counts code
+points, so no character is ever split; what is left out is said, and the original is in the log.
+Source: head and tail truncation as in Gemini CLI 5411f11 and LangChain's deepagents, 2026-08.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from pydantic import Field
 from projections.strategies import base
 from projections.strategies.base import Moment, MomentKind, Strategy
 from projections.strategies.decisions import Decision, Substitute
+from projections.strategies.marks import cut
 from projections.strategies.window import Window
-
-MARK = "\n[… {count} characters left out …]\n"
 
 
 class Cut(Strategy):
@@ -33,8 +33,8 @@ class Cut(Strategy):
     parameters: Parameters
 
     def triggered(self, window: Window, moment: Moment) -> bool:
-        """Whether a result is at hand."""
-        return moment.result is not None or moment.kind != "tool_result"
+        """Whether there is a result at hand, or at another moment any."""
+        return moment.result is not None or (self.at != "tool_result" and bool(window.results))
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """The cut of the result at hand, or at another moment of every long one."""
@@ -42,17 +42,8 @@ class Cut(Strategy):
         origins = [moment.result] if moment.result is not None else list(window.results)
         for origin in origins:
             entry = window.entries[origin]
-            if entry.item.form == "cut":
+            if entry.item.form == "cut" or entry.is_settled or entry.tokens * 4 < limit:
                 continue
-            text = entry.item.parts[0].text
+            text = entry.result_text
             if len(text) > limit:
                 yield Substitute(origin, cut(text, limit), f"over {limit} characters", "cut")
-
-
-def cut(text: str, limit: int) -> str:
-    """Head and tail of a text, ``limit`` code points together; the tail has the odd one."""
-    head = limit // 2
-    tail = limit - head
-    left_out = len(text) - limit
-    end = text[len(text) - tail :] if tail else ""
-    return text[:head] + MARK.format(count=left_out) + end

@@ -6,9 +6,9 @@ what becomes of its text. What it covers is exactly that, so nothing is ever sum
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from projections.runs import Origin
 
@@ -56,7 +56,19 @@ class Compact:
     by: tuple[Said, ...] | Summary = ()
     reason: str = ""
     fallback: str = ""
-    """The spec that decides when no summary can be had; empty: the originals stay."""
+    """The spec that decides when no summary can be had, or ``drop``: the items leave without one.
+    Empty: the originals stay."""
+    place: Literal["first", "last"] = "first"
+    """Where the messages stand: where the first of the items stood, or the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """Show another message in place of an item's, such as one with shorter arguments."""
+
+    item: Origin
+    message: Mapping[str, Any]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +78,4 @@ class Restore:
     item: Origin
 
 
-Decision = Substitute | Compact | Restore
+Decision = Substitute | Compact | Revise | Restore

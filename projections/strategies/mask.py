@@ -1,7 +1,7 @@
 """All but the newest results are masked, in batches.
 
-Source: SWE-agent's ``last_n_observations`` at 3ea751c: of N observations, 1 to ``(N // polling) *
-polling - n`` are masked, and never the first, so the set changes at every ``polling``-th
+Source: SWE-agent's ``last_n_observations`` at 3ea751c: of N observations, those from the second up
+to the ``(N // polling) * polling - n``-th are masked, so the set changes at every ``polling``-th
 observation only. The Complexity Trap (arXiv 2508.21433) uses n = 10.
 """
 
@@ -36,12 +36,18 @@ class Mask(Strategy):
 
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether a whole batch has come since."""
-        p = self.parameters
-        return len(window.results) - p.keep_first >= p.n + p.polling
+        return self._last(window) - self.parameters.keep_first > window.settled
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """The maskings of one batch."""
         p = self.parameters
-        results = list(window.results.values())[int(p.keep_first) :]
-        for entry in results[: len(results) - p.n]:
-            yield Substitute(entry.origin, placeholder(entry), f"older than the last {p.n}")
+        results = [entry for entry in window.entries.values() if entry.is_result]
+        for entry in results[int(p.keep_first) : self._last(window)]:
+            if not entry.is_settled:
+                yield Substitute(entry.origin, placeholder(entry), f"older than the last {p.n}")
+
+    def _last(self, window: Window) -> int:
+        """The index behind the last result that is masked, of all results that stand."""
+        p = self.parameters
+        count = len(window.results) + window.settled
+        return max(0, count // p.polling * p.polling - p.n)

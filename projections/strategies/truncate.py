@@ -37,28 +37,23 @@ class Truncate(Strategy):
         """Whether more stands than is kept."""
         p = self.parameters
         if p.unit == "turn":
-            return len(window.humans) > max(0, p.turns - (moment.incoming is not None))
+            stay = max(0, p.turns - (moment.incoming is not None))
+            return len(window.humans) > stay or (not stay and window.messages > 0)
         return window.messages > p.turns * 2
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction without messages, of everything that is too old."""
         p = self.parameters
-        gone = []
+        units: dict[int, None] = {}
         if p.unit == "turn":
-            stay = max(0, p.turns - (moment.incoming is not None))
-            humans = list(window.humans.values())
-            first = humans[len(humans) - stay].order if stay else float("inf")
-            for entry in window.oldest():
-                if entry.order >= first:
-                    break
-                gone.append(entry.origin)
+            first = window.turn_start(p.turns - (moment.incoming is not None))
+            units = {e.unit.number: None for e in window.oldest() if e.order < first}
         else:
             excess = window.messages - p.turns * 2
-            units: set[int] = set()
             for count, entry in enumerate(window.oldest()):
                 if count >= excess and entry.unit.number not in units:
                     break
-                units.add(entry.unit.number)
-            gone = [o for number in sorted(units) for o in window.units[number].items]
+                units[entry.unit.number] = None
+        gone = tuple(o for number in units for o in window.units[number].items)
         if gone:
-            yield Compact(tuple(gone), reason=f"older than the last {p.turns}")
+            yield Compact(gone, reason=f"older than the last {p.turns}")

@@ -10,47 +10,21 @@ wherever those stand. A unit with an unanswered call is open, and nothing of it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from eventlog.messages import Part
 from projections.items import Item
-from projections.reading import calls_of, is_system, results_of
+from projections.pairing import one_answer
+from projections.reading import calls_of, is_system, results_of, role_of
 from projections.runs import Origin
+from projections.strategies import hashing
+from projections.strategies.entries import Entry, Unit
+from projections.tokens import CALL_TOKENS, MESSAGE_TOKENS, Counter, Utf8Counter
 
+__all__ = ["Embed", "Entry", "Unit", "Window"]
 
-@dataclass(slots=True)
-class Unit:
-    """Items that stay or leave together."""
-
-    number: int
-    items: dict[Origin, Entry] = field(default_factory=dict)
-    waiting: set[str] = field(default_factory=set)
-    """Calls that have no result yet."""
-
-
-@dataclass(slots=True)
-class Entry:
-    """An item that stands, and what is known of it."""
-
-    origin: Origin
-    item: Item
-    tokens: int
-    unit: Unit
-    order: float
-    """Grows along the context; what takes the place of items takes their order too."""
-    call: int
-    """How many calls had been made when it came in: its age is counted in calls."""
-    turn: int
-    """Which human turn it belongs to, from 1; 0 before the first."""
-    original: Item
-    original_tokens: int
-    is_system: bool
-    is_human: bool
-    is_result: bool
-    is_summary: bool = False
-    is_cleared: bool = False
-    """Whether a placeholder stands in its place; a cut text is no placeholder."""
-
+Embed = Callable[[str], Sequence[float]]
+"""From a text to its vector; the same text gives the same vector."""
 
 _NOTHING = float("inf")
 
@@ -58,25 +32,37 @@ _NOTHING = float("inf")
 class Window:
     """The items that stand in the context, in order. Changed in place."""
 
-    def __init__(self) -> None:
+    def __init__(self, counting: Counter | None = None, embed: Embed | None = None) -> None:
+        self.counting: Counter = counting or Utf8Counter()
+        self.embed: Embed = embed or hashing.embed
         self.entries: dict[Origin, Entry] = {}
         self.system: dict[Origin, Entry] = {}
         """The leading run of system messages: never touched."""
         self.humans: dict[Origin, Entry] = {}
         self.results: dict[Origin, Entry] = {}
-        """Tool results that are no placeholders, the oldest first."""
+        """Tool results that can be replaced by a placeholder, the oldest first."""
         self.units: dict[int, Unit] = {}
         self.pins: set[Origin] = set()
         self.tokens = 0
+        self.system_tokens = 0
         self.result_tokens = 0
-        """Of the results that are no placeholders."""
+        """Of the results that can be replaced."""
+        self.settled = 0
+        """Tool results that stand and are not among ``results`` any more."""
         self.calls = 0
         self.turns = 0
+        self.failures = 0
+        """Tool results that came in and said that they are errors."""
+        self.tools: dict[str, int] = {}
+        """How often each tool was called, whatever of it still stands."""
         self.task_type = ""
         self.touched: dict[Origin, None] = {}
         """What came in, changed or left since the call before, in that order."""
-        self._open: dict[str, list[Unit]] = {}
+        self._first_human: Origin | None = None
+        self._open: dict[str, list[tuple[Unit, Part]]] = {}
         self._next_unit = 0
+        self._last: Entry | None = None
+        self._last_answer: Entry | None = None
         self._changed = _NOTHING
         """The order of the first item that changed since the last call."""
         self._sent_tokens = 0
@@ -90,75 +76,151 @@ class Window:
         """Items that are no system messages."""
         return len(self.entries) - len(self.system)
 
+    @property
+    def task(self) -> Entry | None:
+        """The first message that a person typed, while it stands."""
+        first = self._first_human
+        return self.entries.get(first) if first is not None else None
+
     def untouchable(self, entry: Entry) -> bool:
-        """System messages, pinned items, and what belongs to a call that is still open."""
-        return entry.is_system or entry.origin in self.pins or bool(entry.unit.waiting)
+        """System messages, pinned items, open calls, and all behind the calls of the frontier."""
+        if entry.is_system or entry.origin in self.pins or entry.unit.waiting:
+            return True
+        latest = self._last_answer
+        return latest is not None and bool(latest.unit.waiting) and entry.order >= latest.order
+
+    def removable(self, unit: Unit) -> bool:
+        """Whether the whole unit may leave; the newest human message may not."""
+        last = self.last_human()
+        return not any(self.untouchable(e) or e is last for e in unit.items.values())
 
     def last_human(self) -> Entry | None:
         """The newest message that a person typed."""
         return next(reversed(self.humans.values()), None)
 
+    def last_answer(self) -> Entry | None:
+        """The newest message of the model, while it stands."""
+        latest = self._last_answer
+        return latest if latest is not None and latest.origin in self.entries else None
+
+    def turn_start(self, stay: int) -> float:
+        """The order of the first of the last ``stay`` human messages; behind all when none stay."""
+        if stay <= 0:
+            return _NOTHING
+        humans = list(self.humans.values())
+        return humans[max(0, len(humans) - stay)].order if humans else -1.0
+
+    def result_cost(self, content: str) -> int:
+        """The tokens of a tool result that has this text."""
+        return MESSAGE_TOKENS + CALL_TOKENS + self.counting.count(content)
+
+    def oldest(self) -> Iterator[Entry]:
+        """The items that are not of the leading system run, the oldest first."""
+        return (entry for entry in self.entries.values() if not entry.is_system)
+
     # -- changes --------------------------------------------------------------------------------
 
     def append(self, origin: Origin, item: Item, tokens: int) -> Entry:
         """An item comes in at the end."""
+        if item.is_human:
+            self.turns += 1
+            if self._first_human is None:
+                self._first_human = origin
         entry = self._entry(origin, item, tokens, self._next_order)
         self._next_order += 1
         self.entries[origin] = entry
         self.touched[origin] = None
         self._count(entry, 1)
+        for part in calls_of(item):
+            self.tools[part.name] = self.tools.get(part.name, 0) + 1
+        self.failures += entry.failed
+        if role_of(item) == "assistant":
+            self._last_answer = entry
+        self._last = entry
         return entry
 
     def _entry(self, origin: Origin, item: Item, tokens: int, order: float) -> Entry:
         results = results_of(item)
-        system = is_system(item) and len(self.entries) == len(self.system)
-        human = item.is_human
-        if human:
-            self.turns += 1
-        unit = self._unit_of([part.id for part in results]) if results else None
-        if unit is None:
-            unit = Unit(self._next_unit)
-            self._next_unit += 1
-            self.units[unit.number] = unit
         entry = Entry(
             origin=origin,
             item=item,
             tokens=tokens,
-            unit=unit,
+            unit=Unit(self._next_unit),
             order=order,
             call=self.calls,
             turn=self.turns,
             original=item,
             original_tokens=tokens,
-            is_system=system,
-            is_human=human,
+            is_system=is_system(item) and len(self.entries) == len(self.system),
+            is_human=item.is_human,
             is_result=bool(results) and item.kind == "tool_result",
             is_summary=item.kind == "summary",
+            failed=any(part.is_error for part in results),
+            tool=item.tool_name,
         )
-        unit.items[origin] = entry
+        self._join(entry, results)
         for part in calls_of(item):
-            unit.waiting.add(part.id)
-            self._open.setdefault(part.id, []).append(unit)
+            entry.unit.waiting += 1
+            self._open.setdefault(part.id, []).append((entry.unit, part))
         return entry
 
-    def _unit_of(self, call_ids: Iterable[str]) -> Unit | None:
-        """The nearest unit that waits for one of these results."""
-        found: Unit | None = None
-        for call_id in call_ids:
-            waiting = self._open.get(call_id)
-            if waiting:
-                found = waiting.pop()
-                found.waiting.discard(call_id)
-                if not waiting:
-                    del self._open[call_id]
-        return found
+    def _join(self, entry: Entry, results: Sequence[Part]) -> None:
+        """Put an item into the unit that it belongs to, or into one of its own."""
+        joined = [unit for unit, _ in self._answered(entry, results)]
+        before = self._last
+        if (
+            before is not None
+            and before.origin in self.entries
+            and role_of(before.item) == role_of(entry.item) == "assistant"
+            and one_answer(before.item, entry.item)
+        ):
+            joined.append(before.unit)
+        if not joined:
+            self._next_unit += 1
+            self.units[entry.unit.number] = entry.unit
+        else:
+            entry.unit = joined[0]
+            for other in joined[1:]:
+                entry.unit = self._merged(entry.unit, other)
+        entry.unit.items[entry.origin] = entry
+
+    def _answered(self, entry: Entry, results: Sequence[Part]) -> Iterator[tuple[Unit, Part]]:
+        """The nearest open calls that these results answer."""
+        for result in results:
+            waiting = self._open.get(result.id)
+            if not waiting:
+                continue
+            # Within one batch the first call of an id is answered first.
+            unit = waiting[-1][0]
+            place = next(i for i, (each, _) in enumerate(waiting) if each is unit)
+            _, call = waiting.pop(place)
+            unit.waiting -= 1
+            if not waiting:
+                del self._open[result.id]
+            entry.tool, entry.arguments = call.name or entry.tool, call.text
+            yield unit, call
+
+    def _merged(self, first: Unit, second: Unit) -> Unit:
+        """One message can answer the calls of two answers: then all of it is one unit."""
+        if first is second:
+            return first
+        small, large = sorted((first, second), key=lambda unit: len(unit.items))
+        for entry in small.items.values():
+            entry.unit = large
+        large.items.update(small.items)
+        large.waiting += small.waiting
+        self.units.pop(small.number, None)
+        for waiting in self._open.values():
+            waiting[:] = [(large if unit is small else unit, part) for unit, part in waiting]
+        return large
 
     def _count(self, entry: Entry, sign: int) -> None:
         self.tokens += sign * entry.tokens
+        replaceable = entry.is_result and not entry.is_settled
         kinds: list[tuple[bool, dict[Origin, Entry]]] = [
             (entry.is_system, self.system),
             (entry.is_human, self.humans),
-            (entry.is_result and not entry.is_cleared, self.results),
+            (replaceable, self.results),
         ]
         for is_kind, queue in kinds:
             if not is_kind:
@@ -167,36 +229,59 @@ class Window:
                 queue[entry.origin] = entry
             else:
                 queue.pop(entry.origin, None)
-        if entry.is_result and not entry.is_cleared:
+        if entry.is_system:
+            self.system_tokens += sign * entry.tokens
+        if replaceable:
             self.result_tokens += sign * entry.tokens
+        elif entry.is_result:
+            self.settled += sign
 
     def substitute(self, origin: Origin, item: Item, tokens: int, *, cleared: bool) -> None:
-        """Another rendition of an item comes into force."""
+        """Another rendition comes into force; a cleared result is not asked about again."""
         entry = self.entries[origin]
         self._changed = min(self._changed, entry.order)
         self.touched[origin] = None
-        was_open = entry.is_result and not entry.is_cleared
         self.tokens += tokens - entry.tokens
-        if was_open:
-            self.result_tokens -= entry.tokens
-        entry.item, entry.tokens, entry.is_cleared = item, tokens, cleared
-        if entry.is_result and not cleared:
+        if entry.is_system:
+            self.system_tokens += tokens - entry.tokens
+        if entry.is_result and not entry.is_settled:
+            self.result_tokens += tokens - entry.tokens
+        entry.item, entry.tokens = item, tokens
+        entry.memo.clear()
+        if cleared:
+            self.settle(origin)
+        elif entry.is_result and entry.is_settled:  # it stands among the results again
+            entry.is_settled = False
+            self.settled -= 1
             self.result_tokens += tokens
-            if not was_open:  # it stands among the results again, in its place
-                wanted = self.results | {origin: entry}
-                self.results = {o: e for o, e in self.entries.items() if o in wanted}
-        elif was_open:
-            self.results.pop(origin, None)
+            wanted = self.results | {origin: entry}
+            self.results = {o: e for o, e in self.entries.items() if o in wanted}
 
-    def replace(self, origins: Iterable[Origin], new: Mapping[Origin, tuple[Item, int]]) -> None:
-        """Items leave, and new ones stand where the first of them stood; else at the end."""
+    def settle(self, origin: Origin) -> None:
+        """A result that a placeholder replaces, or that is smaller than any placeholder."""
+        entry = self.entries[origin]
+        if entry.is_result and not entry.is_settled:
+            self.results.pop(origin, None)
+            self.result_tokens -= entry.tokens
+            self.settled += 1
+        entry.is_settled = True
+
+    def replace(
+        self,
+        origins: Iterable[Origin],
+        new: Mapping[Origin, tuple[Item, int]],
+        *,
+        at_last: bool = False,
+    ) -> None:
+        """Items leave, and new ones stand where the first (or the last) of them stood."""
         leaving = {origin: self.entries[origin] for origin in origins if origin in self.entries}
         if not leaving:
             for origin, (item, tokens) in new.items():
                 self.append(origin, item, tokens)
             return
-        place = min(entry.order for entry in leaving.values())
-        self._changed = min(self._changed, place)
+        orders = [entry.order for entry in leaving.values()]
+        self._changed = min(self._changed, *orders)
+        place = max(orders) if at_last else min(orders)
         self.touched.update(dict.fromkeys((*leaving, *new)))
         for origin, entry in leaving.items():
             self._count(entry, -1)
@@ -207,7 +292,9 @@ class Window:
                 del self.entries[origin]
         if not new:
             return
-        step = 1.0 / (len(new) + 1)
+        self._last = None
+        behind = (e.order for e in self.entries.values() if e.order > place)
+        step = (min(behind, default=place + 1) - place) / (len(new) + 1)
         fresh = [
             self._entry(origin, item, tokens, place + index * step)
             for index, (origin, (item, tokens)) in enumerate(new.items())
@@ -265,7 +352,3 @@ class Window:
             front += first.tokens
             back += last.tokens
         return front
-
-    def oldest(self) -> Iterator[Entry]:
-        """The items that are not of the leading system run, the oldest first."""
-        return (entry for entry in self.entries.values() if not entry.is_system)

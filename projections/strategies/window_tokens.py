@@ -6,15 +6,16 @@ With ``low`` the context goes down to a low-water mark, so that the next calls c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from projections.runs import Origin
 from projections.strategies import base
 from projections.strategies.base import Moment, MomentKind, Strategy
 from projections.strategies.decisions import Compact, Decision
-from projections.strategies.window import Window
+from projections.strategies.window import Entry, Window
 
 
 class TokenWindow(Strategy):
@@ -32,6 +33,11 @@ class TokenWindow(Strategy):
 
     parameters: Parameters
 
+    @property
+    def limit(self) -> int:
+        """What fits."""
+        return self.parameters.tokens
+
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether more stands than fits."""
         return window.tokens > self.parameters.tokens
@@ -39,17 +45,32 @@ class TokenWindow(Strategy):
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction without messages, of the oldest units."""
         p = self.parameters
-        over = window.tokens - p.tokens * p.low // 100
-        last = window.last_human()
-        gone: dict[int, None] = {}
-        for entry in window.oldest():
-            if over <= 0:
-                break
-            number = entry.unit.number
-            if number in gone or window.untouchable(entry) or entry is last:
-                continue
-            gone[number] = None
-            over -= sum(each.tokens for each in entry.unit.items.values())
-        origins = tuple(o for number in gone for o in window.units[number].items)
-        if origins:
-            yield Compact(origins, reason=f"over {p.tokens} tokens")
+        gone = oldest_over(window, p.tokens * p.low // 100)
+        if gone:
+            yield Compact(gone, reason=f"over {p.tokens} tokens")
+
+
+def oldest_over(
+    window: Window, tokens: int, keep: Callable[[Entry], bool] | None = None
+) -> tuple[Origin, ...]:
+    """The items of the oldest units that must leave so that no more than these tokens stand.
+
+    Units that may not leave, and those with an item that ``keep`` names, are passed over.
+    """
+    over = window.tokens - tokens
+    seen: set[int] = set()
+    gone: list[Origin] = []
+    for entry in window.oldest():
+        if over <= 0:
+            break
+        unit = entry.unit
+        if unit.number in seen:
+            continue
+        seen.add(unit.number)
+        if not window.removable(unit):
+            continue
+        if keep is not None and any(keep(each) for each in unit.items.values()):
+            continue
+        gone += unit.items
+        over -= unit.tokens
+    return tuple(gone)

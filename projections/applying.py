@@ -1,0 +1,314 @@
+"""Decisions, applied to a window: what is legal and saves something is done, and all is noted.
+
+A strategy proposes. What may not be touched stays, whatever it says: system messages, pinned items,
+open calls, the newest human message, signed thinking, a summary, a placeholder. What saves nothing
+is declined, and that is noted once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from eventlog import messages
+from projections.items import Item
+from projections.reading import binds_thinking
+from projections.runs import Origin
+from projections.strategies.base import Moment, Strategy
+from projections.strategies.decisions import (
+    Compact,
+    Decision,
+    Restore,
+    Revise,
+    Said,
+    Substitute,
+    Summary,
+)
+from projections.strategies.marks import unframed
+from projections.strategies.spec import parse
+from projections.strategies.window import Entry, Window
+from projections.tokens import Counter, count_item
+
+Summarize = Callable[[Summary, Sequence[Item]], str | None]
+"""From what is to be summarised to its text; None where no summary can be had."""
+
+ChangeKind = Literal[
+    "cut",
+    "cleared",
+    "deduplicated",
+    "revised",
+    "restored",
+    "summarised",
+    "dropped",
+    "declined",
+    "over_budget",
+]
+Rung = Literal["", "summary", "clear", "truncate", "cut", "over_budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One decision as it was applied or declined."""
+
+    position: int
+    call: int
+    """The calls made before it."""
+    kind: str
+    """One of ChangeKind, or the form that an observed session's item was given."""
+    items: tuple[Origin, ...]
+    before: int
+    after: int
+    """Tokens of what it changed, before and after."""
+    reason: str
+    rung: Rung = ""
+    """The rung of the ladder that it was: empty where the strategy's own decision did."""
+    messages: tuple[Origin, ...] = ()
+    """What a compaction put into the context."""
+    unseen: tuple[Origin, ...] = ()
+    """Of a summary: the items of which the summarizer was shown nothing. They are lost."""
+    strategy: str = ""
+
+
+TRIES = 3
+"""Failed summaries in a row after which a strategy's summarizer is not asked again."""
+
+
+@dataclass(slots=True)
+class Applier:
+    """Applies decisions to a window, and keeps what it did."""
+
+    window: Window
+    counting: Counter
+    summarize: Summarize | None = None
+    changes: list[Change] = field(default_factory=list)
+    fates: dict[Origin, Change | None] = field(default_factory=dict)
+    """What took each item out of the context; None: the session was rewound."""
+    needs_summary: int = 0
+    """Summaries that could not be had."""
+    made: int = 0
+    """Messages that compactions brought in, ever."""
+    moment: Moment = field(default_factory=lambda: Moment("model_call", 0))
+    strategy: str = ""
+    rung: Rung = ""
+    _declined: list[tuple[Origin, ...]] = field(default_factory=list)
+    _said: dict[str, str] = field(default_factory=dict)
+    """The last reason for which each strategy was declined."""
+    _failed: dict[str, int] = field(default_factory=dict)
+
+    def decided(self, strategy: Strategy, moment: Moment, rung: Rung = "") -> None:
+        """Ask a strategy, and apply what it decides."""
+        self.moment, self.strategy, self.rung = moment, strategy.spec, rung
+        for decision in list(strategy.decide(self.window, moment)):
+            self.apply(decision)
+        declined = tuple(origin for items in self._declined for origin in items)
+        if declined:
+            self._declined.clear()
+            self._decline(declined, "no gain")
+
+    def apply(self, decision: Decision, *, last_human: bool = False) -> None:
+        """Apply one decision. ``last_human``: the newest human message may be cut as well."""
+        if isinstance(decision, Substitute):
+            self._substitute(decision, last_human)
+        elif isinstance(decision, Compact):
+            self._compact(decision)
+        elif isinstance(decision, Revise):
+            self._revise(decision)
+        elif isinstance(decision, Restore):
+            self._restore(decision)
+
+    def note(self, kind: ChangeKind, items: tuple[Origin, ...], reason: str, after: int) -> None:
+        """Keep what is no decision: what cannot be reduced, or was not worth it."""
+        self._changed(kind, items, self.window.tokens, after, reason)
+
+    # -- one item -------------------------------------------------------------------------------
+
+    def _touchable(self, origin: Origin, last_human: bool = False) -> Entry | None:
+        """The item, if its content may be replaced."""
+        entry = self.window.entries.get(origin)
+        if entry is None or entry.is_system or entry.is_summary or entry.origin in self.window.pins:
+            return None
+        if not last_human and entry is self.window.last_human():
+            return None
+        return None if binds_thinking(entry.item) else entry
+
+    def _substitute(self, decision: Substitute, last_human: bool) -> None:
+        entry = self._touchable(decision.item, last_human)
+        if entry is None or entry.item.form in ("cleared", "deduplicated"):
+            return
+        original = entry.original
+        message = messages.with_content(original.dialect, original.message, decision.content)
+        item = replace(original, message=message, form=decision.kind, _parts=[])
+        settled = decision.kind != "cut"
+        if not self._in_force(entry, item, decision.kind, decision.reason, settled) and settled:
+            self.window.settle(decision.item)
+
+    def _revise(self, decision: Revise) -> None:
+        entry = self._touchable(decision.item)
+        if entry is None or entry is self.window.last_answer():
+            return
+        item = replace(entry.original, message=decision.message, form="revised", _parts=[])
+        self._in_force(entry, item, "revised", decision.reason, settled=False)
+
+    def _in_force(
+        self, entry: Entry, item: Item, kind: ChangeKind, reason: str, settled: bool
+    ) -> bool:
+        tokens, before = count_item(self.counting, item), entry.tokens
+        if tokens >= before:
+            self._declined.append((entry.origin,))
+            return False
+        self.window.substitute(entry.origin, item, tokens, cleared=settled)
+        self._changed(kind, (entry.origin,), before, tokens, reason)
+        return True
+
+    def _restore(self, decision: Restore) -> None:
+        entry = self.window.entries.get(decision.item)
+        if entry is None or entry.item is entry.original:
+            return
+        before = entry.tokens
+        self.window.substitute(decision.item, entry.original, entry.original_tokens, cleared=False)
+        self._changed("restored", (decision.item,), before, entry.tokens, "restored")
+
+    # -- many items -----------------------------------------------------------------------------
+
+    def _compact(self, decision: Compact) -> None:
+        chosen = self._whole_units(decision.items)
+        if not chosen:
+            return
+        if isinstance(decision.by, Summary):
+            self._summarise(decision, decision.by, chosen)
+        else:
+            self._replace(decision, chosen, decision.by)
+
+    def _summarise(self, decision: Compact, wanted: Summary, chosen: Sequence[Entry]) -> None:
+        if all(entry.is_summary for entry in chosen):
+            return  # a summary of nothing but summaries says nothing new
+        shown = [entry for entry in chosen if _shown(wanted, entry.item)]
+        text = self._summary(wanted, shown)
+        reason = "no summary could be had"
+        if text:
+            seen = {entry.origin for entry in shown}
+            unseen = tuple(entry.origin for entry in chosen if entry.origin not in seen)
+            if self._replace(decision, chosen, wanted.frame(text), unseen):
+                self._failed.pop(self.strategy, None)
+                return
+            reason = "the summary is not smaller than what it covers"
+        if shown and self.summarize is not None:
+            self._failed[self.strategy] = self._failed.get(self.strategy, 0) + 1
+        self.needs_summary += 1
+        self._fall_back(decision, chosen, reason)
+
+    def _summary(self, wanted: Summary, shown: Sequence[Entry]) -> str:
+        if self.summarize is None or not shown or self._failed.get(self.strategy, 0) >= TRIES:
+            return ""
+        text = self.summarize(wanted, [_without_marks(entry) for entry in shown])
+        return text.strip() if text else ""
+
+    def _fall_back(self, decision: Compact, chosen: Sequence[Entry], reason: str) -> None:
+        if not decision.fallback:
+            self._decline(tuple(entry.origin for entry in chosen), reason)
+            return
+        rung, self.rung = self.rung, "truncate"
+        if decision.fallback == "drop":
+            self._replace(replace(decision, reason=reason), chosen, ())
+        else:
+            for strategy in parse(decision.fallback):
+                for other in list(strategy.decide(self.window, self.moment)):
+                    self.apply(other)
+        self.rung = rung
+
+    def _replace(
+        self,
+        decision: Compact,
+        chosen: Sequence[Entry],
+        said: Sequence[Said],
+        unseen: tuple[Origin, ...] = (),
+    ) -> bool:
+        covered = tuple(entry.origin for entry in chosen)
+        before = sum(entry.tokens for entry in chosen)
+        new = self._new_items(said)
+        after = sum(tokens for _, tokens in new.values())
+        if after >= before:
+            self._declined.append(covered)
+            return False
+        self.window.replace(covered, new, at_last=decision.place == "last")
+        kind: ChangeKind = "summarised" if said and isinstance(decision.by, Summary) else "dropped"
+        self._changed(kind, covered, before, after, decision.reason, tuple(new), unseen)
+        self.fates.update(dict.fromkeys(covered, self.changes[-1]))
+        return True
+
+    def _whole_units(self, origins: Iterable[Origin]) -> list[Entry]:
+        """Only units that are named whole and may leave, in the order of the context."""
+        window = self.window
+        named = {origin for origin in origins if origin in window.entries}
+        units = {window.entries[origin].unit.number for origin in named}
+        found: list[Entry] = []
+        for number in units:
+            unit = window.units[number]
+            if unit.items.keys() <= named and window.removable(unit):
+                found.extend(unit.items.values())
+        found.sort(key=lambda entry: entry.order)
+        return found
+
+    def _new_items(self, said: Sequence[Said]) -> dict[Origin, tuple[Item, int]]:
+        found: dict[Origin, tuple[Item, int]] = {}
+        for each in said:
+            self.made += 1
+            name = f"0.{self.made}"
+            item = Item(
+                id=name,
+                rendition=name,
+                kind="summary",
+                dialect="openai_chat",
+                role=each.role,
+                message={"role": each.role, "content": each.text},
+                source="injected",
+                label=each.label,
+            )
+            found[name] = (item, count_item(self.counting, item))
+        return found
+
+    # -- notes ----------------------------------------------------------------------------------
+
+    def _decline(self, items: tuple[Origin, ...], reason: str) -> None:
+        """Once for each strategy, until it is another reason or something was changed."""
+        if self._said.get(self.strategy) != reason:
+            tokens = sum(self.window.entries[o].tokens for o in items if o in self.window.entries)
+            self._changed("declined", items, tokens, tokens, reason)
+            self._said[self.strategy] = reason
+
+    def _changed(
+        self,
+        kind: ChangeKind,
+        items: tuple[Origin, ...],
+        before: int,
+        after: int,
+        reason: str,
+        made: tuple[Origin, ...] = (),
+        unseen: tuple[Origin, ...] = (),
+    ) -> None:
+        rung = self.rung or ("summary" if kind == "summarised" else "")
+        at, calls = self.moment.position, self.window.calls
+        self.changes.append(
+            Change(at, calls, kind, items, before, after, reason, rung, made, unseen, self.strategy)
+        )
+        if kind not in ("declined", "over_budget"):
+            self._said.pop(self.strategy, None)
+
+
+def _shown(wanted: Summary, item: Item) -> bool:
+    """Whether the summarizer is shown something of the item."""
+    if not wanted.texts_only:
+        return bool(item.parts)
+    return item.role in ("user", "assistant") and any(
+        part.kind == "text" and part.text.strip() for part in item.parts
+    )
+
+
+def _without_marks(entry: Entry) -> Item:
+    """An earlier summary is shown as what it says, so that it is folded in and not nested."""
+    item = entry.item
+    if not entry.is_summary:
+        return item
+    message = messages.with_content(item.dialect, item.message, unframed(item.text))
+    return replace(item, message=message, _parts=[])

@@ -1,0 +1,63 @@
+"""One item as it stands in a window, and the unit that it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from projections.dialects.translate import result_text
+from projections.items import Item
+from projections.runs import Origin
+
+
+@dataclass(slots=True)
+class Unit:
+    """Items that stay or leave together."""
+
+    number: int
+    items: dict[Origin, Entry] = field(default_factory=dict)
+    waiting: int = 0
+    """Calls that have no result yet."""
+
+    @property
+    def tokens(self) -> int:
+        """Of all its items."""
+        return sum(entry.tokens for entry in self.items.values())
+
+
+@dataclass(slots=True)
+class Entry:
+    """An item that stands, and what is known of it."""
+
+    origin: Origin
+    item: Item
+    tokens: int
+    unit: Unit
+    order: float
+    """Grows along the context; what takes the place of items takes their order too."""
+    call: int
+    """How many calls had been made when it came in: its age is counted in calls."""
+    turn: int
+    """Which human turn it belongs to, from 1; 0 before the first."""
+    original: Item
+    original_tokens: int
+    is_system: bool
+    is_human: bool
+    is_result: bool
+    is_summary: bool = False
+    is_settled: bool = False
+    """A placeholder stands in its place, or none would be smaller; a cut text is none."""
+    failed: bool = False
+    """A tool result that says that it is an error."""
+    tool: str = ""
+    """Of a result: the tool, and the arguments it was called with."""
+    arguments: str = ""
+    memo: dict[str, Any] = field(default_factory=dict)
+    """What strategies worked out of its present text, so that they work it out once."""
+
+    @property
+    def result_text(self) -> str:
+        """The text of a result; what is no text, such as a picture, is noted in it."""
+        item = self.original
+        found = [result_text(item.dialect, part) for part in item.parts if part.kind == "result"]
+        return "\n".join(found)

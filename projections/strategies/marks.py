@@ -1,0 +1,51 @@
+"""The marks that strategies leave in a context: around a summary, in place of a result, in a cut.
+
+A mark is a function of what it stands for, and of nothing else: no clock, no running number, no
+place in a list. So it is the same at every later call, and a provider's cache holds.
+"""
+
+from __future__ import annotations
+
+from projections.runs import Origin
+
+SUMMARY_OPEN = "<summary-of-earlier-conversation>"
+SUMMARY_CLOSE = "</summary-of-earlier-conversation>"
+ACKNOWLEDGEMENT = "I have read the summary of the earlier conversation and continue from there."
+"""What the model is shown as its own answer to a summary, so that turns alternate."""
+
+LEFT_OUT = "\n[… {count} characters left out …]\n"
+
+
+def framed(summary: str) -> str:
+    """A summary between the two fixed marks."""
+    return f"{SUMMARY_OPEN}\n{summary.strip()}\n{SUMMARY_CLOSE}"
+
+
+def unframed(text: str) -> str:
+    """The summary between the marks: it is folded into the next one, and never nested in it."""
+    _, opened, rest = text.partition(SUMMARY_OPEN)
+    inner, closed, _ = rest.rpartition(SUMMARY_CLOSE)
+    return inner.strip() if opened and closed else text
+
+
+def cleared(tool: str, origin: Origin) -> str:
+    """What stands in place of a result, and how to get it back."""
+    named = tool or "the tool"
+    return (
+        f"[The result of {named} was cleared. It is item {origin} of the log; "
+        f"call {named} again if it is needed]"
+    )
+
+
+def similar(count: int, tool: str, kept: Origin) -> str:
+    """What stands in place of a result that a later one repeats."""
+    results = "1 similar result" if count == 1 else f"{count} similar results"
+    return f"[{results} of {tool or 'the tool'} omitted; the latest is item {kept} of the log]"
+
+
+def cut(text: str, limit: int) -> str:
+    """Head and tail of a text, ``limit`` code points together; the tail has the odd one."""
+    head = limit // 2
+    tail = limit - head
+    left_out = LEFT_OUT.format(count=len(text) - limit)
+    return text[:head] + left_out + text[len(text) - tail :]
