@@ -1,0 +1,1 @@
+"""What each strategy would have cost, thrown away, and missed later; measured call by call."""

@@ -1,0 +1,361 @@
+"""What is the same for every strategy over one session, found once: what each call needed.
+
+For call k, a literal of its answer is *needed* when it occurred in what the harness had then, after
+the leading system messages, and neither those nor the first task hold it. Its *distance* is the
+number of calls since its last occurrence. "What the harness had" is the context that no compaction
+would ever have touched: after a rewind, without what was taken back.
+
+Literals are the anchors of the answers (see ``projections.anchors``). They are looked for in the
+text of every item as whole words, so no text but the answers' is searched for anchors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from projections.anchors import Anchor, Kind, item_anchors
+from projections.items import Item
+from projections.metrics.actions import Action, action
+from projections.metrics.mentions import Mentions, texts
+from projections.reading import calls_of, is_system, results_of
+from projections.recording import Answer, Recording, Step
+from projections.runs import Origin
+from projections.tokens import Counter, count_item
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A literal that an answer used and that had been said before."""
+
+    literal: int
+    """Its place in ``Ground.anchors``."""
+    kind: Kind
+    distance: int
+    last: Origin
+    """The item in which it stood last."""
+    in_arguments: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A tool call made again although nothing that it names was written in between."""
+
+    tool: str
+    earlier: Origin
+    """The item that holds the result of the earlier call."""
+    tokens: int
+    """Of the result that came the second time."""
+
+
+@dataclass(slots=True)
+class CallFacts:
+    """What is known of one call, whatever the context."""
+
+    position: int
+    when: str
+    tools: int
+    """Tokens of the tool definitions that it named."""
+    tools_at: int
+    output: int
+    """Tokens of the answer: as billed, else as counted."""
+    billed: int
+    """Input tokens as billed, cached ones too; 0 where the recording does not say."""
+    cached: int
+    needs: list[Need] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
+    """Files first written by this call's answer, as literals."""
+    read: list[int] = field(default_factory=list)
+    last_human: Origin | None = None
+    todo: Origin | None = None
+    """The item with the latest to-do list or plan, before this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendition:
+    """An item as it stands in a context, and what it mentions."""
+
+    item: Item
+    tokens: int
+    mentions: frozenset[int]
+    digest: bytes
+
+
+class Ground:
+    """The facts of one recording."""
+
+    def __init__(self, recording: Recording, counting: Counter) -> None:
+        self.recording = recording
+        self.counting = counting
+        self.items: dict[Origin, Step] = {
+            step.origin: step for step in recording.steps if step.kind == "item"
+        }
+        self.calls: list[CallFacts] = []
+        self.standing: set[Origin] = set()
+        """What no strategy at all would have left in the context at the last call."""
+        self.head: list[Origin] = []
+        """The leading system messages, and what stands before and with the first task."""
+        self.pinned: dict[Origin, None] = {}
+        answers = {at: _answered(answer) for at, answer in recording.answers.items()}
+        actions = {origin: _actions(step) for origin, step in self.items.items()}
+        self.anchors, self._places = _universe(answers.values(), actions.values())
+        self._mentions = Mentions([anchor.text for anchor in self.anchors])
+        self._inside: dict[tuple[Origin, str, bytes], frozenset[int]] = {}
+        self._original: dict[Origin, Rendition] = {}
+        _Walk(self, answers, actions).run()
+
+    def literal(self, text: str) -> int:
+        """The place of a literal."""
+        return self._places[text]
+
+    def original(self, origin: Origin) -> Rendition:
+        """An item of the recording as it came in."""
+        found = self._original.get(origin)
+        if found is None:
+            step = self.items[origin]
+            assert step.item is not None
+            found = self._original[origin] = self._rendition(origin, step.item, step.tokens)
+        return found
+
+    def rendition(self, origin: Origin, item: Item, tokens: int) -> Rendition:
+        """An item as it stands in some context; the same text is looked through once."""
+        step = self.items.get(origin)
+        if step is not None and step.item is item:
+            return self.original(origin)
+        return self._rendition(origin, item, tokens)
+
+    def _rendition(self, origin: Origin, item: Item, tokens: int) -> Rendition:
+        digest = _digest(item)
+        key = (origin, item.kind, digest)
+        mentions = self._inside.get(key)
+        if mentions is None:
+            mentions = self._inside[key] = self._mentions.inside(texts(item))
+        return Rendition(item, tokens, mentions, digest)
+
+
+def _digest(item: Item) -> bytes:
+    message = json.dumps(item.message, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(f"{item.role}\n{message}".encode("utf-8", "surrogatepass")).digest()
+
+
+# -- literals -------------------------------------------------------------------------------------
+
+_Answered = list[tuple[Anchor, bool]]
+"""Anchors of an answer, and whether they stand in the arguments of a call."""
+
+
+def _answered(answer: Answer) -> _Answered:
+    found: dict[str, tuple[Anchor, bool]] = {}
+    for item in answer.items:
+        calls = tuple(part for part in item.parts if part.kind == "call")
+        inside = set(item_anchors(replace(item, _parts=[calls]))) if calls else set()
+        for anchor in item_anchors(item):
+            if anchor.kind != "rule":
+                text = " ".join(anchor.text.split())
+                known = found.get(text)
+                argument = anchor in inside or (known is not None and known[1])
+                found[text] = (known[0] if known else Anchor(anchor.kind, text), argument)
+    return list(found.values())
+
+
+def _actions(step: Step) -> list[tuple[str, Action]]:
+    assert step.item is not None
+    return [(part.id, action(part)) for part in calls_of(step.item) if part.kind == "call"]
+
+
+def _universe(
+    answers: Iterable[_Answered], actions: Iterable[list[tuple[str, Action]]]
+) -> tuple[list[Anchor], dict[str, int]]:
+    found: dict[str, Anchor] = {}
+    for answer in answers:
+        for anchor, _ in answer:
+            found.setdefault(anchor.text, anchor)
+    for each in actions:
+        for _, done in each:
+            for path in (*done.writes, *done.reads):
+                found.setdefault(path, Anchor("path", path))
+    return list(found.values()), {text: place for place, text in enumerate(found)}
+
+
+# -- the walk -------------------------------------------------------------------------------------
+
+
+class _Walk:
+    """Once through the steps, with what stands if nothing is ever compacted."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        answers: dict[int, _Answered],
+        actions: dict[Origin, list[tuple[str, Action]]],
+    ) -> None:
+        self.ground, self.answers, self.actions = ground, answers, actions
+        self.standing: dict[Origin, int] = {}
+        """With the number of calls that had been made when it came."""
+        self.arrived: dict[Origin, int] = {}
+        self.by_position: dict[int, CallFacts] = {}
+        self.mentions: dict[Origin, frozenset[int]] = {}
+        self.last: dict[int, tuple[int, Origin]] = {}
+        self.head: frozenset[int] = frozenset()
+        self.heading = True
+        self.open: dict[str, list[tuple[str, Origin]]] = {}
+        self.done: dict[str, tuple[Origin, int]] = {}
+        """By the key of a call: the item of its last result, and how many writes came before."""
+        self.results: dict[tuple[Origin, str], Origin] = {}
+        self.writes = 0
+        self.written_at: dict[str, int] = {}
+        self.tools: dict[int, int] = {}
+        self.known: dict[bool, set[str]] = {True: set(), False: set()}
+        self.human: Origin | None = None
+        self.todo: Origin | None = None
+
+    def run(self) -> None:
+        steps = self.ground.recording.steps
+        self._answer_results(steps)
+        for number, step in enumerate(steps):
+            if step.kind == "item":
+                self._item(step)
+            elif step.kind == "call":
+                self._call(step)
+            elif step.kind == "revise" and step.item is not None:
+                made = self.ground.rendition(step.origin, step.item, step.tokens)
+                self.mentions[step.origin] = made.mentions
+                if step.origin in self.standing:
+                    self._mention(step.origin)
+            elif step.kind == "rewind":
+                self._rewind(steps[:number], step)
+            elif step.kind == "pin":
+                self.ground.pinned[step.origin] = None
+            elif step.kind == "unpin":
+                self.ground.pinned.pop(step.origin, None)
+            elif step.kind == "tools":
+                self.tools[step.position] = step.tokens
+
+    def _answer_results(self, steps: Sequence[Step]) -> None:
+        """Which item answers which call: the nearest call before it with its id."""
+        waiting: dict[str, list[Origin]] = {}
+        for step in steps:
+            if step.kind != "item" or step.item is None:
+                continue
+            for part in results_of(step.item):
+                if waiting.get(part.id):
+                    self.results[(waiting[part.id].pop(), part.id)] = step.origin
+            for part in calls_of(step.item):
+                waiting.setdefault(part.id, []).append(step.origin)
+
+    def _item(self, step: Step) -> None:
+        item, origin = step.item, step.origin
+        assert item is not None
+        if self.heading:
+            if is_system(item):
+                self.ground.head.append(origin)
+            elif item.is_human:
+                self.ground.head.append(origin)
+                self.heading = False
+            if self.ground.head[-1:] == [origin]:
+                self.head |= self.ground.original(origin).mentions
+        if item.is_human:
+            self.human = origin
+        self.mentions[origin] = self.ground.original(origin).mentions
+        self.arrived[origin] = self.standing[origin] = len(self.ground.calls)
+        self._mention(origin)
+        facts = self.by_position.get(item.call or 0)
+        for call_id, done in self.actions.get(origin, ()):
+            self._done(origin, call_id, done, facts)
+
+    def _mention(self, origin: Origin) -> None:
+        came = self.standing[origin]
+        for literal in self.mentions[origin]:
+            if literal not in self.last or self.last[literal][0] <= came:
+                self.last[literal] = (came, origin)
+
+    def _done(self, origin: Origin, call_id: str, done: Action, facts: CallFacts | None) -> None:
+        result = self.results.get((origin, call_id))
+        earlier = self.done.get(done.key)
+        if done.is_state:
+            self.todo = origin
+            return
+        if facts is not None and earlier is not None and not done.writes and result is not None:
+            at, writes = earlier
+            paths = done.reads
+            fresh = (
+                all(self.written_at.get(path, 0) <= writes for path in paths)
+                if paths
+                else self.writes == writes
+            )
+            if fresh and at in self.standing:
+                facts.repeats.append(Repeat(done.tool, at, self.ground.original(result).tokens))
+        if done.writes:
+            self.writes += 1
+            self.written_at.update(dict.fromkeys(done.writes, self.writes))
+        elif result is not None:
+            self.done[done.key] = (result, self.writes)
+        if facts is not None:
+            for paths, is_write, into in (
+                (done.writes, True, facts.written),
+                (done.reads, False, facts.read),
+            ):
+                for path in paths:
+                    if path not in self.known[is_write]:
+                        self.known[is_write].add(path)
+                        into.append(self.ground.literal(path))
+
+    def _call(self, step: Step) -> None:
+        ground = self.ground
+        answer = ground.recording.answers[step.position]
+        usage = answer.usage or {}
+        billed = sum(int(usage.get(name) or 0) for name in ("input", "cached", "cache_write"))
+        output = int(usage.get("output") or 0) or sum(
+            count_item(ground.counting, item) for item in answer.items
+        )
+        facts = CallFacts(
+            position=step.position,
+            when=step.when,
+            tools=self.tools.get(step.to, 0),
+            tools_at=step.to,
+            output=output,
+            billed=billed,
+            cached=int(usage.get("cached") or 0),
+            last_human=self.human if self.human in self.standing else None,
+            todo=self.todo if self.todo in self.standing else None,
+        )
+        made = len(ground.calls)
+        for anchor, in_arguments in self.answers.get(step.position, ()):
+            literal = ground.literal(anchor.text)
+            before = self.last.get(literal)
+            if before is not None and literal not in self.head:
+                distance = made - before[0]
+                facts.needs.append(Need(literal, anchor.kind, distance, before[1], in_arguments))
+        ground.calls.append(facts)
+        self.by_position[step.position] = facts
+        if len(ground.calls) == len(ground.recording.answers):
+            ground.standing = set(self.standing)
+
+    def _rewind(self, steps: Sequence[Step], step: Step) -> None:
+        kept = set(_standing(steps, step.to))
+        self.standing = {o: at for o, at in self.arrived.items() if o in kept}
+        self.last = {}
+        for origin in self.standing:
+            self._mention(origin)
+        humans = [o for o in self.standing if self._is_human(o)]
+        self.human = humans[-1] if humans else None
+
+    def _is_human(self, origin: Origin) -> bool:
+        item = self.ground.items[origin].item
+        return item is not None and item.is_human
+
+
+def _standing(steps: Sequence[Step], to: int) -> Iterator[Origin]:
+    """The items in force at a position, rewinds before it included."""
+    found: dict[Origin, None] = {}
+    for number, step in enumerate(steps):
+        if step.position > to:
+            break
+        if step.kind == "item":
+            found[step.origin] = None
+        elif step.kind == "rewind":
+            found = dict.fromkeys(_standing(steps[:number], step.to))
+    yield from found

@@ -1,0 +1,135 @@
+"""All metrics of one strategy over one session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import Field
+
+from projections.metrics import prices as pricing
+from projections.metrics.accounting import Accounting
+from projections.metrics.artifacts import Artifacts
+from projections.metrics.compactions import Compactions, compactions
+from projections.metrics.ground import Ground
+from projections.metrics.meter import Meter
+from projections.metrics.model import Result
+from projections.metrics.prefix import Curve, Prefix, curve, stability
+from projections.metrics.prices import Cost, Prices, Volume
+from projections.metrics.recall import Recall
+from projections.metrics.refetch import Refetch
+from projections.metrics.survival import Survival
+from projections.metrics.validity import Validity
+from projections.tokens import Calibration, calibrate
+from projections.whatif import Observer, WhatIf
+
+LEAST_CACHED = 1_024
+"""Tokens under which providers cache nothing."""
+
+
+class Options(Result):
+    """What a comparison takes as given."""
+
+    window: int | None = Field(default=None, gt=0)
+    """Tokens that the model can take; None: nothing is said of headroom."""
+    reserve: int = Field(default=0, ge=0)
+    """Of these, kept for the answer."""
+    prices: tuple[Prices, ...] = pricing.DEFAULT
+    ttl: float | None = Field(default=None, gt=0)
+    """Seconds that a cache lives; None: it never ends."""
+    least_cached: int = Field(default=LEAST_CACHED, ge=0)
+
+
+class Tokens(Result):
+    """The token curve of one run, in the named counter; tool definitions are counted."""
+
+    curve: tuple[int, ...]
+    peak: int
+    cumulative: int
+    output: int
+    """Of the recorded answers: the same for every strategy."""
+    calibrated_peak: int
+    """As the provider would have billed it."""
+    calibrated_cumulative: int
+    headroom: float | None
+    """What the largest context left of the window."""
+    overflow_calls: int | None
+
+
+class Measured(Result):
+    """Metrics 1 to 12 of one strategy over one session."""
+
+    session: str
+    calls: int
+    tokens: Tokens
+    compactions: Compactions
+    prefix: Prefix
+    volume: Volume
+    costs: tuple[Cost, ...]
+    validity: tuple[Validity, ...]
+    accounting: Accounting | None
+    """None where no call was made."""
+    recall: Recall
+    refetch: Refetch
+    survival: Survival | None
+    artifacts: Artifacts
+    digest: str
+    """Of the contexts of all calls."""
+
+
+def calibration(ground: Ground, base: Sequence[int]) -> Calibration:
+    """How far the counter is from what was billed, over the contexts as they were sent."""
+    billed = [facts.billed for facts in ground.calls]
+    return calibrate(list(zip(base, billed, strict=False)))
+
+
+def measure(
+    ground: Ground,
+    run: Callable[[Observer], WhatIf],
+    options: Options,
+    baseline: Measured | None = None,
+) -> Measured:
+    """Run a strategy and measure it; costs are held against the baseline, if there is one."""
+    meter = Meter(ground)
+    found = run(meter)
+    sent, breaks = curve(found, ground.calls, ttl=options.ttl, least=options.least_cached)
+    decided = compactions(found, ground)
+    output = sum(facts.output for facts in ground.calls)
+    base = baseline.tokens.curve if baseline is not None else sent.tokens
+    factor = calibration(ground, base).factor
+    volume = pricing.volume(sent, output, decided.shown, decided.written, factor)
+    held = baseline.volume if baseline is not None else None
+    return Measured(
+        session=ground.recording.key,
+        calls=len(found.calls),
+        tokens=_tokens(sent, output, factor, options),
+        compactions=decided,
+        prefix=stability(sent, breaks),
+        volume=volume,
+        costs=tuple(pricing.cost(volume, prices, held) for prices in options.prices),
+        validity=meter.validity.result(),
+        accounting=meter.accounting,
+        recall=meter.recall.result(),
+        refetch=meter.refetch.result(),
+        survival=meter.survived,
+        artifacts=meter.artifacts.result(),
+        digest=meter.digest,
+    )
+
+
+def _tokens(sent: Curve, output: int, factor: float, options: Options) -> Tokens:
+    peak = max(sent.tokens, default=0)
+    window = options.window
+    headroom = overflow = None
+    if window is not None:
+        headroom = round(1 - peak * factor / window, 6)
+        overflow = sum(tokens * factor > window - options.reserve for tokens in sent.tokens)
+    return Tokens(
+        curve=sent.tokens,
+        peak=peak,
+        cumulative=sum(sent.tokens),
+        output=output,
+        calibrated_peak=round(peak * factor),
+        calibrated_cumulative=round(sum(sent.tokens) * factor),
+        headroom=headroom,
+        overflow_calls=overflow,
+    )

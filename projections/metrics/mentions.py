@@ -1,0 +1,97 @@
+"""Which of a set of literals a text mentions, each as a whole word.
+
+One pass over the words of a text, whatever the number of literals: a literal is looked for only
+where its longest word stands. ``77120`` is not mentioned by ``177120``; runs of white space are
+equal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from projections.items import Item
+
+_WORD = re.compile(r"\w+", re.ASCII)
+
+
+def texts(item: Item) -> list[str]:
+    """What can be read in an item: what was said, what tools were given, what they returned.
+
+    Strings in a call's arguments are taken out of their JSON, where a quote is escaped.
+    """
+    found: list[str] = []
+    for part in item.parts:
+        if part.kind == "call":
+            found.extend(leaves(part.text))
+        elif part.kind in ("text", "result"):
+            found.append(part.text)
+    return found
+
+
+def leaves(arguments: str) -> list[str]:
+    """The strings and numbers in a call's arguments; the whole where it is no JSON."""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return [arguments]
+    return list(_leaves(value))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, dict):
+            stack.extend(reversed(each.values()))
+        elif isinstance(each, list):
+            stack.extend(reversed(each))
+        elif isinstance(each, str):
+            yield each
+        elif isinstance(each, int | float) and not isinstance(each, bool):
+            yield str(each)
+
+
+class Mentions:
+    """An index of literals; they are named by their places in it."""
+
+    def __init__(self, literals: Sequence[str]) -> None:
+        self.literals = [" ".join(literal.split()) for literal in literals]
+        self._by_word: dict[str, list[int]] = {}
+        self._wordless: list[int] = []
+        for place, literal in enumerate(self.literals):
+            words = _WORD.findall(literal)
+            if words:
+                self._by_word.setdefault(max(words, key=len), []).append(place)
+            elif literal:
+                self._wordless.append(place)
+
+    def inside(self, given: Iterable[str]) -> frozenset[int]:
+        """The literals that stand in one of the texts."""
+        found: set[int] = set()
+        for text in given:
+            words = self._by_word.keys() & set(_WORD.findall(text))
+            if not words and not self._wordless:
+                continue
+            flat = " ".join(text.split())
+            candidates = [place for word in words for place in self._by_word[word]]
+            for place in (*candidates, *self._wordless):
+                if place not in found and _stands(self.literals[place], flat):
+                    found.add(place)
+        return frozenset(found)
+
+
+def _stands(needle: str, text: str) -> bool:
+    at = text.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        if not (_cuts_word(text, at) or _cuts_word(text, end)):
+            return True
+        at = text.find(needle, at + 1)
+    return False
+
+
+def _cuts_word(text: str, at: int) -> bool:
+    return bool(0 < at < len(text) and _WORD.fullmatch(text[at - 1 : at + 1]))

@@ -1,0 +1,237 @@
+"""Whether a context can be sent as a strategy left it, call by call and dialect by dialect.
+
+Legality repairs whatever it is given, so every request is accepted in the end; this says how often
+it had to. The rules are those of ``legality``, judged here by what changes: a unit (an answer with
+its results) is looked at when one of its items comes, leaves or changes, and no context is ever
+looked through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from projections.metrics.ground import CallFacts, Ground, Rendition
+from projections.metrics.model import Result, ratio
+from projections.reading import (
+    binds_thinking,
+    calls_of,
+    only_thinks,
+    readable,
+    results_of,
+    role_of,
+    says_something,
+)
+from projections.runs import Origin
+from projections.strategies.window import Entry, Window
+
+Dialect = Literal["openai_chat", "openai_responses", "anthropic"]
+DIALECTS: tuple[Dialect, ...] = ("openai_chat", "openai_responses", "anthropic")
+Rule = Literal[
+    "unanswered_call",
+    "orphan_result",
+    "misplaced_result",
+    "repeated_call_id",
+    "thinking_changed",
+    "thinking_alone",
+    "empty_message",
+    "system_lost",
+    "no_user_first",
+    "last_user_lost",
+]
+_ONLY: dict[Rule, Dialect] = {"thinking_alone": "openai_responses", "empty_message": "anthropic"}
+"""Rules that one provider alone has."""
+
+
+class Failure(Result):
+    """A call whose context could not be sent as it was."""
+
+    call: int
+    rule: Rule
+    items: tuple[str, ...]
+
+
+class Validity(Result):
+    """Of one dialect."""
+
+    dialect: Dialect
+    calls: int
+    valid: int
+    share: float | None
+    first: Failure | None
+    by_rule: dict[Rule, int]
+    """Calls that broke each rule."""
+
+
+class ValidityMeter:
+    """Follows which rules a context breaks."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self._broken: dict[Rule, dict[Origin, None]] = {}
+        """Items at fault, by rule; those that ``_now`` finds are not in it."""
+        self._open: dict[Origin, None] = {}
+        """Items of units with an open call."""
+        self._ids: dict[str, dict[Origin, None]] = {}
+        self._repeated: set[str] = set()
+        self._gaps: dict[Origin, tuple[Origin, frozenset[Origin]]] = {}
+        """Results with something between them and their call: the call, and what it is."""
+        self._latest: Origin | None = None
+        """The newest item of the model."""
+        self._system: dict[Origin, None] = {}
+        self._alone: dict[Origin, Origin] = {}
+        """Reasoning, and the item behind it that it is bound to."""
+        self._calls = 0
+        self._failed: dict[Dialect, int] = dict.fromkeys(DIALECTS, 0)
+        self._first: dict[Dialect, Failure] = {}
+        self._by_rule: dict[Dialect, dict[Rule, int]] = {dialect: {} for dialect in DIALECTS}
+
+    def change(
+        self, origin: Origin, before: Rendition | None, after: Rendition | None, window: Window
+    ) -> None:
+        """An item came, left, or stands otherwise."""
+        if after is None:
+            if before is not None:
+                self._left(origin, before)
+            return
+        entry = window.entries[origin]
+        self._mark("empty_message", origin, readable(after.item) and not _says(entry))
+        if before is None:
+            self._came(origin, entry, window)
+        elif after.item.form not in ("original", "revised"):
+            self._mark("thinking_changed", origin, binds_thinking(entry.original))
+
+    def _mark(self, rule: Rule, origin: Origin, broken: bool) -> None:
+        if broken:
+            self._broken.setdefault(rule, {})[origin] = None
+        elif rule in self._broken:
+            self._broken[rule].pop(origin, None)
+
+    def _came(self, origin: Origin, entry: Entry, window: Window) -> None:
+        unit = entry.unit
+        if unit.waiting:
+            self._open[origin] = None
+        if entry.is_system:
+            self._system[origin] = None
+        for part in calls_of(entry.item):
+            holders = self._ids.setdefault(part.id, {})
+            holders[origin] = None
+            if len(holders) > 1:
+                self._repeated.add(part.id)
+        if role_of(entry.item) == "assistant":
+            self._bind(origin, window)
+            self._latest = origin
+        for part in results_of(entry.item):
+            caller = _caller(entry, part.id)
+            if caller is None:
+                self._mark("orphan_result", origin, True)
+            else:
+                self._place(origin, caller, entry, window)
+
+    def _bind(self, origin: Origin, window: Window) -> None:
+        """Reasoning that stood at the end is bound to what now stands behind it."""
+        back = reversed(window.entries)
+        last = next((o for o in back if o == origin), None)
+        before = next(back, None) if last is not None else None
+        if before is not None and only_thinks(window.entries[before].item):
+            self._alone[before] = origin
+
+    def _place(self, origin: Origin, caller: Origin, entry: Entry, window: Window) -> None:
+        """What stands between a result and its call that does not belong there."""
+        call = window.entries[caller]
+        if entry.order - call.order < len(entry.unit.items):
+            return  # nothing but other items of the answer
+        between = []
+        for other in reversed(window.entries.values()):
+            if other.origin == caller:
+                break
+            if other.order < entry.order and other.unit is not entry.unit:
+                between.append(other.origin)
+        if between:
+            self._gaps[origin] = (caller, frozenset(between))
+
+    def _left(self, origin: Origin, before: Rendition) -> None:
+        for broken in self._broken.values():
+            broken.pop(origin, None)
+        self._gaps.pop(origin, None)
+        self._alone.pop(origin, None)
+        self._open.pop(origin, None)
+        for part in calls_of(before.item):
+            holders = self._ids.get(part.id, {})
+            holders.pop(origin, None)
+            if len(holders) < 2:
+                self._repeated.discard(part.id)
+
+    def call(self, number: int, facts: CallFacts, window: Window) -> None:
+        """A call is made with what stands."""
+        self._calls += 1
+        failures = list(self._now(facts, window))
+        for dialect in DIALECTS:
+            found = [f for f in failures if _ONLY.get(f[0], dialect) == dialect]
+            if not found:
+                continue
+            self._failed[dialect] += 1
+            rule, items = found[0]
+            named = tuple(str(item) for item in items)
+            if dialect not in self._first:
+                self._first[dialect] = Failure(call=number, rule=rule, items=named)
+            counts = self._by_rule[dialect]
+            for rule in dict.fromkeys(f[0] for f in found):
+                counts[rule] = counts.get(rule, 0) + 1
+
+    def _now(self, facts: CallFacts, window: Window) -> Iterator[tuple[Rule, list[Origin]]]:
+        entries = window.entries
+        self._open = {o: None for o in self._open if o in entries and entries[o].unit.waiting}
+        latest = entries[self._latest].unit if self._latest in entries else None
+        waiting = [o for o in self._open if entries[o].unit is not latest]
+        if waiting:
+            yield "unanswered_call", waiting
+        for rule, items in self._broken.items():
+            if items:
+                yield rule, list(items)
+        misplaced = [
+            o for o, (caller, between) in self._gaps.items() if any(b in entries for b in between)
+        ]
+        if misplaced:
+            yield "misplaced_result", misplaced
+        if self._repeated:
+            found = [o for each in sorted(self._repeated) for o in self._ids[each]]
+            yield "repeated_call_id", found
+        alone = [o for o, behind in self._alone.items() if behind not in entries]
+        if alone:
+            yield "thinking_alone", alone
+        gone = [o for o in self._system if o not in entries]
+        if gone:
+            yield "system_lost", gone
+        first = next(window.oldest(), None)
+        if first is not None and role_of(first.item) != "user":
+            yield "no_user_first", [first.origin]
+        human = facts.last_human
+        if human is not None and (human not in entries or entries[human].item.form == "cut"):
+            yield "last_user_lost", [human]
+
+    def result(self) -> tuple[Validity, ...]:
+        """By dialect."""
+        return tuple(
+            Validity(
+                dialect=dialect,
+                calls=self._calls,
+                valid=self._calls - self._failed[dialect],
+                share=ratio(self._calls - self._failed[dialect], self._calls),
+                first=self._first.get(dialect),
+                by_rule=self._by_rule[dialect],
+            )
+            for dialect in DIALECTS
+        )
+
+
+def _caller(entry: Entry, call_id: str) -> Origin | None:
+    """The item of the unit that made the call."""
+    for origin, other in reversed(entry.unit.items.items()):
+        if any(part.id == call_id for part in calls_of(other.item)):
+            return origin
+    return None
+
+
+def _says(entry: Entry) -> bool:
+    return says_something(entry.item) or only_thinks(entry.item)
