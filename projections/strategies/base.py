@@ -85,6 +85,24 @@ class Strategy:
         return f"{self.name}:{','.join(words)}" if words else self.name
 
 
+class Combination(Strategy):
+    """A strategy that is made of others: what it expands to decides, and not itself."""
+
+    moment: ClassVar[MomentKind] = "model_call"
+
+    def triggered(self, window: Window, moment: Moment) -> bool:
+        """Never: its parts are asked."""
+        return False
+
+    def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
+        """Nothing: its parts decide."""
+        return ()
+
+    def expand(self) -> tuple[Strategy, ...]:
+        """Its parts, in the order in which they decide."""
+        raise NotImplementedError
+
+
 def _written(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()

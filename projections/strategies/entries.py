@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from projections.dialects.translate import result_text
@@ -56,8 +58,22 @@ class Entry:
     """What strategies worked out of its present text, so that they work it out once."""
 
     @property
+    def key(self) -> tuple[str, str]:
+        """Of a result: its tool and its arguments, however their keys are ordered."""
+        return self.tool, normal(self.arguments)
+
+    @property
     def result_text(self) -> str:
         """The text of a result; what is no text, such as a picture, is noted in it."""
         item = self.original
         found = [result_text(item.dialect, part) for part in item.parts if part.kind == "result"]
         return "\n".join(found)
+
+
+@lru_cache(maxsize=65_536)
+def normal(arguments: str) -> str:
+    """Arguments with their keys in order; what is no JSON stays as it is."""
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments

@@ -59,6 +59,9 @@ class Window:
         self.touched: dict[Origin, None] = {}
         """What came in, changed or left since the call before, in that order."""
         self._first_human: Origin | None = None
+        self._same: dict[tuple[str, str], dict[Origin, Entry]] = {}
+        self._repeats: dict[tuple[str, str], int] = {}
+        self._by_tool: dict[str, dict[Origin, Entry]] = {}
         self._open: dict[str, list[tuple[Unit, Part]]] = {}
         self._next_unit = 0
         self._last: Entry | None = None
@@ -114,6 +117,18 @@ class Window:
         """The tokens of a tool result that has this text."""
         return MESSAGE_TOKENS + CALL_TOKENS + self.counting.count(content)
 
+    def same(self, entry: Entry) -> list[Entry]:
+        """The results that can be replaced, of the same tool with the same arguments."""
+        return list(self._same.get(entry.key, {}).values()) if entry.arguments else []
+
+    def repeated(self, entry: Entry) -> int:
+        """How many results of the same tool with the same arguments ever came in."""
+        return self._repeats.get(entry.key, 0) if entry.arguments else 0
+
+    def by_tool(self, tool: str) -> dict[Origin, Entry]:
+        """The results of a tool that can be replaced, the oldest first."""
+        return self._by_tool.get(tool, {})
+
     def oldest(self) -> Iterator[Entry]:
         """The items that are not of the leading system run, the oldest first."""
         return (entry for entry in self.entries.values() if not entry.is_system)
@@ -134,6 +149,8 @@ class Window:
         for part in calls_of(item):
             self.tools[part.name] = self.tools.get(part.name, 0) + 1
         self.failures += entry.failed
+        if entry.is_result:
+            self._repeats[entry.key] = self._repeats.get(entry.key, 0) + 1
         if role_of(item) == "assistant":
             self._last_answer = entry
         self._last = entry
@@ -229,12 +246,24 @@ class Window:
                 queue[entry.origin] = entry
             else:
                 queue.pop(entry.origin, None)
+        if replaceable:
+            self._index(entry, sign)
         if entry.is_system:
             self.system_tokens += sign * entry.tokens
         if replaceable:
             self.result_tokens += sign * entry.tokens
         elif entry.is_result:
             self.settled += sign
+
+    def _index(self, entry: Entry, sign: int) -> None:
+        for queue in (
+            self._same.setdefault(entry.key, {}),
+            self._by_tool.setdefault(entry.tool, {}),
+        ):
+            if sign > 0:
+                queue[entry.origin] = entry
+            else:
+                queue.pop(entry.origin, None)
 
     def substitute(self, origin: Origin, item: Item, tokens: int, *, cleared: bool) -> None:
         """Another rendition comes into force; a cleared result is not asked about again."""
@@ -253,6 +282,7 @@ class Window:
         elif entry.is_result and entry.is_settled:  # it stands among the results again
             entry.is_settled = False
             self.settled -= 1
+            self._index(entry, 1)
             self.result_tokens += tokens
             wanted = self.results | {origin: entry}
             self.results = {o: e for o, e in self.entries.items() if o in wanted}
@@ -262,6 +292,7 @@ class Window:
         entry = self.entries[origin]
         if entry.is_result and not entry.is_settled:
             self.results.pop(origin, None)
+            self._index(entry, -1)
             self.result_tokens -= entry.tokens
             self.settled += 1
         entry.is_settled = True

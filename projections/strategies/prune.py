@@ -1,0 +1,96 @@
+"""What is least important leaves, by a score, down to a low-water mark.
+
+An item's score is ``base``, plus points for a user's words, an error, a decision and a failed tool
+(English and Chinese words), times a decay by age, times one plus its relevance to the current task.
+Age is counted in calls, never in wall-clock time: it halves every ``half_life`` calls. Relevance is
+the share of the newest human message's words that the item has. A unit is worth its best item; of
+equal units the older one leaves. Scores are worked out at the trigger only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from projections.strategies import base
+from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.decisions import Compact, Decision
+from projections.strategies.hashing import words
+from projections.strategies.signs import HEAD, shows_decision, shows_error, words_of
+from projections.strategies.window import Entry, Window
+
+
+class Prune(Strategy):
+    """``prune``: the lowest scores go."""
+
+    name: ClassVar[str] = "prune"
+    moment: ClassVar[MomentKind] = "model_call"
+
+    class Parameters(base.Parameters):
+        """The budget, and the weights of the score."""
+
+        tokens: Annotated[int, Field(ge=1)] = 100_000
+        low: Annotated[int, Field(ge=1, le=100)] = 60
+        """Per cent of ``tokens`` that it goes down to."""
+        base: Annotated[float, Field(ge=0)] = 5
+        user: Annotated[float, Field(ge=0)] = 3
+        error: Annotated[float, Field(ge=0)] = 5
+        decision: Annotated[float, Field(ge=0)] = 3
+        failed: Annotated[float, Field(ge=0)] = 4
+        half_life: Annotated[float, Field(gt=0)] = 20
+        """Calls after which a score has halved."""
+        max_score: Annotated[float, Field(ge=0)] = 0
+        """Only what scores less may leave; 0: whatever it takes."""
+
+    parameters: Parameters
+
+    @property
+    def limit(self) -> int | None:
+        """The budget, unless important units stay whatever it takes."""
+        return None if self.parameters.max_score else self.parameters.tokens
+
+    def triggered(self, window: Window, moment: Moment) -> bool:
+        """Whether more stands than the budget."""
+        return window.tokens > self.parameters.tokens
+
+    def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
+        """One compaction without messages, of the lowest units."""
+        p = self.parameters
+        task = self._task(window, moment)
+        latest = window.last_answer()
+        worth: dict[int, float] = {}
+        for entry in window.oldest():
+            number = entry.unit.number
+            worth[number] = max(worth.get(number, 0.0), self.score(entry, window, task))
+        over = window.tokens - p.tokens * p.low // 100
+        gone: list[int] = []
+        for number in sorted(worth, key=lambda each: worth[each]):
+            unit = window.units[number]
+            if over <= 0 or (p.max_score and worth[number] >= p.max_score):
+                break
+            if window.removable(unit) and (latest is None or unit is not latest.unit):
+                gone.append(number)
+                over -= unit.tokens
+        origins = tuple(origin for number in gone for origin in window.units[number].items)
+        if origins:
+            yield Compact(origins, reason="least important")
+
+    def score(self, entry: Entry, window: Window, task: Set[str]) -> float:
+        """How important an item is now."""
+        p = self.parameters
+        points = p.base
+        points += p.user if entry.is_human else 0
+        points += p.error if shows_error(entry) else 0
+        points += p.decision if shows_decision(entry) else 0
+        points += p.failed if entry.failed else 0
+        age = window.calls - entry.call
+        relevance = len(task & words_of(entry)) / len(task) if task else 0.0
+        return float(points * 2.0 ** (-age / p.half_life) * (1 + relevance))
+
+    def _task(self, window: Window, moment: Moment) -> Set[str]:
+        if moment.incoming is not None:
+            return frozenset(words(moment.incoming.text[:HEAD]))
+        last = window.last_human()
+        return words_of(last) if last is not None else frozenset()
