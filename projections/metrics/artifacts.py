@@ -5,7 +5,8 @@ A model that no longer knows which files it changed changes them again, or forge
 
 from __future__ import annotations
 
-from projections.metrics.ground import CallFacts, Ground
+from projections.metrics.facts import CallFacts
+from projections.metrics.ground import Ground
 from projections.metrics.model import Result, ratio
 from projections.metrics.recall import RecallMeter
 

@@ -14,74 +14,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from projections.anchors import Anchor, Kind, item_anchors
+from projections.anchors import Anchor, item_anchors
 from projections.items import Item
 from projections.metrics.actions import Action, action
+from projections.metrics.facts import CallFacts, Need, Rendition, Repeat, shape
+from projections.metrics.keepers import keepers
 from projections.metrics.mentions import Mentions, texts
 from projections.reading import calls_of, is_system, results_of
 from projections.recording import Answer, Recording, Step
 from projections.runs import Origin
 from projections.tokens import Counter, count_item
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """A literal that an answer used and that had been said before."""
-
-    literal: int
-    """Its place in ``Ground.anchors``."""
-    kind: Kind
-    distance: int
-    last: Origin
-    """The item in which it stood last."""
-    in_arguments: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """A tool call made again although nothing that it names was written in between."""
-
-    tool: str
-    earlier: Origin
-    """The item that holds the result of the earlier call."""
-    tokens: int
-    """Of the result that came the second time."""
-
-
-@dataclass(slots=True)
-class CallFacts:
-    """What is known of one call, whatever the context."""
-
-    position: int
-    when: str
-    tools: int
-    """Tokens of the tool definitions that it named."""
-    tools_at: int
-    output: int
-    """Tokens of the answer: as billed, else as counted."""
-    billed: int
-    """Input tokens as billed, cached ones too; 0 where the recording does not say."""
-    cached: int
-    needs: list[Need] = field(default_factory=list)
-    repeats: list[Repeat] = field(default_factory=list)
-    written: list[int] = field(default_factory=list)
-    """Files first written by this call's answer, as literals."""
-    read: list[int] = field(default_factory=list)
-    last_human: Origin | None = None
-    todo: Origin | None = None
-    """The item with the latest to-do list or plan, before this call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rendition:
-    """An item as it stands in a context, and what it mentions."""
-
-    item: Item
-    tokens: int
-    mentions: frozenset[int]
-    digest: bytes
 
 
 class Ground:
@@ -106,6 +50,8 @@ class Ground:
         self._inside: dict[tuple[Origin, str, bytes], frozenset[int]] = {}
         self._original: dict[Origin, Rendition] = {}
         _Walk(self, answers, actions).run()
+        items = {o: step.item for o, step in self.items.items() if step.item is not None}
+        self.keepers = keepers(items, self.head, self.pinned, self.standing)
 
     def literal(self, text: str) -> int:
         """The place of a literal."""
@@ -133,7 +79,7 @@ class Ground:
         mentions = self._inside.get(key)
         if mentions is None:
             mentions = self._inside[key] = self._mentions.inside(texts(item))
-        return Rendition(item, tokens, mentions, digest)
+        return Rendition(item, tokens, mentions, digest, shape(item))
 
 
 def _digest(item: Item) -> bytes:
@@ -151,13 +97,14 @@ def _answered(answer: Answer) -> _Answered:
     found: dict[str, tuple[Anchor, bool]] = {}
     for item in answer.items:
         calls = tuple(part for part in item.parts if part.kind == "call")
-        inside = set(item_anchors(replace(item, _parts=[calls]))) if calls else set()
-        for anchor in item_anchors(item):
-            if anchor.kind != "rule":
-                text = " ".join(anchor.text.split())
-                known = found.get(text)
-                argument = anchor in inside or (known is not None and known[1])
-                found[text] = (known[0] if known else Anchor(anchor.kind, text), argument)
+        rest = tuple(part for part in item.parts if part.kind != "call")
+        for parts, in_arguments in ((calls, True), (rest, False)):
+            for anchor in item_anchors(replace(item, _parts=[parts])) if parts else ():
+                if anchor.kind != "rule":
+                    text = " ".join(anchor.text.split())
+                    known = found.get(text)
+                    argument = in_arguments or (known is not None and known[1])
+                    found[text] = (known[0] if known else Anchor(anchor.kind, text), argument)
     return list(found.values())
 
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from projections.metrics.accounting import Accounting, accounting
 from projections.metrics.artifacts import ArtifactMeter
 from projections.metrics.compactions import COMPACTING
-from projections.metrics.ground import Ground, Rendition
+from projections.metrics.facts import Rendition
+from projections.metrics.ground import Ground
 from projections.metrics.recall import RecallMeter
 from projections.metrics.refetch import RefetchMeter
-from projections.metrics.survival import Survival, SurvivalMeter, keepers
+from projections.metrics.survival import Survival, SurvivalMeter
 from projections.metrics.taken import TakenBy
 from projections.metrics.validity import ValidityMeter
 from projections.runs import Origin
@@ -27,7 +28,7 @@ class Meter:
         self.recall = RecallMeter(ground)
         self.artifacts = ArtifactMeter(ground, self.recall)
         self.refetch = RefetchMeter()
-        self.survival = SurvivalMeter(ground, keepers(ground))
+        self.survival = SurvivalMeter(ground)
         self.validity = ValidityMeter(ground)
         self.taken = TakenBy()
         self.accounting: Accounting | None = None
@@ -47,7 +48,7 @@ class Meter:
         is_last = number == len(self.ground.calls)
         self.artifacts.call(facts, is_last)
         self.refetch.call(number, facts, window)
-        self.validity.call(number, facts, window)
+        self.validity.call(number, facts, window, self._shown)
         if compacted:
             self.survival.round(number, facts, window)
         if is_last:
@@ -71,7 +72,7 @@ class Meter:
             self._hash.update(f"{origin} left\n".encode())
         self.survival.change(origin, before, after)
         self.recall.change(origin, before, after)
-        self.validity.change(origin, before, after, window)
+        self.validity.change(origin, before, after, window, self._shown)
 
     @property
     def digest(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from projections.metrics.ground import CallFacts
+from projections.metrics.facts import CallFacts
 from projections.metrics.model import Result, ratio
 from projections.metrics.taken import NO_CHANGE
 from projections.whatif import WhatIf

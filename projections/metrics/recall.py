@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from projections.anchors import KINDS, Kind
-from projections.metrics.ground import CallFacts, Ground, Need, Rendition
+from projections.metrics.facts import CallFacts, Need, Rendition
+from projections.metrics.ground import Ground
 from projections.metrics.model import Result, ratio
 from projections.metrics.taken import Taken
 from projections.runs import Origin

@@ -7,7 +7,7 @@ the repeat was avoidable; where it does not, the strategy would have needed it.
 
 from __future__ import annotations
 
-from projections.metrics.ground import CallFacts
+from projections.metrics.facts import CallFacts
 from projections.metrics.model import Result
 from projections.strategies.window import Window
 

@@ -7,32 +7,26 @@ judged at every round (a call before which something was compacted), and at the 
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Literal
 
-from eventlog.messages import SYSTEM_ROLES
-from projections.anchors import item_anchors
-from projections.metrics.ground import CallFacts, Ground, Rendition
+from projections.metrics.facts import CallFacts, Rendition
+from projections.metrics.ground import Ground
+from projections.metrics.keepers import KINDS, Keeper, KeeperKind, content_words, keeper
 from projections.metrics.mentions import texts
 from projections.metrics.model import Result
 from projections.runs import Origin
 from projections.strategies.window import Window
 
-Kind = Literal["system", "first_task", "pinned", "rule", "last_user", "todo"]
-KINDS: tuple[Kind, ...] = ("system", "first_task", "pinned", "rule", "last_user", "todo")
 State = Literal["verbatim", "degraded", "lost"]
 
 DEGRADED = 0.6
 """Share of the content words that must stand for something to be only degraded."""
 
-_WORDS = re.compile(r"[\u3400-\u9fff]|\w{3,}")
-
 
 class Fate(Result):
     """How many of one kind stand how."""
 
-    kind: Kind
+    kind: KeeperKind
     verbatim: int = 0
     degraded: int = 0
     lost: int = 0
@@ -50,7 +44,7 @@ class Round(Result):
 class LostKeeper(Result):
     """Something that should have stayed."""
 
-    kind: Kind
+    kind: KeeperKind
     item: str
     text: str
     state: State
@@ -65,46 +59,11 @@ class Survival(Result):
     """At the last call."""
 
 
-@dataclass(slots=True)
-class _Keeper:
-    kind: Kind
-    origin: Origin
-    text: str
-    words: frozenset[str]
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORDS.findall(text.casefold()))
-
-
-def keepers(ground: Ground) -> dict[Origin, list[_Keeper]]:
-    """What must stay, by the item that says it; not what the session itself took back."""
-    found: dict[Origin, list[_Keeper]] = {}
-
-    def keep(kind: Kind, origin: Origin, text: str) -> None:
-        if origin in ground.standing:
-            found.setdefault(origin, []).append(_Keeper(kind, origin, text, _words(text)))
-
-    for origin in ground.head:
-        item = ground.original(origin).item
-        keep("first_task" if item.is_human else "system", origin, "\n".join(texts(item)))
-    for origin in ground.pinned:
-        if origin in ground.items:
-            keep("pinned", origin, "\n".join(texts(ground.original(origin).item)))
-    for origin in ground.items:
-        item = ground.original(origin).item
-        if item.is_human or item.role in SYSTEM_ROLES:
-            for anchor in item_anchors(item):
-                if anchor.kind == "rule":
-                    keep("rule", origin, anchor.text)
-    return found
-
-
 class SurvivalMeter:
     """Follows what must stay by what changes."""
 
-    def __init__(self, ground: Ground, kept: dict[Origin, list[_Keeper]]) -> None:
-        self.ground, self.kept = ground, kept
+    def __init__(self, ground: Ground) -> None:
+        self.ground, self.kept = ground, ground.keepers
         self._there: set[Origin] = set()
         """Items with keepers that have come in at all."""
         self._loose: set[Origin] = set()
@@ -113,14 +72,14 @@ class SurvivalMeter:
         self._loose_count = 0
         self._summaries: dict[Origin, tuple[str, frozenset[str]]] = {}
         self._judged: dict[int, State] = {}
-        self._newest: dict[tuple[Kind, Origin], _Keeper] = {}
+        self._newest: dict[tuple[KeeperKind, Origin], Keeper] = {}
         self._rounds: list[Round] = []
 
     def change(self, origin: Origin, before: Rendition | None, after: Rendition | None) -> None:
         """An item came, left, or stands otherwise."""
         if after is not None and after.item.kind == "summary":
             text = " ".join("\n".join(texts(after.item)).split())
-            self._summaries[origin] = (text.casefold(), _words(text))
+            self._summaries[origin] = (text.casefold(), content_words(text))
             self._judged.clear()
         elif before is not None and before.item.kind == "summary":
             self._summaries.pop(origin, None)
@@ -135,8 +94,8 @@ class SurvivalMeter:
         if loose != (origin in self._loose):
             self._loose ^= {origin}
             self._loose_count += len(keepers) if loose else -len(keepers)
-        for keeper in keepers:
-            self._judged.pop(id(keeper), None)
+        for each in keepers:
+            self._judged.pop(id(each), None)
 
     def round(self, number: int, facts: CallFacts, window: Window) -> None:
         """A call is made after something was compacted."""
@@ -155,60 +114,59 @@ class SurvivalMeter:
     def _loose_states(self, window: Window) -> list[State]:
         return [self._state(k, window) for o in self._loose for k in self.kept[o]]
 
-    def _state(self, keeper: _Keeper, window: Window) -> State:
-        found = self._judged.get(id(keeper))
+    def _state(self, kept: Keeper, window: Window) -> State:
+        found = self._judged.get(id(kept))
         if found is None:
-            found = self._judged[id(keeper)] = self._judge(keeper, window)
+            found = self._judged[id(kept)] = self._judge(kept, window)
         return found
 
-    def _judge(self, keeper: _Keeper, window: Window) -> State:
-        entry = window.entries.get(keeper.origin)
+    def _judge(self, kept: Keeper, window: Window) -> State:
+        entry = window.entries.get(kept.origin)
         if entry is not None and entry.item.form in ("original", "revised"):
             return "verbatim"
         words: set[str] = set()
         if entry is not None:
-            words |= _words("\n".join(texts(entry.item)))
+            words |= content_words("\n".join(texts(entry.item)))
         for text, held in self._summaries.values():
             words |= held
-            if keeper.kind == "rule" and " ".join(keeper.text.casefold().split()) in text:
+            if kept.kind == "rule" and " ".join(kept.text.casefold().split()) in text:
                 return "verbatim"
-        if keeper.words and len(keeper.words & words) >= DEGRADED * len(keeper.words):
+        if kept.words and len(kept.words & words) >= DEGRADED * len(kept.words):
             return "degraded"
         return "lost"
 
-    def _latest(self, facts: CallFacts, window: Window) -> list[tuple[Kind, State, _Keeper]]:
+    def _latest(self, facts: CallFacts, window: Window) -> list[tuple[KeeperKind, State, Keeper]]:
         """Those of which only the newest counts."""
-        found: list[tuple[Kind, State, _Keeper]] = []
-        named: tuple[tuple[Kind, Origin | None], ...] = (
+        found: list[tuple[KeeperKind, State, Keeper]] = []
+        named: tuple[tuple[KeeperKind, Origin | None], ...] = (
             ("last_user", facts.last_human),
             ("todo", facts.todo),
         )
         for kind, origin in named:
             if origin is not None:
-                keeper = self._newest.get((kind, origin))
-                if keeper is None:
-                    text = "\n".join(texts(self.ground.original(origin).item))
-                    keeper = _Keeper(kind, origin, text, _words(text))
-                    self._newest[(kind, origin)] = keeper
-                found.append((kind, self._judge(keeper, window), keeper))
+                newest = self._newest.get((kind, origin))
+                if newest is None:
+                    newest = keeper(kind, origin, self.ground.original(origin).item)
+                    self._newest[(kind, origin)] = newest
+                found.append((kind, self._judge(newest, window), newest))
         return found
 
     def result(self, facts: CallFacts, window: Window) -> Survival:
         """At a call, the last one."""
-        counts: dict[Kind, dict[State, int]] = {}
+        counts: dict[KeeperKind, dict[State, int]] = {}
         bad: list[LostKeeper] = []
         judged = [
-            (keeper.kind, self._state(keeper, window), keeper)
+            (each.kind, self._state(each, window), each)
             for origin, keepers in self.kept.items()
             if origin in self._there
-            for keeper in keepers
+            for each in keepers
         ]
-        for kind, state, keeper in (*judged, *self._latest(facts, window)):
+        for kind, state, each in (*judged, *self._latest(facts, window)):
             of_kind = counts.setdefault(kind, {"verbatim": 0, "degraded": 0, "lost": 0})
             of_kind[state] += 1
             if state != "verbatim":
-                item = str(keeper.origin)
-                bad.append(LostKeeper(kind=kind, item=item, text=keeper.text, state=state))
+                item = str(each.origin)
+                bad.append(LostKeeper(kind=kind, item=item, text=each.text, state=state))
         at_end = tuple(
             Fate(
                 kind=kind,

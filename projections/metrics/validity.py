@@ -8,24 +8,18 @@ looked through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from projections.metrics.ground import CallFacts, Ground, Rendition
+from projections.metrics.facts import CallFacts, Rendition, Shape
+from projections.metrics.ground import Ground
 from projections.metrics.model import Result, ratio
-from projections.reading import (
-    binds_thinking,
-    calls_of,
-    only_thinks,
-    readable,
-    results_of,
-    role_of,
-    says_something,
-)
 from projections.runs import Origin
 from projections.strategies.window import Entry, Window
 
 Dialect = Literal["openai_chat", "openai_responses", "anthropic"]
+Shown = Mapping[Origin, Rendition]
+"""What stands, as it was last seen."""
 DIALECTS: tuple[Dialect, ...] = ("openai_chat", "openai_responses", "anthropic")
 Rule = Literal[
     "unanswered_call",
@@ -87,7 +81,12 @@ class ValidityMeter:
         self._by_rule: dict[Dialect, dict[Rule, int]] = {dialect: {} for dialect in DIALECTS}
 
     def change(
-        self, origin: Origin, before: Rendition | None, after: Rendition | None, window: Window
+        self,
+        origin: Origin,
+        before: Rendition | None,
+        after: Rendition | None,
+        window: Window,
+        shown: Shown,
     ) -> None:
         """An item came, left, or stands otherwise."""
         if after is None:
@@ -95,11 +94,11 @@ class ValidityMeter:
                 self._left(origin, before)
             return
         entry = window.entries[origin]
-        self._mark("empty_message", origin, readable(after.item) and not _says(entry))
+        self._mark("empty_message", origin, not after.shape.says)
         if before is None:
-            self._came(origin, entry, window)
+            self._came(origin, after.shape, entry, window, shown)
         elif after.item.form not in ("original", "revised"):
-            self._mark("thinking_changed", origin, binds_thinking(entry.original))
+            self._mark("thinking_changed", origin, self._signed(origin))
 
     def _mark(self, rule: Rule, origin: Origin, broken: bool) -> None:
         if broken:
@@ -107,33 +106,38 @@ class ValidityMeter:
         elif rule in self._broken:
             self._broken[rule].pop(origin, None)
 
-    def _came(self, origin: Origin, entry: Entry, window: Window) -> None:
+    def _signed(self, origin: Origin) -> bool:
+        return origin in self.ground.items and self.ground.original(origin).shape.signed
+
+    def _came(
+        self, origin: Origin, shape: Shape, entry: Entry, window: Window, shown: Shown
+    ) -> None:
         unit = entry.unit
         if unit.waiting:
             self._open[origin] = None
         if entry.is_system:
             self._system[origin] = None
-        for part in calls_of(entry.item):
-            holders = self._ids.setdefault(part.id, {})
+        for call_id in shape.calls:
+            holders = self._ids.setdefault(call_id, {})
             holders[origin] = None
             if len(holders) > 1:
-                self._repeated.add(part.id)
-        if role_of(entry.item) == "assistant":
-            self._bind(origin, window)
+                self._repeated.add(call_id)
+        if shape.role == "assistant":
+            self._bind(origin, window, shown)
             self._latest = origin
-        for part in results_of(entry.item):
-            caller = _caller(entry, part.id)
+        for call_id in shape.results:
+            caller = _caller(entry, call_id, shown)
             if caller is None:
                 self._mark("orphan_result", origin, True)
             else:
                 self._place(origin, caller, entry, window)
 
-    def _bind(self, origin: Origin, window: Window) -> None:
+    def _bind(self, origin: Origin, window: Window, shown: Shown) -> None:
         """Reasoning that stood at the end is bound to what now stands behind it."""
         back = reversed(window.entries)
         last = next((o for o in back if o == origin), None)
         before = next(back, None) if last is not None else None
-        if before is not None and only_thinks(window.entries[before].item):
+        if before is not None and before in shown and shown[before].shape.only_thinks:
             self._alone[before] = origin
 
     def _place(self, origin: Origin, caller: Origin, entry: Entry, window: Window) -> None:
@@ -156,16 +160,16 @@ class ValidityMeter:
         self._gaps.pop(origin, None)
         self._alone.pop(origin, None)
         self._open.pop(origin, None)
-        for part in calls_of(before.item):
-            holders = self._ids.get(part.id, {})
+        for call_id in before.shape.calls:
+            holders = self._ids.get(call_id, {})
             holders.pop(origin, None)
             if len(holders) < 2:
-                self._repeated.discard(part.id)
+                self._repeated.discard(call_id)
 
-    def call(self, number: int, facts: CallFacts, window: Window) -> None:
+    def call(self, number: int, facts: CallFacts, window: Window, shown: Shown) -> None:
         """A call is made with what stands."""
         self._calls += 1
-        failures = list(self._now(facts, window))
+        failures = list(self._now(facts, window, shown))
         for dialect in DIALECTS:
             found = [f for f in failures if _ONLY.get(f[0], dialect) == dialect]
             if not found:
@@ -179,7 +183,9 @@ class ValidityMeter:
             for rule in dict.fromkeys(f[0] for f in found):
                 counts[rule] = counts.get(rule, 0) + 1
 
-    def _now(self, facts: CallFacts, window: Window) -> Iterator[tuple[Rule, list[Origin]]]:
+    def _now(
+        self, facts: CallFacts, window: Window, shown: Shown
+    ) -> Iterator[tuple[Rule, list[Origin]]]:
         entries = window.entries
         self._open = {o: None for o in self._open if o in entries and entries[o].unit.waiting}
         latest = entries[self._latest].unit if self._latest in entries else None
@@ -204,7 +210,7 @@ class ValidityMeter:
         if gone:
             yield "system_lost", gone
         first = next(window.oldest(), None)
-        if first is not None and role_of(first.item) != "user":
+        if first is not None and shown[first.origin].shape.role != "user":
             yield "no_user_first", [first.origin]
         human = facts.last_human
         if human is not None and (human not in entries or entries[human].item.form == "cut"):
@@ -225,13 +231,9 @@ class ValidityMeter:
         )
 
 
-def _caller(entry: Entry, call_id: str) -> Origin | None:
+def _caller(entry: Entry, call_id: str, shown: Shown) -> Origin | None:
     """The item of the unit that made the call."""
-    for origin, other in reversed(entry.unit.items.items()):
-        if any(part.id == call_id for part in calls_of(other.item)):
+    for origin in reversed(entry.unit.items):
+        if origin in shown and call_id in shown[origin].shape.calls:
             return origin
     return None
-
-
-def _says(entry: Entry) -> bool:
-    return says_something(entry.item) or only_thinks(entry.item)

@@ -1,0 +1,106 @@
+"""Facts of a session that hold whatever the context is: of a call, and of an item as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from projections.anchors import Kind
+from projections.items import Item
+from projections.reading import (
+    binds_thinking,
+    calls_of,
+    only_thinks,
+    readable,
+    results_of,
+    role_of,
+    says_something,
+)
+from projections.runs import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A literal that an answer used and that had been said before."""
+
+    literal: int
+    """Its place in ``Ground.anchors``."""
+    kind: Kind
+    distance: int
+    last: Origin
+    """The item in which it stood last."""
+    in_arguments: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A tool call made again although nothing that it names was written in between."""
+
+    tool: str
+    earlier: Origin
+    """The item that holds the result of the earlier call."""
+    tokens: int
+    """Of the result that came the second time."""
+
+
+@dataclass(slots=True)
+class CallFacts:
+    """What is known of one call, whatever the context."""
+
+    position: int
+    when: str
+    tools: int
+    """Tokens of the tool definitions that it named."""
+    tools_at: int
+    output: int
+    """Tokens of the answer: as billed, else as counted."""
+    billed: int
+    """Input tokens as billed, cached ones too; 0 where the recording does not say."""
+    cached: int
+    needs: list[Need] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
+    """Files first written by this call's answer, as literals."""
+    read: list[int] = field(default_factory=list)
+    last_human: Origin | None = None
+    todo: Origin | None = None
+    """The item with the latest to-do list or plan, before this call."""
+
+
+class Shape(NamedTuple):
+    """What legality sees of an item."""
+
+    role: str
+    calls: tuple[str, ...]
+    results: tuple[str, ...]
+    says: bool
+    """Something at all; thinking counts."""
+    only_thinks: bool
+    signed: bool
+    """It carries thinking that a signature binds to its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendition:
+    """An item as it stands in a context, and what it mentions."""
+
+    item: Item
+    tokens: int
+    mentions: frozenset[int]
+    digest: bytes
+    shape: Shape
+
+
+def shape(item: Item) -> Shape:
+    """What legality sees of the item; of a message that is no object, nothing."""
+    if not readable(item):
+        return Shape("user", (), (), True, False, False)
+    thinks = only_thinks(item)
+    return Shape(
+        role_of(item),
+        tuple(part.id for part in calls_of(item)),
+        tuple(part.id for part in results_of(item)),
+        thinks or says_something(item),
+        thinks,
+        binds_thinking(item),
+    )
