@@ -1,0 +1,160 @@
+"""Many strategies over the same recorded sessions: what each costs, drops, and would have missed.
+
+The baseline is ``observed``, the contexts as they really were. All strategies see the same facts of
+a session, which are found once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from eventlog.errors import InputRefused
+from projections.comparison import FORCED, Calibrated, Comparison, row, winners
+from projections.metrics import prices as pricing
+from projections.metrics.ground import Ground
+from projections.metrics.intervals import Draws
+from projections.metrics.measure import Measured, Options, calibration, measure
+from projections.metrics.prices import Prices
+from projections.observed import OBSERVED, observed
+from projections.recording import Recording
+from projections.strategies.base import Strategy
+from projections.strategies.spec import parse
+from projections.strategies.window import Embed
+from projections.tokens import FACTOR_BOUNDS, Counter
+from projections.whatif import Observer, Runner, Summarize, WhatIf
+
+
+def compare(
+    recordings: Sequence[Recording],
+    specs: Sequence[str | Sequence[Strategy]],
+    counter: Counter,
+    summarize: Summarize | None = None,
+    window: int | None = None,
+    prices: Sequence[Prices] | None = None,
+    *,
+    options: Options | None = None,
+    embed: Embed | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Measure each strategy on each recording.
+
+    ``specs`` are text forms or parsed strategies; ``observed`` is there without being named.
+    ``options`` holds what else can be set; ``window`` and ``prices`` come before it. ``progress``
+    is told (runs done, runs in all). Raises InputRefused for a wrong spec, for no recordings, and
+    for recordings that were made with another counter.
+    """
+    if not recordings:
+        raise InputRefused("there is no session to compare strategies on")
+    for recording in recordings:
+        if recording.counter != counter.name:
+            raise InputRefused(
+                f"{recording.key} was counted with {recording.counter}, not with {counter.name}"
+            )
+    named = _named(specs)
+    options = _options(options, window, prices)
+    measured: list[list[Measured]] = [[] for _ in range(len(named) + 1)]
+    factors: list[Calibrated] = []
+    done, runs = 0, len(recordings) * (len(named) + 1)
+    for recording in recordings:
+        ground = Ground(recording, counter)
+        base = measure(ground, _observed(recording), options)
+        measured[0].append(base.model_copy(update={"prefix": _with_recorded(base, ground)}))
+        found = calibration(ground, base.tokens.curve)
+        factors.append(
+            Calibrated(session=recording.key, factor=round(found.factor, 6), samples=found.samples)
+        )
+        for place, strategies in enumerate(named, 1):
+            run = _whatif(recording, strategies, counter, summarize, embed)
+            measured[place].append(measure(ground, run, options, base))
+            done += 1
+            if progress is not None:
+                progress(done + len(factors), runs)
+    draws = Draws(len(recordings))
+    names = [OBSERVED, *(" | ".join(each.spec for each in strategies) for strategies in named)]
+    slides = [False, *(any(each.slides for each in strategies) for strategies in named)]
+    rows = tuple(
+        row(name, slide, of, measured[0], draws, options)
+        for name, slide, of in zip(names, slides, measured, strict=True)
+    )
+    return Comparison(
+        counter=counter.name,
+        baseline=OBSERVED,
+        options=options,
+        sessions=tuple(recording.key for recording in recordings),
+        calibration=tuple(factors),
+        rows=rows,
+        winners=winners(rows, options, len(recordings)),
+        warnings=tuple(_warnings(measured, names, factors)),
+    )
+
+
+def _named(specs: Sequence[str | Sequence[Strategy]]) -> list[tuple[Strategy, ...]]:
+    given = [spec for spec in specs if spec != OBSERVED]
+    return [parse(spec) if isinstance(spec, str) else tuple(spec) for spec in given]
+
+
+def _options(
+    options: Options | None, window: int | None, prices: Sequence[Prices] | None
+) -> Options:
+    changes: dict[str, object] = {}
+    if window is not None:
+        changes["window"] = window
+    if prices is not None:
+        changes["prices"] = tuple(prices) or pricing.DEFAULT
+    return Options.model_validate({**dict(options or Options()), **changes})
+
+
+def _observed(recording: Recording) -> Callable[[Observer], WhatIf]:
+    return lambda observer: observed(recording, observer)
+
+
+def _whatif(
+    recording: Recording,
+    strategies: Sequence[Strategy],
+    counter: Counter,
+    summarize: Summarize | None,
+    embed: Embed | None,
+) -> Callable[[Observer], WhatIf]:
+    return lambda observer: Runner(recording, strategies, counter, summarize, observer, embed).run()
+
+
+def _with_recorded(base: Measured, ground: Ground) -> object:
+    """What the provider really read from its cache, beside what is computed."""
+    billed = sum(facts.billed for facts in ground.calls)
+    cached = sum(facts.cached for facts in ground.calls)
+    share = round(cached / billed, 6) if billed else None
+    return base.prefix.model_copy(update={"recorded_hit_share": share})
+
+
+def _warnings(
+    measured: Sequence[Sequence[Measured]], names: Sequence[str], factors: Sequence[Calibrated]
+) -> list[str]:
+    found = [FORCED]
+    compacted = [m.session for m in measured[0] if m.compactions.passes]
+    if compacted:
+        found.append(
+            f"{len(compacted)} of {len(factors)} recordings were compacted while they were made: "
+            "strategies see more than the model did, so compare them with observed"
+        )
+    for name, of in zip(names, measured, strict=True):
+        failures = sum(m.compactions.failures for m in of)
+        if failures:
+            found.append(f"{name} needs {failures} summaries that could not be had")
+        over = sum(m.compactions.over_budget for m in of)
+        if over:
+            found.append(f"{name} could not keep within its budget {over} times")
+    unknown = sum(not each.samples for each in factors)
+    if unknown:
+        found.append(
+            f"{unknown} of {len(factors)} recordings hold no usage: their tokens are the counter's"
+        )
+    bound = sum(each.factor in FACTOR_BOUNDS for each in factors)
+    if bound:
+        found.append(
+            f"of {bound} of {len(factors)} recordings much more was billed than is recorded, or "
+            "less: a system prompt or tools that are not in the log, say"
+        )
+    empty = sum(not m.calls for m in measured[0])
+    if empty:
+        found.append(f"{empty} of {len(factors)} recordings hold no call to be measured")
+    return found
