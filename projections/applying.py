@@ -88,6 +88,8 @@ class Applier:
     """Summaries that could not be had."""
     made: int = 0
     """Messages that compactions brought in, ever."""
+    brought: dict[Origin, int] = field(default_factory=dict)
+    """Those messages, with their tokens."""
     moment: Moment = field(default_factory=lambda: Moment("model_call", 0))
     strategy: str = ""
     rung: Rung = ""
@@ -96,9 +98,9 @@ class Applier:
     """The last reason for which each strategy was declined."""
     _failed: dict[str, int] = field(default_factory=dict)
 
-    def decided(self, strategy: Strategy, moment: Moment, rung: Rung = "") -> None:
-        """Ask a strategy, and apply what it decides."""
-        self.moment, self.strategy, self.rung = moment, strategy.spec, rung
+    def decided(self, strategy: Strategy, moment: Moment, rung: Rung = "", by: str = "") -> None:
+        """Ask a strategy, and apply what it decides. ``by``: for whom it is a rung."""
+        self.moment, self.strategy, self.rung = moment, by or strategy.spec, rung
         for decision in list(strategy.decide(self.window, moment)):
             self.apply(decision)
         declined = tuple(origin for items in self._declined for origin in items)
@@ -231,6 +233,7 @@ class Applier:
         if after >= before:
             self._declined.append(covered)
             return False
+        self.brought.update({origin: tokens for origin, (_, tokens) in new.items()})
         self.window.replace(covered, new, at_last=decision.place == "last")
         kind: ChangeKind = "summarised" if said and isinstance(decision.by, Summary) else "dropped"
         self._changed(kind, covered, before, after, decision.reason, tuple(new), unseen)

@@ -25,16 +25,16 @@ RAISED = 1.1
 """By how much the context must grow before a strategy that got stuck is asked again."""
 
 
-def descend(applier: Applier, limit: int, moment: Moment) -> bool:
-    """Go down the rungs until the context is within the limit; whether it is."""
+def descend(applier: Applier, limit: int, moment: Moment, by: str) -> bool:
+    """Go down the rungs for a strategy until the context is within its limit; whether it is."""
     window = applier.window
     for keep in (KEPT_RESULTS, 0):
         if window.tokens > limit and len(window.results) > keep:
             clear = Clear(Clear.Parameters(keep=keep))
-            applier.decided(clear, moment, "clear")
+            applier.decided(clear, moment, "clear", by)
     if window.tokens > limit:
         drop = TokenWindow(TokenWindow.Parameters(tokens=max(1, limit), low=100))
-        applier.decided(drop, moment, "truncate")
+        applier.decided(drop, moment, "truncate", by)
     if window.tokens > limit:
         _cut_giants(applier, limit, moment)
     if window.tokens <= limit:

@@ -144,6 +144,7 @@ class Runner:
         gone = set(self.window.entries) | set(self.applier.fates)
         fates = dict.fromkeys(gone - again.window.entries.keys())
         self.applier.fates = {**fates, **again.applier.fates}
+        self.applier.brought.update(again.applier.brought)
         self.applier.made = max(self.applier.made, again.applier.made)
         self.window = self.applier.window = again.window
         self._raised = again._raised
@@ -161,5 +162,7 @@ class Runner:
             if limit is None:
                 continue
             self._raised.pop(place, None)
-            if self.window.tokens > limit and not descend(self.applier, limit, moment):
+            if self.window.tokens > limit and not descend(
+                self.applier, limit, moment, strategy.spec
+            ):
                 self._raised[place] = self.window.tokens * RAISED

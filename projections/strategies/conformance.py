@@ -1,0 +1,340 @@
+"""The rules that the conformance kit holds every context of a strategy to, one function each.
+
+A rule reads the contexts at each call: of the recording as it is (``plain``), and as the strategy
+makes them (``seen``). It yields the number of the call and what is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from eventlog.errors import NoContext
+from projections.dialects import DIALECTS
+from projections.items import Item
+from projections.ladder import RAISED
+from projections.legality import sendable
+from projections.pairing import one_answer, pair
+from projections.reading import binds_thinking, calls_of, is_system, only_thinks, role_of
+from projections.recording import Recording, Step
+from projections.runs import Origin
+from projections.strategies.account import Account, account
+from projections.strategies.entries import Entry
+from projections.strategies.marks import SUMMARY_OPEN
+from projections.whatif import Call, Change, Runner
+
+Broken = Iterator[tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What stood at one call."""
+
+    call: Call
+    changes: tuple[Change, ...]
+    """Since the call before."""
+    items: tuple[tuple[Origin, Item], ...]
+    originals: dict[Origin, Item]
+    summaries: frozenset[Origin]
+    tokens: int
+    account: Account
+    limits: tuple[tuple[str, int], ...]
+    """The strategies that promise a number at a call, and the numbers."""
+
+    @classmethod
+    def of(
+        cls, runner: Runner, call: Call, changes: tuple[Change, ...], steps: Sequence[Step]
+    ) -> Seen:
+        """The state of a runner, at a call."""
+        entries: list[Entry] = list(runner.window.entries.values())
+        return cls(
+            call=call,
+            changes=changes,
+            items=tuple((entry.origin, entry.item) for entry in entries),
+            originals={entry.origin: entry.original for entry in entries},
+            summaries=frozenset(entry.origin for entry in entries if entry.is_summary),
+            tokens=sum(entry.tokens for entry in entries),
+            account=account(runner.applier, steps),
+            limits=tuple(
+                (s.spec, s.limit)
+                for s in runner.strategies
+                if s.limit is not None and s.at == "model_call"
+            ),
+        )
+
+    @property
+    def number(self) -> int:
+        """Of the call, from 1."""
+        return self.call.number
+
+    @property
+    def standing(self) -> dict[Origin, Item]:
+        """The items by origin, in order."""
+        return dict(self.items)
+
+
+class Rule(NamedTuple):
+    """One rule."""
+
+    name: str
+    broken: Callable[[Recording, Sequence[Seen], Sequence[Seen]], Broken]
+
+
+def _sendable(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I4: every provider takes it."""
+    for each in seen:
+        try:
+            ready = sendable([item for _, item in each.items]).items
+        except NoContext:
+            yield each.number, "no message is left"
+            continue
+        for name, dialect in DIALECTS.items():
+            for fault in dialect.validate(dialect.render(ready)):
+                yield each.number, f"{name}: {fault}"
+
+
+def _batches(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I5: a call stands with its result, or neither does."""
+    for before, each in zip(plain, seen, strict=True):
+        items = [item for _, item in before.items]
+        origins = [origin for origin, _ in before.items]
+        standing = each.standing
+        for match in pair(items).pairs:
+            if match.result_at is None:
+                continue
+            call, result = origins[match.call_at], origins[match.result_at]
+            if (call in standing) != (result in standing):
+                yield each.number, f"{call} and its result {result} are parted"
+
+
+def _thinking(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I6: signed thinking stays byte-identical with its message."""
+    for each in seen:
+        for origin, item in each.items:
+            if binds_thinking(item) and item.message != each.originals[origin].message:
+                yield each.number, f"{origin} has signed thinking and was changed"
+        for origin, original in each.originals.items():
+            if binds_thinking(original) and each.standing[origin].message != original.message:
+                yield each.number, f"{origin} had signed thinking and was changed"
+
+
+def _reasoning(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I7: a reasoning item and the item that it precedes go together."""
+    for before, each in zip(plain, seen, strict=True):
+        standing = each.standing
+        for (first, item), (second, follows) in pairwise(before.items):
+            bound = only_thinks(item) and role_of(follows) == "assistant"
+            if bound and one_answer(item, follows) and (first in standing) != (second in standing):
+                yield each.number, f"reasoning {first} and {second} are parted"
+
+
+def _system(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I8: the leading system messages stand first, verbatim, once."""
+    for before, each in zip(plain, seen, strict=True):
+        leading = []
+        for origin, item in before.items:
+            if not is_system(item):
+                break
+            leading.append((origin, item))
+        if list(each.items[: len(leading)]) != leading:
+            yield each.number, "the system messages are not as they were"
+
+
+def _first(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I9: the first message that is not the system's is a user's."""
+    for each in seen:
+        try:
+            ready = sendable([item for _, item in each.items]).items
+        except NoContext:
+            continue
+        first = next((item for item in ready if not is_system(item)), None)
+        if first is not None and role_of(first) != "user":
+            yield each.number, f"it begins with {role_of(first)}"
+
+
+def _last_human(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I10: the newest human message stands verbatim, or was cut by the last rung."""
+    forced: set[Origin] = set()
+    for before, each in zip(plain, seen, strict=True):
+        for change in each.changes:
+            if change.kind == "cut" and change.rung == "cut":
+                forced.update(change.items)
+        humans = [(origin, item) for origin, item in before.items if item.is_human]
+        if not humans:
+            continue
+        origin, item = humans[-1]
+        stands = each.standing.get(origin)
+        if stands is None:
+            yield each.number, f"the newest human message {origin} is gone"
+        elif stands != item and origin not in forced:
+            yield each.number, f"the newest human message {origin} was changed"
+
+
+def _pending(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I11: calls that wait for results stand, and so does everything behind them."""
+    for before, each in zip(plain, seen, strict=True):
+        found = pair([item for _, item in before.items]).pending
+        if not found:
+            continue
+        first = min(match.call_at for match in found)
+        standing = each.standing
+        for origin, _ in before.items[first:]:
+            if origin not in standing:
+                yield each.number, f"{origin} stands behind an open call and is gone"
+
+
+def _budget(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I12: within the budget, or it is said what cannot be reduced."""
+    flagged: dict[str, bool] = {}
+    for before, each in zip(plain, seen, strict=True):
+        if before.items and not each.items:
+            yield each.number, "the context is empty"
+        for change in each.changes:
+            if change.kind == "over_budget":
+                flagged[change.strategy] = True
+        for spec, limit in each.limits:
+            if each.tokens <= limit:
+                flagged[spec] = False
+            elif not any(flagged.values()):
+                yield each.number, f"{each.tokens} tokens, {limit} promised, and nothing said"
+
+
+def _gain(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I13: every change saves tokens; what saves none is declined."""
+    for each in seen:
+        for change in each.changes:
+            idle = change.kind in ("restored", "declined", "over_budget")
+            if not idle and change.after >= change.before:
+                yield each.number, f"{change.kind} of {change.items} saves nothing"
+
+
+def _append(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I14: what was sent changes only by a change that names it; else only more is appended."""
+    for before, each in pairwise(seen):
+        between = [
+            step
+            for step in recording.steps
+            if before.call.position < step.position < each.call.position
+        ]
+        if any(step.kind == "rewind" for step in between):
+            continue
+        named: set[Origin] = {s.origin for s in between if s.kind == "revise"}
+        made: set[Origin] = set()
+        for change in each.changes:
+            if change.kind not in ("declined", "over_budget"):
+                named.update(change.items)
+                made.update(change.messages)
+        old = [pair_ for pair_ in before.items if pair_[0] not in named]
+        new = [p for p in each.items if p[0] not in named and p[0] not in made]
+        if new[: len(old)] != old:
+            yield each.number, "an item changed, left or moved, and no change says so"
+
+
+def _markers(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I16: no mark within a mark, and a summary is never edited."""
+    for each in seen:
+        for origin, item in each.items:
+            if origin in each.summaries and item != each.originals[origin]:
+                yield each.number, f"the summary {origin} was edited"
+            if item.text.count(SUMMARY_OPEN) > max(
+                1, each.originals[origin].text.count(SUMMARY_OPEN)
+            ):
+                yield each.number, f"{origin} has a summary within a summary"
+            if item is not each.originals[origin]:
+                notes = item.text.count(_NOTE)
+                if notes > each.originals[origin].text.count(_NOTE) + 1:
+                    yield each.number, f"{origin} was cut twice"
+
+
+_NOTE = "characters left out …]"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _text(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I17: no character is split, and arguments stay JSON."""
+    for each in seen:
+        for origin, item in each.items:
+            original = each.originals[origin]
+            if item is original:
+                continue
+            lone = len(_SURROGATE.findall(item.text))
+            if lone > len(_SURROGATE.findall(original.text)):
+                yield each.number, f"a character of {origin} was split"
+            if all(map(_is_json, _arguments(original))) and not all(
+                map(_is_json, _arguments(item))
+            ):
+                yield each.number, f"the arguments of {origin} are no JSON any more"
+
+
+def _arguments(item: Item) -> Iterable[str]:
+    return (part.text for part in calls_of(item))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _progress(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I18: who got stuck does not try again before the context has grown by a tenth."""
+    stuck: dict[str, Change] = {}
+    rewinds = [step.position for step in recording.steps if step.kind == "rewind"]
+    for each in seen:
+        for change in each.changes:
+            if change.kind != "over_budget":
+                continue
+            before = stuck.get(change.strategy)
+            stuck[change.strategy] = change
+            if before is None or any(before.position < r < change.position for r in rewinds):
+                continue
+            came = sum(
+                step.tokens
+                for step in recording.steps
+                if step.kind == "item" and before.position <= step.position < change.position
+            )
+            if came < before.before * (RAISED - 1) - 1:
+                yield each.number, f"{change.strategy} got stuck twice with {came} tokens between"
+
+
+def _conserved(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """I20: everything that came in is in one state, and the tokens add up."""
+    for each in seen:
+        lost = [line.origin for line in each.account.lines if line.state == "unaccounted"]
+        if lost:
+            yield each.number, f"unaccounted: {lost}"
+        if each.account.stands != each.tokens or each.call.tokens != each.tokens:
+            stands = each.account.stands
+            yield each.number, f"{each.tokens} tokens stand, {stands} are accounted for"
+
+
+def marks(seen: Seen) -> Iterator[tuple[Origin, str]]:
+    """What stands in place of items that were cleared or deduplicated."""
+    for origin, item in seen.items:
+        if item.form in ("cleared", "deduplicated"):
+            yield origin, item.text
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("I4", _sendable),
+    Rule("I5", _batches),
+    Rule("I6", _thinking),
+    Rule("I7", _reasoning),
+    Rule("I8", _system),
+    Rule("I9", _first),
+    Rule("I10", _last_human),
+    Rule("I11", _pending),
+    Rule("I12", _budget),
+    Rule("I13", _gain),
+    Rule("I14", _append),
+    Rule("I16", _markers),
+    Rule("I17", _text),
+    Rule("I18", _progress),
+    Rule("I20", _conserved),
+)
