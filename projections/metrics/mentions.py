@@ -1,7 +1,7 @@
 """Which of a set of literals a text mentions, each as a whole word.
 
 One pass over the words of a text, whatever the number of literals: a literal is looked for only
-where its longest word stands. ``77120`` is not mentioned by ``177120``; runs of white space are
+where all its words stand, and found by the rarest of them. ``77120`` is not mentioned by ``177120``; runs of white space are
 equal.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -59,24 +60,31 @@ class Mentions:
 
     def __init__(self, literals: Sequence[str]) -> None:
         self.literals = [" ".join(literal.split()) for literal in literals]
+        self._words = [frozenset(_WORD.findall(literal)) for literal in self.literals]
+        shared = Counter(word for words in self._words for word in words)
         self._by_word: dict[str, list[int]] = {}
         self._wordless: list[int] = []
-        for place, literal in enumerate(self.literals):
-            words = _WORD.findall(literal)
+        for place, words in enumerate(self._words):
             if words:
-                self._by_word.setdefault(max(words, key=len), []).append(place)
-            elif literal:
+                rarest = min(words, key=lambda word: (shared[word], -len(word), word))
+                self._by_word.setdefault(rarest, []).append(place)
+            elif self.literals[place]:
                 self._wordless.append(place)
 
     def inside(self, given: Iterable[str]) -> frozenset[int]:
         """The literals that stand in one of the texts."""
         found: set[int] = set()
         for text in given:
-            words = self._by_word.keys() & set(_WORD.findall(text))
-            if not words and not self._wordless:
+            words = set(_WORD.findall(text))
+            candidates = [
+                place
+                for word in self._by_word.keys() & words
+                for place in self._by_word[word]
+                if self._words[place] <= words
+            ]
+            if not candidates and not self._wordless:
                 continue
             flat = " ".join(text.split())
-            candidates = [place for word in words for place in self._by_word[word]]
             for place in (*candidates, *self._wordless):
                 if place not in found and _stands(self.literals[place], flat):
                     found.add(place)
