@@ -93,6 +93,8 @@ class Applier:
     moment: Moment = field(default_factory=lambda: Moment("model_call", 0))
     strategy: str = ""
     rung: Rung = ""
+    stuck: bool = False
+    """The last strategy wanted a summary, had none, and keeps the originals."""
     _declined: list[tuple[Origin, ...]] = field(default_factory=list)
     _said: dict[str, str] = field(default_factory=dict)
     """The last reason for which each strategy was declined."""
@@ -101,6 +103,7 @@ class Applier:
     def decided(self, strategy: Strategy, moment: Moment, rung: Rung = "", by: str = "") -> None:
         """Ask a strategy, and apply what it decides. ``by``: for whom it is a rung."""
         self.moment, self.strategy, self.rung = moment, by or strategy.spec, rung
+        self.stuck = False
         for decision in list(strategy.decide(self.window, moment)):
             self.apply(decision)
         declined = tuple(origin for items in self._declined for origin in items)
@@ -209,6 +212,7 @@ class Applier:
     def _fall_back(self, decision: Compact, chosen: Sequence[Entry], reason: str) -> None:
         if not decision.fallback:
             self._decline(tuple(entry.origin for entry in chosen), reason)
+            self.stuck = True
             return
         rung, self.rung = self.rung, "truncate"
         if decision.fallback == "drop":

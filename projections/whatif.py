@@ -158,11 +158,13 @@ class Runner:
             if not strategy.triggered(self.window, moment):
                 continue
             self.applier.decided(strategy, moment)
-            limit = strategy.limit
-            if limit is None:
-                continue
             self._raised.pop(place, None)
-            if self.window.tokens > limit and not descend(
-                self.applier, limit, moment, strategy.spec
+            if self.applier.stuck:
+                self._raised[place] = self.window.tokens * RAISED
+            limit = strategy.limit
+            if (
+                limit is not None
+                and self.window.tokens > limit
+                and not descend(self.applier, limit, moment, strategy.spec)
             ):
                 self._raised[place] = self.window.tokens * RAISED

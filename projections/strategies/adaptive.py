@@ -4,8 +4,8 @@ The kind is what ``TaskClassified`` last said; without one it is told by the too
 none is a chat, only tools that read is a review, tools that run or write is debugging. Calls are
 only ever added, so it never flips back and forth. It is asked at the trigger only.
 
-    code_review        results with a diff stay, the other results are cleared
-    debugging          results with errors and stack traces stay, the others are cleared
+    code_review        results with a diff stay, up to half, the other results are cleared
+    debugging          results with errors and stack traces stay, up to half, the others are cleared
     creative_writing   what people and the model wrote stays; all results are cleared
     chat               the oldest units go
 """
@@ -18,6 +18,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from projections.runs import Origin
 from projections.strategies import base
 from projections.strategies.base import Moment, MomentKind, Strategy
 from projections.strategies.clear import placeholder
@@ -70,18 +71,29 @@ class Adaptive(Strategy):
         """Clearings by kind, then the oldest units as far as that was not enough."""
         p = self.parameters
         kind = self.kind(window)
-        stays = _STAYS.get(kind, _never)
+        low = p.tokens * p.low // 100
+        staying = self._staying(window, kind, low // 2)
         old = list(window.results.values())
         freed = 0
         for entry in old[: len(old) - p.keep] if kind != "chat" else ():
-            if entry.origin in window.pins or stays(entry):
+            if entry.origin in window.pins or entry.origin in staying:
                 continue
             text = placeholder(entry)
             freed += max(0, entry.tokens - window.result_cost(text))
             yield Substitute(entry.origin, text, f"not needed for {kind}")
-        gone = oldest_over(window, p.tokens * p.low // 100 + freed, stays)
+        gone = oldest_over(window, low + freed, lambda entry: entry.origin in staying)
         if gone:
             yield Compact(gone, reason=f"over {p.tokens} tokens")
+
+    def _staying(self, window: Window, kind: str, share: int) -> set[Origin]:
+        """What this kind of work needs, the newest first up to a share: all of it would not fit."""
+        found: set[Origin] = set()
+        needed = _STAYS.get(kind)
+        for entry in reversed(window.results.values()) if needed else ():
+            if share >= entry.tokens and needed is not None and needed(entry):
+                found.add(entry.origin)
+                share -= entry.tokens
+        return found
 
     def kind(self, window: Window) -> str:
         """The kind of task at hand."""
@@ -92,7 +104,3 @@ class Adaptive(Strategy):
         if not window.tools:
             return "chat"
         return "debugging" if any(map(_WORKS.search, window.tools)) else "code_review"
-
-
-def _never(entry: Entry) -> bool:
-    return False

@@ -43,6 +43,8 @@ class Entry:
     """Which human turn it belongs to, from 1; 0 before the first."""
     original: Item
     original_tokens: int
+    role: str
+    """Who speaks, as legality reads it."""
     is_system: bool
     is_human: bool
     is_result: bool

@@ -8,6 +8,7 @@ observation only. The Complexity Trap (arXiv 2508.21433) uses n = 10.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -16,7 +17,7 @@ from projections.strategies import base
 from projections.strategies.base import Moment, MomentKind, Strategy
 from projections.strategies.clear import placeholder
 from projections.strategies.decisions import Decision, Substitute
-from projections.strategies.window import Window
+from projections.strategies.window import Entry, Window
 
 
 class Mask(Strategy):
@@ -36,18 +37,32 @@ class Mask(Strategy):
 
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether a whole batch has come since."""
-        return self._last(window) - self.parameters.keep_first > window.settled
+        return self._due(window) > 0
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """The maskings of one batch."""
         p = self.parameters
-        results = [entry for entry in window.entries.values() if entry.is_result]
-        for entry in results[int(p.keep_first) : self._last(window)]:
-            if not entry.is_settled:
+        due = self._due(window)
+        first = self._first(window)
+        for entry in list(islice(window.results.values(), due + 1)):
+            if due > 0 and not (p.keep_first and entry is first):
+                due -= 1
                 yield Substitute(entry.origin, placeholder(entry), f"older than the last {p.n}")
 
-    def _last(self, window: Window) -> int:
-        """The index behind the last result that is masked, of all results that stand."""
+    def _due(self, window: Window) -> int:
+        """How many of the oldest results that stand are still to be masked."""
         p = self.parameters
         count = len(window.results) + window.settled
-        return max(0, count // p.polling * p.polling - p.n)
+        wanted = count // p.polling * p.polling - p.n
+        if wanted <= 0:
+            return 0
+        masked = window.settled
+        if p.keep_first:
+            first = self._first(window)
+            wanted -= 1
+            masked -= first is not None and first.is_settled
+        return max(0, min(wanted - masked, len(window.results)))
+
+    def _first(self, window: Window) -> Entry | None:
+        """The first result of the context: it is the answer to the task, or a demonstration."""
+        return next((entry for entry in window.entries.values() if entry.is_result), None)

@@ -18,8 +18,11 @@ from projections.strategies import base
 from projections.strategies.base import Moment, MomentKind, Strategy
 from projections.strategies.decisions import Compact, Decision
 from projections.strategies.hashing import words
-from projections.strategies.signs import HEAD, shows_decision, shows_error, words_of
+from projections.strategies.signs import HEAD, share_of, shows_decision, shows_error
 from projections.strategies.window import Entry, Window
+
+TASK_WORDS = 60
+"""So many different words of the task are looked for."""
 
 
 class Prune(Strategy):
@@ -86,11 +89,11 @@ class Prune(Strategy):
         points += p.decision if shows_decision(entry) else 0
         points += p.failed if entry.failed else 0
         age = window.calls - entry.call
-        relevance = len(task & words_of(entry)) / len(task) if task else 0.0
-        return float(points * 2.0 ** (-age / p.half_life) * (1 + relevance))
+        return float(points * 2.0 ** (-age / p.half_life) * (1 + share_of(entry, task)))
 
     def _task(self, window: Window, moment: Moment) -> Set[str]:
-        if moment.incoming is not None:
-            return frozenset(words(moment.incoming.text[:HEAD]))
+        """The words of the newest human message: of long ones the first, and none of one letter."""
         last = window.last_human()
-        return words_of(last) if last is not None else frozenset()
+        item = moment.incoming or (last.item if last is not None else None)
+        found = words(item.text[:HEAD]) if item is not None else ()
+        return frozenset(list(dict.fromkeys(word for word in found if len(word) > 1))[:TASK_WORDS])

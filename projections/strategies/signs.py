@@ -5,67 +5,61 @@ Only the beginning and the end of a long text are read, once for each text.
 
 from __future__ import annotations
 
-from projections.strategies.hashing import words
+from collections.abc import Iterable, Set
+
 from projections.strategies.window import Entry
 
 HEAD, TAIL = 2_000, 1_000
 
-ERRORS = frozenset(
-    {
-        *("error", "errors", "exception", "traceback", "failed", "failure", "fails", "fatal"),
-        *("panic", "panicked", "denied", "refused", "undefined", "segfault", "enoent"),
-        *("assertionerror", "typeerror", "valueerror", "keyerror", "syntaxerror"),
-    }
+ERRORS = (
+    *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "refused"),
+    *("undefined", "segfault", "enoent"),
+    *("错误", "失败", "异常", "报错", "崩溃", "拒绝", "未找到", "无法"),
 )
-ERRORS_ZH = ("错误", "失败", "异常", "报错", "崩溃", "拒绝", "未找到", "无法")
-DECISIONS = frozenset(
-    {
-        *("decide", "decided", "decision", "decisions", "choose", "chose", "chosen", "agreed"),
-        *("conclusion", "therefore", "approach", "instead", "must"),
-    }
+DECISIONS = (
+    *("decid", "decision", " choose ", " chose ", "chosen", "agreed", "conclusion", "therefore"),
+    *("决定", "选择", "采用", "方案", "结论", "改为", "必须", "约定"),
 )
-DECISIONS_ZH = ("决定", "选择", "采用", "方案", "结论", "改为", "必须", "约定")
-
-
-def words_of(entry: Entry) -> frozenset[str]:
-    """The words of its text."""
-    found = entry.memo.get("words")
-    if found is None:
-        found = entry.memo["words"] = frozenset(words(_ends(entry)))
-    return found if isinstance(found, frozenset) else frozenset()
+DIFFS = ("diff --git ", "\n@@ -", "\n+++ ", "*** update file")
 
 
 def shows_error(entry: Entry) -> bool:
     """Whether it tells of a fault: by its flag, or by a word."""
-    return entry.failed or _says(entry, "error", ERRORS, ERRORS_ZH)
+    return entry.failed or _says(entry, "error", ERRORS)
 
 
 def shows_decision(entry: Entry) -> bool:
     """Whether something is decided in it."""
-    return _says(entry, "decision", DECISIONS, DECISIONS_ZH)
+    return _says(entry, "decision", DECISIONS)
 
 
 def shows_diff(entry: Entry) -> bool:
     """Whether it has lines of a patch."""
-    found = entry.memo.get("diff")
-    if found is None:
-        text = _ends(entry)
-        marks = ("diff --git ", "\n@@ -", "\n+++ ", "*** Update File")
-        found = entry.memo["diff"] = any(mark in text for mark in marks)
-    return bool(found)
+    return _says(entry, "diff", DIFFS)
 
 
-def _says(entry: Entry, name: str, english: frozenset[str], chinese: tuple[str, ...]) -> bool:
+def share_of(entry: Entry, words: Set[str]) -> float:
+    """How many of these lower-case words it has, from 0 to 1."""
+    if not words:
+        return 0.0
+    text = _ends(entry)
+    return sum(word in text for word in words) / len(words)
+
+
+def _says(entry: Entry, name: str, words: Iterable[str]) -> bool:
     found = entry.memo.get(name)
     if found is None:
-        found = not english.isdisjoint(words_of(entry))
-        if not found:
-            text = _ends(entry)
-            found = not text.isascii() and any(word in text for word in chinese)
-        entry.memo[name] = found
+        text = _ends(entry)
+        found = entry.memo[name] = any(word in text for word in words)
     return bool(found)
 
 
 def _ends(entry: Entry) -> str:
-    text = entry.item.text
-    return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
+    """The beginning and the end of the text, in lower case."""
+    found = entry.memo.get("ends")
+    if not isinstance(found, str):
+        text = entry.item.text
+        if len(text) > HEAD + TAIL:
+            text = f"{text[:HEAD]}\n{text[-TAIL:]}"
+        found = entry.memo["ends"] = text.lower()
+    return found

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from eventlog.messages import Part
 from projections.items import Item
 from projections.pairing import one_answer
-from projections.reading import calls_of, is_system, results_of, role_of
+from projections.reading import calls_of, results_of, role_of
 from projections.runs import Origin
 from projections.strategies import hashing
 from projections.strategies.entries import Entry, Unit
@@ -27,6 +27,7 @@ Embed = Callable[[str], Sequence[float]]
 """From a text to its vector; the same text gives the same vector."""
 
 _NOTHING = float("inf")
+_SYSTEM = ("system", "developer")
 
 
 class Window:
@@ -146,18 +147,17 @@ class Window:
         self.entries[origin] = entry
         self.touched[origin] = None
         self._count(entry, 1)
-        for part in calls_of(item):
-            self.tools[part.name] = self.tools.get(part.name, 0) + 1
         self.failures += entry.failed
         if entry.is_result:
             self._repeats[entry.key] = self._repeats.get(entry.key, 0) + 1
-        if role_of(item) == "assistant":
+        if entry.role == "assistant":
             self._last_answer = entry
         self._last = entry
         return entry
 
     def _entry(self, origin: Origin, item: Item, tokens: int, order: float) -> Entry:
         results = results_of(item)
+        role = role_of(item)
         entry = Entry(
             origin=origin,
             item=item,
@@ -168,7 +168,8 @@ class Window:
             turn=self.turns,
             original=item,
             original_tokens=tokens,
-            is_system=is_system(item) and len(self.entries) == len(self.system),
+            role=role,
+            is_system=role in _SYSTEM and len(self.entries) == len(self.system),
             is_human=item.is_human,
             is_result=bool(results) and item.kind == "tool_result",
             is_summary=item.kind == "summary",
@@ -176,7 +177,8 @@ class Window:
             tool=item.tool_name,
         )
         self._join(entry, results)
-        for part in calls_of(item):
+        for part in calls_of(item) if role == "assistant" else ():
+            self.tools[part.name] = self.tools.get(part.name, 0) + 1
             entry.unit.waiting += 1
             self._open.setdefault(part.id, []).append((entry.unit, part))
         return entry
@@ -188,7 +190,7 @@ class Window:
         if (
             before is not None
             and before.origin in self.entries
-            and role_of(before.item) == role_of(entry.item) == "assistant"
+            and before.role == entry.role == "assistant"
             and one_answer(before.item, entry.item)
         ):
             joined.append(before.unit)
