@@ -13,7 +13,7 @@ from typing import Literal
 
 from eventlog import messages
 from projections.items import Item
-from projections.reading import binds_thinking
+from projections.reading import binds_thinking, says_something
 from projections.runs import Origin
 from projections.strategies.base import Moment, Strategy
 from projections.strategies.decisions import (
@@ -230,6 +230,8 @@ class Applier:
         said: Sequence[Said],
         unseen: tuple[Origin, ...] = (),
     ) -> bool:
+        if not said:
+            chosen = self._never_empty(chosen)
         covered = tuple(entry.origin for entry in chosen)
         before = sum(entry.tokens for entry in chosen)
         new = self._new_items(said)
@@ -256,6 +258,16 @@ class Applier:
                 found.extend(unit.items.values())
         found.sort(key=lambda entry: entry.order)
         return found
+
+    def _never_empty(self, chosen: Sequence[Entry]) -> Sequence[Entry]:
+        """What may leave so that something is left to send: if need be, the newest unit stays."""
+        going = {entry.origin for entry in chosen}
+        staying = (e for e in self.window.oldest() if e.origin not in going)
+        coming = self.moment.incoming
+        if (coming is not None and says_something(coming)) or any(map(_speaks, staying)):
+            return chosen
+        newest = next((entry.unit for entry in reversed(chosen) if _speaks(entry)), None)
+        return [entry for entry in chosen if entry.unit is not newest]
 
     def _new_items(self, said: Sequence[Said]) -> dict[Origin, tuple[Item, int]]:
         found: dict[Origin, tuple[Item, int]] = {}
@@ -301,6 +313,13 @@ class Applier:
         )
         if kind not in ("declined", "over_budget"):
             self._said.pop(self.strategy, None)
+
+
+def _speaks(entry: Entry) -> bool:
+    """Whether it would be sent: it says something, and is no result of a call that is not there."""
+    if entry.role == "tool":
+        return any(each.role == "assistant" for each in entry.unit.items.values())
+    return says_something(entry.item)
 
 
 def _shown(wanted: Summary, item: Item) -> bool:

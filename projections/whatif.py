@@ -129,7 +129,9 @@ class Runner:
 
     def _item(self, step: Step, item: Item) -> None:
         if item.is_human:
+            self.window.incoming = True
             self._at(Moment("user_turn", step.position, incoming=item))
+            self.window.incoming = False
         entry = self.window.append(step.origin, item, step.tokens)
         if entry.is_result:
             self._at(Moment("tool_result", step.position, result=step.origin))

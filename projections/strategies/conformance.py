@@ -85,16 +85,23 @@ class Rule(NamedTuple):
 
 
 def _sendable(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
-    """I4: every provider takes it."""
-    for each in seen:
-        try:
-            ready = sendable([item for _, item in each.items]).items
-        except NoContext:
-            yield each.number, "no message is left"
+    """I4: every provider takes it, and a message is left where there was one."""
+    for before, each in zip(plain, seen, strict=True):
+        ready = _ready(each)
+        if ready is None:
+            if _ready(before) is not None:
+                yield each.number, "no message is left"
             continue
         for name, dialect in DIALECTS.items():
             for fault in dialect.validate(dialect.render(ready)):
                 yield each.number, f"{name}: {fault}"
+
+
+def _ready(seen: Seen) -> tuple[Item, ...] | None:
+    try:
+        return sendable([item for _, item in seen.items]).items
+    except NoContext:
+        return None
 
 
 def _batches(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
@@ -147,11 +154,7 @@ def _system(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -
 def _first(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
     """I9: the first message that is not the system's is a user's."""
     for each in seen:
-        try:
-            ready = sendable([item for _, item in each.items]).items
-        except NoContext:
-            continue
-        first = next((item for item in ready if not is_system(item)), None)
+        first = next((item for item in _ready(each) or () if not is_system(item)), None)
         if first is not None and role_of(first) != "user":
             yield each.number, f"it begins with {role_of(first)}"
 
@@ -190,9 +193,7 @@ def _pending(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) 
 def _budget(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
     """I12: within the budget, or it is said what cannot be reduced."""
     flagged: dict[str, bool] = {}
-    for before, each in zip(plain, seen, strict=True):
-        if before.items and not each.items:
-            yield each.number, "the context is empty"
+    for each in seen:
         for change in each.changes:
             if change.kind == "over_budget":
                 flagged[change.strategy] = True

@@ -57,6 +57,8 @@ class Window:
         self.tools: dict[str, int] = {}
         """How often each tool was called, whatever of it still stands."""
         self.task_type = ""
+        self.incoming = False
+        """Whether a human message is about to come in: it will be the newest."""
         self.touched: dict[Origin, None] = {}
         """What came in, changed or left since the call before, in that order."""
         self._first_human: Origin | None = None
@@ -99,8 +101,8 @@ class Window:
         return not any(self.untouchable(e) or e is last for e in unit.items.values())
 
     def last_human(self) -> Entry | None:
-        """The newest message that a person typed."""
-        return next(reversed(self.humans.values()), None)
+        """The newest message that a person typed; none that stands while another is coming."""
+        return None if self.incoming else next(reversed(self.humans.values()), None)
 
     def last_answer(self) -> Entry | None:
         """The newest message of the model, while it stands."""
