@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cli.bringing import bring
 from cli.models import DemoData, LostData, WindowData
-from cli.naming import place
+from cli.naming import place, short_names
 from cli.opening import opened
 from cli.options import Settings
 from cli.output import Output
@@ -114,7 +114,8 @@ def _told(live: Live, key: StreamKey, data: DemoData, style: Style) -> Iterator[
     yield style.line(f"{data.key}: {data.new} new events", style.width)
     yield _step(style, "The sessions of this log.")
     yield _typed(style, "ctxlog sessions")
-    yield from render_sessions(list_sessions(live), style)
+    listed = list_sessions(live)
+    yield from render_sessions(listed, style, short_names(row.key for row in listed))
     yield _step(style, "What happened, and what the model still sees at the end.")
     yield _typed(style, f"ctxlog log {name}")
     rows = timeline(live, key, at=live.log.version(key))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from eventlog import RecordedEvent, StreamKey
 from eventlog.codec import CLASSES
-from eventlog.errors import InputRefused
+from eventlog.errors import Ambiguous, InputRefused
 from projections import Live
 from projections.references import Reference, find_session, place_in, resolve
+from projections.session_names import shortest
+from projections.sessions import session_states
 
 _SPAN = re.compile(r"(\d{1,15})?(-)?(\d{1,15})?")
+_PLAIN = re.compile(r"[\w@%+=:,./-][\w@%+=:,./~^-]*", re.ASCII)
 
 
 def place(live: Live, text: str, at: str = "") -> Reference:
@@ -18,14 +25,50 @@ def place(live: Live, text: str, at: str = "") -> Reference:
 
     Raises StreamNotFound, Ambiguous, PositionNotFound, ItemNotFound, InputRefused.
     """
-    if at:
-        return place_in(live, find_session(live, text), at.removeprefix("@"))
-    return resolve(live, text)
+    with _listing(live):
+        if at:
+            return place_in(live, find_session(live, text), at.removeprefix("@"))
+        return resolve(live, text)
 
 
 def session_key(live: Live, text: str) -> StreamKey:
     """The session that a text names. Raises StreamNotFound, Ambiguous."""
-    return find_session(live, text)
+    with _listing(live):
+        return find_session(live, text)
+
+
+@contextlib.contextmanager
+def _listing(live: Live) -> Iterator[None]:
+    """An ambiguous name is told with the names that would not be, a line each."""
+    try:
+        yield
+    except Ambiguous as error:
+        states = session_states(live)
+        names = short_names(state.key for state in states)
+        titles = {state.key: state.title for state in states}
+        error.args = (f"{error.name!r} names {len(error.candidates)} sessions:",)
+        for key in error.candidates:
+            error.add_note(f"{names.get(key, key)}  {titles.get(key, '')}".rstrip())
+        raise
+
+
+def short_names(keys: Iterable[str]) -> dict[str, str]:
+    """For each key the least that can be typed for it, when these are all sessions that there are.
+
+    The full key where two have the same id.
+    """
+    every = list(keys)
+    ids = [key.split("/", 2)[2] for key in every]
+    count = Counter(ids)
+    return {
+        key: key if count[name] > 1 else short
+        for key, name, short in zip(every, ids, shortest(ids), strict=True)
+    }
+
+
+def typed(text: str) -> str:
+    """A name as it is typed in a shell: in quotes where it would be taken for something else."""
+    return text if _PLAIN.fullmatch(text) else shlex.quote(text)
 
 
 def ref_of(place: Reference) -> str:

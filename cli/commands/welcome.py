@@ -25,6 +25,7 @@ def command(ctx: typer.Context) -> None:
         output(ctx).note("no log yet: `ctxlog demo` shows what it is, `ctxlog import --all` begins")
         return
     from cli.models import SessionsData
+    from cli.naming import short_names
     from cli.render_sessions import render_sessions
     from projections.sessions import list_sessions
 
@@ -32,7 +33,9 @@ def command(ctx: typer.Context) -> None:
     with opened(settings) as live:
         found = list_sessions(live)
     shown = found[:LATEST]
-    out.show(SessionsData(sessions=shown), render_sessions(shown, out.style))
+    names = short_names(row.key for row in found)
+    text = render_sessions(shown, out.style, names) if shown else "no sessions yet"
+    out.show(SessionsData(sessions=shown), text)
     if len(found) > LATEST:
         out.note(f"{len(found) - LATEST} more: ctxlog sessions")
     out.note(NEXT)

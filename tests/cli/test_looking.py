@@ -247,16 +247,44 @@ class TestSessionsAndStats:
         assert len(data("sessions", "-n", "1", "--db", db)["sessions"]) == 1
         assert data("sessions", "--agent", "other", "--db", db)["sessions"] == []
 
-    def test_what_is_listed_as_a_name_is_taken_as_one(self, tmp_path: Path) -> None:
-        path = tmp_path / "many.db"
+    def test_an_agent_that_has_none_is_told_as_that(self, db: Path) -> None:
+        assert "there are bot" in run("sessions", "--agent", "other", "--db", db).stdout
+
+    @pytest.mark.parametrize("width", [40, 60, 80, 100])
+    def test_what_is_listed_as_a_name_is_taken_as_one(self, tmp_path: Path, width: int) -> None:
+        path, root = tmp_path / "many.db", "fe5e1c67-53e7-4862-81ae-d0e013e3270b"
         with open_log(path) as live:
-            for session in ("aaaaaaaa-1111-2222-3333", "aaaaaaaa-1112-2222-3333", "short", "x@c1"):
+            for session in (
+                "aaaaaaaa-1111-2222-3333",
+                "aaaaaaaa-1112-2222-3333",
+                "short",
+                "x@c1",
+                root,
+                f"{root}.6690d10e-f521-4ac0",
+                f"{root}.60dade70-20bb-4edb",
+            ):
                 live.append(StreamKey("u", "a", session), said("user", session))
             live.append(StreamKey("v", "a", "short"), said("user", "other"))
-        lines = run("sessions", "--db", path).stdout.splitlines()[1:]
+            for suffix in (".fork1", ".fork10", "~2"):
+                live.log.fork(StreamKey("u", "a", root + suffix), StreamKey("u", "a", root), 1)
+        lines = run("sessions", "--width", str(width), "--db", path).stdout.splitlines()[1:]
+        assert max(map(len, lines)) <= width
         names = [line.split("  ")[0] for line in lines]
         found = {data("stats", name, "--db", path)["key"] for name in names}
-        assert len(names) == len(found) == 5
+        assert len(names) == len(set(names)) == len(found) == 11
+        assert data("stats", "fe5e", "--db", path)["key"] == f"u/a/{root}"
+        newest = run("sessions", "-n", "1", "--width", str(width), "--db", path).stdout
+        assert newest.splitlines()[1].split("  ")[0] == names[0]
+
+    def test_a_deleted_session_is_listed_with_the_name_that_it_still_answers_to(
+        self, db: Path
+    ) -> None:
+        from eventlog.events import SessionDeleted
+
+        with open_log(db) as live:
+            live.append(KEY, SessionDeleted())
+        assert str(KEY) not in run("sessions", "--db", db).stdout
+        assert str(KEY) in run("sessions", "--deleted", "--db", db).stdout
 
     def test_a_session_has_the_same_figures_in_the_list_and_alone(self, db: Path) -> None:
         listed = {row["key"]: row for row in data("sessions", "--db", db)["sessions"]}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cli import saying
+from cli.naming import short_names, typed
 from cli.output import _is_colored, json_text
 from cli.paths import cache_folder, data_folder, database, shown
-from cli.render_sessions import short_ids
 from cli.safetext import display_width
 from cli.style import Style, ascii_text, pad, pad_left, plural, short, tokens
 
@@ -113,17 +113,16 @@ class TestLayout:
 class TestNames:
     """What stands in a list is typed next."""
 
-    def test_long_ids_are_cut_as_far_as_they_stay_apart(self) -> None:
-        keys = [
-            "u/a/8f31c0a9-5d2e-4b7a",
-            "u/a/8f31c0a9-5d2f-4b7a",
-            "u/a/77777777-0000-0000",
-            "u/a/b",
-        ]
-        assert short_ids(keys) == ["8f31c0a9-5d2e", "8f31c0a9-5d2f", "77777777", "b"]
-
     def test_the_same_id_of_two_agents_is_shown_with_its_key(self) -> None:
-        assert short_ids(["u/a/x", "u/b/x"]) == ["u/a/x", "u/b/x"]
+        assert list(short_names(["u/a/x", "u/b/x", "u/a/y"]).values()) == ["u/a/x", "u/b/x", "y"]
+
+    @pytest.mark.parametrize(
+        ("name", "shown"),
+        [("8f31c0a9@k1^", "8f31c0a9@k1^"), ("98b7~2", "98b7~2"), ("a b", "'a b'"),
+         ("~root", "'~root'"), ("it's", "'it'\"'\"'s'"), ("x;rm", "'x;rm'"), ("é", "'é'")],
+    )  # fmt: skip
+    def test_a_name_is_shown_as_a_shell_takes_it(self, name: str, shown: str) -> None:
+        assert typed(name) == shown
 
     @pytest.mark.parametrize(
         ("text", "told"),
