@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -17,7 +16,6 @@ from projections.session_names import shortest
 from projections.sessions import session_states
 
 _SPAN = re.compile(r"(\d{1,15})?(-)?(\d{1,15})?")
-_PLAIN = re.compile(r"[\w@%+=:,./-][\w@%+=:,./~^-]*", re.ASCII)
 
 
 def place(live: Live, text: str, at: str = "") -> Reference:
@@ -64,11 +62,6 @@ def short_names(keys: Iterable[str]) -> dict[str, str]:
         key: key if count[name] > 1 else short
         for key, name, short in zip(every, ids, shortest(ids), strict=True)
     }
-
-
-def typed(text: str) -> str:
-    """A name as it is typed in a shell: in quotes where it would be taken for something else."""
-    return text if _PLAIN.fullmatch(text) else shlex.quote(text)
 
 
 def ref_of(place: Reference) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cli.options import Settings
-from cli.paths import current_database
+from cli.paths import current_database, current_program
 from cli.safetext import safe_text
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def no_log_yet(path: str) -> Exception:
     from eventlog.errors import LogNotFound
 
     error = LogNotFound(path)
-    error.args = (f"{error}; `ctxlog import PATH` makes one, `ctxlog demo` shows how",)
+    name = current_program()
+    error.args = (f"{error}; `{name} import PATH` makes one, `{name} demo` shows how",)
     return error
 
 

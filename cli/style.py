@@ -6,6 +6,7 @@ Colour never carries a meaning alone; a sign or a word says the same.
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 
 from cli.safetext import display_width, one_line, safe_text
@@ -39,6 +40,7 @@ _ASCII = str.maketrans(
 )
 """Each of our signs, and the one ASCII column that stands for it."""
 
+_PLAIN = re.compile(r"[\w@%+=:,./-][\w@%+=:,./~^-]*", re.ASCII)
 _BEYOND = re.compile(r"[^\x00-\x7f]")
 
 
@@ -113,3 +115,8 @@ def short(count: int) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 item``, ``1,204 items``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def typed(text: str) -> str:
+    """A name as it is typed in a shell: in quotes where it would be taken for something else."""
+    return text if _PLAIN.fullmatch(text) else shlex.quote(text)

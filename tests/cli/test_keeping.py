@@ -331,14 +331,3 @@ class TestDemo:
         answer = data("demo", **env)
         assert answer["database"] == str(tmp_path / ".cache" / "ctxlog" / "demo" / "ctxlog.db")
         assert head_of(db) == before
-
-    def test_what_it_says_to_type_works(self, tmp_path: Path) -> None:
-        env = {"HOME": str(tmp_path)}
-        text = run("demo", **env).stdout
-        where = str(tmp_path / ".cache" / "ctxlog" / "demo" / "ctxlog.db")
-        typed = [line.split("  ")[1] for line in text.splitlines() if line.startswith("  ctxlog ")]
-        assert len(typed) == 3
-        for line in typed:
-            words = line.strip().split(" ")[1:]
-            command = words[: next((i for i, w in enumerate(words) if w.isalpha() and i > 1), None)]
-            assert run(*command, CTXLOG_DB=where).exit_code == 0, line

@@ -141,13 +141,13 @@ class TestWithoutACommand:
     def test_it_shows_the_latest_sessions_and_what_to_type_next(self, db: Path) -> None:
         result = run("--db", db)
         assert "Refunds" in result.stdout
-        assert "ctxlog log last" in result.stderr
+        assert " log last · show" in result.stderr
 
     def test_it_shows_the_help_where_there_is_no_log(self, tmp_path: Path) -> None:
         result = run("--db", tmp_path / "none.db")
         assert result.exit_code == 0
         assert result.stdout.startswith("Usage: ctxlog")
-        assert "ctxlog demo" in result.stderr
+        assert " demo` shows" in result.stderr
         assert not (tmp_path / "none.db").exists()
 
 

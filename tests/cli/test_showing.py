@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cli import saying
-from cli.naming import short_names, typed
+from cli.naming import short_names
 from cli.output import _is_colored, json_text
-from cli.paths import cache_folder, data_folder, database, shown
+from cli.paths import cache_folder, data_folder, database, program, shown
 from cli.safetext import display_width
-from cli.style import Style, ascii_text, pad, pad_left, plural, short, tokens
+from cli.style import Style, ascii_text, pad, pad_left, plural, short, tokens, typed
 
 HOME = Path("/home/ann")
 
@@ -41,6 +41,29 @@ class TestWhereTheLogIs:
     def test_a_path_is_shown_as_a_person_writes_it(self) -> None:
         assert shown(HOME / "x.db", HOME) == "~/x.db"
         assert shown(Path("/tmp/x.db"), HOME) == "/tmp/x.db"
+
+
+class TestHowTheProgramIsTyped:
+    """A hint that cannot be typed is the first thing a new user trips over."""
+
+    def test_by_its_name_where_the_shell_finds_it(self, tmp_path: Path) -> None:
+        own = tmp_path / ".venv" / "bin" / "ctxlog"
+        own.parent.mkdir(parents=True)
+        own.touch(mode=0o755)
+        assert program(str(own), str(own.parent), tmp_path, HOME) == "ctxlog"
+
+    def test_else_by_the_way_to_it(self, tmp_path: Path) -> None:
+        own = tmp_path / "a b" / "ctxlog"
+        own.parent.mkdir(parents=True)
+        own.touch(mode=0o755)
+        assert program(str(own), "/nowhere", own.parent, HOME) == "./ctxlog"
+        assert program(str(own), "/nowhere", tmp_path, HOME) == "'a b/ctxlog'"
+        assert program(str(own), "/nowhere", HOME, tmp_path / "a b") == "~/ctxlog"
+        assert program(str(own), "/nowhere", HOME, HOME) == f"'{own}'"
+
+    def test_a_module_is_started_by_its_interpreter(self, tmp_path: Path) -> None:
+        main = tmp_path / "cli" / "main.py"
+        assert program(str(main), "/nowhere", tmp_path, HOME).endswith(" -m cli.main")
 
 
 class TestColour:
