@@ -2,8 +2,9 @@
 
 An answer is written as several records, with tool results between them, so it is *open* until a
 record shows that the model is done: another answer, a person's message, a boundary, the end of the
-turn; at the end of the file also its own last record, when that names a reason to stop. What follows an open answer waits for it, in the order of the file. The same holds for a
-compaction boundary until its summary comes.
+turn; at the end of the file also its own last record, when that names a reason to stop. What
+follows an open answer waits for it, in the order of the file. The same holds for a compaction
+boundary until its summary comes.
 
 Fine points of this format: parallel calls fork the tree of ``parentUuid`` and are no rewinds; only
 a second prompt of a person under the same record, after the first one was answered, is taken as
