@@ -24,6 +24,9 @@ from harness.importers.report import FileImport, ImportReport
 EXPORT = "ctxlog"
 """The format of our own exports."""
 
+ENDINGS = ", ".join(SUFFIXES)
+"""Of the files in a folder that may be transcripts."""
+
 _MARK = b'"ctxlog_export"'
 _HEAD = 4096
 
@@ -34,6 +37,7 @@ def bring(
     """Import files, folders and ``-``; what each of them gave."""
     files: list[FileData] = []
     passed_over: list[str] = []
+    empty: list[str] = []
     for path in paths:
         if path == "-":
             files += _standard_input(log, options)
@@ -43,6 +47,8 @@ def bring(
             report = import_path(log, path, options)
             files += _files(report)
             passed_over += report.passed_over
+            if not (report.files or report.passed_over):
+                empty.append(path)
     sessions = [session for file in files for session in file.sessions]
     return ImportData(
         database=str(log.path),
@@ -53,6 +59,7 @@ def bring(
         unreadable=sum(session.unreadable for session in sessions),
         errors=[file.error for file in files if file.error],
         passed_over=passed_over,
+        empty=empty,
         files=files,
     )
 

@@ -41,9 +41,13 @@ class TimelineRow(BaseModel):
     pinned: bool = False
     erased: bool = False
     before_tokens: int | None = None
+    """Of the context before a compaction: the agent's own count, else estimated."""
     before_estimated: bool = False
+    before_recorded: int | None = None
+    """Estimated, of what of that context is recorded here."""
     after_tokens: int | None = None
     after_estimated: bool = False
+    after_recorded: int | None = None
     items: int | None = None
     """Of a compaction: how many items left; of a pass: how many were replaced."""
 
@@ -105,6 +109,8 @@ class ContextData(BaseModel):
     """Estimated, of all items."""
     billed: int | None = None
     """The provider's own count of this call's input, tools and hidden parts included."""
+    told: int | None = None
+    """The agent's own count of this context, where the compaction beside it tells one."""
     counter: str
     items: list[ItemData]
     notes: list[str] = []
@@ -136,9 +142,13 @@ class CompactionData(BaseModel):
     """The items that left, as runs."""
     left_count: int
     before_tokens: int
+    """The agent's own count, else estimated."""
     before_estimated: bool
+    before_recorded: int
+    """Estimated, of what of that context is recorded here."""
     after_tokens: int
     after_estimated: bool
+    after_recorded: int
     texts: list[str]
     """Of the messages that it put in."""
 
@@ -221,6 +231,8 @@ class ImportData(BaseModel):
     errors: list[str]
     passed_over: list[str] = []
     """JSON files of a folder in which nothing looks like a transcript."""
+    empty: list[str] = []
+    """Folders in which there is no file that could be one."""
     files: list[FileData]
 
 

@@ -72,15 +72,18 @@ def compaction_data(live: Live, event: RecordedEvent) -> CompactionData:
     parameters = by.get("parameters")
     told = f" {dumps(parameters)}" if parameters else ""
     counts = Counts(live, key)
+    recorded = counts.total(before), counts.total(list(after.items()))
     told_before, told_after = data.get("pre_tokens"), data.get("post_tokens")
     return CompactionData(
         trigger=str(data.get("trigger", "")),
         by=str(by.get("name", "")) + told,
         left=runs.encode(gone, [float(item) for item in stay]),
         left_count=len(gone),
-        before_tokens=counts.total(before) if told_before is None else told_before,
+        before_tokens=recorded[0] if told_before is None else told_before,
         before_estimated=told_before is None,
-        after_tokens=counts.total(list(after.items())) if told_after is None else told_after,
+        before_recorded=recorded[0],
+        after_tokens=recorded[1] if told_after is None else told_after,
         after_estimated=told_after is None,
+        after_recorded=recorded[1],
         texts=[item.text for item in brought if item is not None],
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cli.models import TimelineData, TimelineRow
 from cli.safetext import display_width
-from cli.style import Style, pad, pad_left, plural, short, tokens
+from cli.style import RULE, Style, counted, heading, pad, pad_left, plural, short, tokens
 
 GUTTER = {"context": "●", "left": "○", "folded": "Σ", "placeholder": "✂", "never": "–"}
 """What each state is shown as."""
@@ -31,7 +31,7 @@ def legend() -> str:
 
 def render_log(data: TimelineData, style: Style) -> Iterator[str]:
     """The session's head, then one line a row."""
-    yield style.paint(style.line(head(data), style.width), "bold")
+    yield style.paint(head(data, style), "bold")
     rows = [row for row in data.rows if _is_item(row)]
     ref = max([3, *(display_width(row.ref) for row in rows)])
     calls = max([0, *(len(f"c{row.call}") for row in rows if row.call)])
@@ -45,12 +45,11 @@ def render_log(data: TimelineData, style: Style) -> Iterator[str]:
             yield _event(row, style)
 
 
-def head(data: TimelineData) -> str:
-    """Which session, and what its context holds at the point asked."""
+def head(data: TimelineData, style: Style) -> str:
+    """What its context holds at the point asked, and which session it is."""
     point = "" if data.at == data.version else f" at {data.at} of {data.version}"
-    return (
-        f"{data.key}{point} · context: {plural(data.items, 'item')}, {tokens(data.tokens)} tokens"
-    )
+    front = f"context{point}: {plural(data.items, 'item')}, {tokens(data.tokens)} tokens"
+    return heading(front, data.key, style)
 
 
 def _is_item(row: TimelineRow) -> bool:
@@ -88,11 +87,20 @@ def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> st
 
 
 def _compaction(row: TimelineRow, style: Style) -> str:
-    before = tokens(row.before_tokens, not row.before_estimated)
-    after = tokens(row.after_tokens, not row.after_estimated)
     why = f" ({row.preview})" if row.preview else ""
-    gone = f"{plural(row.items or 0, 'item')} folded"
-    return style.rule(f"{row.ref} compacted{why} {before} → {after} · {gone}", "magenta")
+    gone = plural(row.items or 0, "item")
+    full, brief = (
+        f"{counted(row.before_tokens, row.before_estimated, row.before_recorded, brief)} → "
+        f"{counted(row.after_tokens, row.after_estimated, row.after_recorded, brief)}"
+        for brief in (False, True)
+    )
+    texts = (
+        f"{row.ref} compacted{why} {full} · {gone} folded",
+        f"{row.ref} compacted{why} {brief} · {gone} folded",
+        f"{row.ref} {brief} · {gone}{why}",
+    )
+    fitting = (text for text in texts if display_width(text) <= style.width - RULE)
+    return style.rule(next(fitting, texts[-1]), "magenta")
 
 
 def _event(row: TimelineRow, style: Style) -> str:

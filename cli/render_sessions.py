@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cli.safetext import display_width
-from cli.style import Style, pad, pad_left, plural, short
+from cli.style import Style, named, pad, pad_left, plural, short
 
 if TYPE_CHECKING:
     from projections.sessions import SessionStats
@@ -75,7 +75,7 @@ def _agent(key: str) -> str:
 
 def render_stats(stats: SessionStats, style: Style) -> Iterator[str]:
     """The figures of one session."""
-    yield style.paint(style.line(stats.key, style.width), "bold")
+    yield style.paint(named(stats.key, style, style.width), "bold")
     for label, value in _figures(stats):
         yield f"{style.paint(pad(label, 14), 'dim')} {style.line(value, style.width - 15)}"
 

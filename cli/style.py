@@ -41,6 +41,16 @@ _ASCII = str.maketrans(
 """Each of our signs, and the one ASCII column that stands for it."""
 
 _PLAIN = re.compile(r"[\w@%+=:,./-][\w@%+=:,./~^-]*", re.ASCII)
+RULE = 8
+"""Columns of a rule that are no text."""
+
+_PIECES = re.compile(r"^[^.~]*|[.~][^.~]*")
+_REF = 24
+"""Columns of a place."""
+
+_PIECE = 8
+"""Characters of a piece of an id where there is little room."""
+
 _BEYOND = re.compile(r"[^\x00-\x7f]")
 
 
@@ -81,7 +91,7 @@ class Style:
 
     def rule(self, text: str, name: str = "dim") -> str:
         """A thin line across the terminal with safe text in it."""
-        inner = self.line(text, self.width - 8)
+        inner = self.line(text, self.width - RULE)
         tail = "─" * max(2, self.width - 4 - display_width(inner))
         return self.paint(self.translated(f"── {inner} {tail}"), name)
 
@@ -103,6 +113,18 @@ def tokens(count: int | None, exact: bool = False) -> str:
     return ("" if exact else "≈") + short(count)
 
 
+def counted(count: int | None, estimated: bool, recorded: int | None, brief: bool = False) -> str:
+    """Tokens of a context, and whose count that is: the agent's own, or ours of what is recorded.
+
+    The two differ by what the agent did not write down: a system prompt, tools.
+    """
+    if estimated or count is None:
+        return tokens(count)
+    whose = "agent's" if brief else "agent's count"
+    here = f"; {tokens(recorded)} {'here' if brief else 'recorded here'}"
+    return f"{short(count)} ({whose}{here if recorded is not None else ''})"
+
+
 def short(count: int) -> str:
     """12, 999, 1.2k, 155k, 1.4M."""
     if count < 1000:
@@ -115,6 +137,32 @@ def short(count: int) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 item``, ``1,204 items``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def named(key: str, style: Style, room: int) -> str:
+    """A session in so many columns: its key, else its id alone, else its id with pieces cut.
+
+    A sub-agent's id begins with that of its session, so the end says which one it is.
+    """
+    name = key.split("/", 2)[2] if key.count("/") >= 2 else key
+    pieces = _PIECES.findall(name)
+    for shown in (
+        key,
+        name,
+        "".join(piece[: _PIECE + (piece[:1] in (".", "~"))] for piece in pieces),
+    ):
+        line = style.line(shown, max(display_width(shown), 1) * 8)
+        if display_width(line) <= room:
+            return line
+    return style.line(name, room)
+
+
+def heading(front: str, key: str, style: Style, ref: str = "") -> str:
+    """A head line: what is said first, then of which session, and of which place in it."""
+    start = style.line(front, style.width)
+    behind = style.line(ref, _REF)
+    room = style.width - display_width(start) - 3 - display_width(behind)
+    return f"{start} {style.translated('·')} {named(key, style, max(room, _PIECE))}{behind}"
 
 
 def typed(text: str) -> str:

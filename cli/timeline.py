@@ -238,9 +238,11 @@ class _Rows:
     def _compaction(self, event: RecordedEvent, number: int) -> None:
         row = _row(event, f"k{number}", said(event, self._call_number))
         before, after = event.data.get("pre_tokens"), event.data.get("post_tokens")
-        row.before_tokens = before if before is not None else self._context(event.position - 1)
+        row.before_recorded = self._context(event.position - 1)
+        row.after_recorded = self._context(event.position)
+        row.before_tokens = row.before_recorded if before is None else before
         row.before_estimated = before is None
-        row.after_tokens = after if after is not None else self._context(event.position)
+        row.after_tokens = row.after_recorded if after is None else after
         row.after_estimated = after is None
         row.items = self.states.sizes.get(event.position, 0)
         self.rows.append(row)

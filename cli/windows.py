@@ -50,10 +50,22 @@ def context_at(live: Live, place: Reference) -> ContextData:
         model=str(call.data.get("model", "")) if call is not None else None,
         tokens=sum(item.tokens for item in shown),
         billed=billed(live, call) if call is not None else None,
+        told=_told(live, place),
         counter=counter.name,
         items=shown,
         notes=[f"{note.position}: {note.message}" for note in view.notes],
     )
+
+
+def _told(live: Live, place: Reference) -> int | None:
+    """The agent's own count of a context just before or after a compaction."""
+    fields = {"before_compaction": (1, "pre_tokens"), "compaction": (0, "post_tokens")}
+    if place.kind not in fields:
+        return None
+    step, field = fields[place.kind]
+    at = place.position + step
+    told = live.log.at(place.stream, [at])[at].data.get(field)
+    return told if isinstance(told, int) else None
 
 
 def tool_names(items: Iterable[Item]) -> dict[str, str]:

@@ -107,6 +107,7 @@ def _refuse(everything: bool) -> NoReturn:
 
 
 def _tell(out: Output, data: ImportData) -> None:
+    from cli.bringing import ENDINGS
     from cli.render_keep import render_import
 
     out.show(data, render_import(data, out.style))
@@ -114,6 +115,8 @@ def _tell(out: Output, data: ImportData) -> None:
         count = len(data.passed_over)
         files = f"{count} JSON file{'' if count == 1 else 's'}"
         out.note(f"passed over {files} with no transcript inside (--json names them)")
+    for folder in data.empty:
+        out.note(f"no transcript in {folder}: files are looked into that end in {ENDINGS}")
     for file in data.files:
         if file.error:
             out.note(f"not imported: {file.error}")

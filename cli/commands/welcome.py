@@ -22,7 +22,8 @@ def command(ctx: typer.Context) -> None:
     if not path.exists() and not settings.as_json:
         typer.echo(ctx.get_help())
         name = current_program()
-        output(ctx).note(f"no log yet: `{name} demo` shows what it is, `{name} import --all` begins")
+        hint = f"`{name} demo` shows what it is, `{name} import --all` begins"
+        output(ctx).note(f"no log yet: {hint}")
         return
     from cli.models import SessionsData
     from cli.naming import short_names

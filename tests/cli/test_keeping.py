@@ -102,6 +102,29 @@ class TestImport:
     def test_a_missing_path_makes_no_log(self, tmp_path: Path) -> None:
         assert run("import", tmp_path / "none", "--db", tmp_path / "i.db").exit_code == 2
 
+    def test_an_empty_folder_is_told_and_is_no_error(self, tmp_path: Path) -> None:
+        (tmp_path / "empty").mkdir()
+        result = run("import", tmp_path / "empty", "--db", tmp_path / "i.db")
+        assert result.exit_code == 0
+        assert f"no transcript in {tmp_path / 'empty'}" in result.stderr
+        assert ".jsonl" in result.stderr
+
+    def test_a_file_that_is_not_of_the_named_format_is_an_error(self, tmp_path: Path) -> None:
+        noise = tmp_path / "noise.jsonl"
+        noise.write_text('{"a": 1}\n' * 5)
+        result = run("import", noise, "--format", "claude-code", "--db", tmp_path / "i.db")
+        assert result.exit_code == 2
+        assert "exports of ctxlog" in result.stderr
+
+    def test_what_waits_is_told_with_what_takes_it(self, tmp_path: Path) -> None:
+        db, path = tmp_path / "i.db", tmp_path / "torn.jsonl"
+        whole = BUNDLED.read_bytes().splitlines(keepends=True)
+        answer = next(n for n, line in enumerate(whole) if b'"type":"assistant"' in line)
+        path.write_bytes(b"".join(whole[: answer + 1]))
+        result = run("import", path, "--width", "60", "--db", db)
+        assert "waiting for the rest of their file (--final takes them)" in result.stdout
+        assert result.stdout.splitlines()[0].endswith("1 waiting  8f31c0a9")
+
     def test_an_unknown_format_is_refused(self, tmp_path: Path) -> None:
         result = run("import", BUNDLED, "--format", "word", "--db", tmp_path / "i.db")
         assert result.exit_code == 2
@@ -303,7 +326,7 @@ class TestDemo:
 
     def test_it_names_what_was_lost(self, tmp_path: Path) -> None:
         text = run("demo", "--db", tmp_path / "d.db").stdout
-        assert "k1 compacted (auto) 35.1k → ≈924 · 71 items folded" in text
+        assert "k1 compacted (auto) 35.1k (agent's count; ≈14.5k recorded here) → ≈924" in text
         for lost in ("ORD-77120", "4f1c9a7be2d05836", "Use httpie, not curl"):
             assert lost in text
 

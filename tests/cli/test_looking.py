@@ -120,6 +120,21 @@ class TestLog:
         assert text.count("✂") == 200
         assert "62→15" in text
 
+    @pytest.mark.parametrize("width", [60, 80, 100])
+    def test_a_compaction_says_whose_count_it_tells(self, db: Path, width: int) -> None:
+        row = next(r for r in data("log", NAME, "--db", db)["rows"] if r["ref"] == "k1")
+        assert (row["before_tokens"], row["before_estimated"]) == (155_000, False)
+        window = data("show", f"{NAME}@k1^", "--db", db)
+        assert row["before_recorded"] == window["tokens"]
+        assert (
+            row["after_recorded"] == data("show", f"{NAME}@k1", "--context", "--db", db)["tokens"]
+        )
+        assert window["told"] == 155_000
+        text = run("log", NAME, "--width", str(width), "--db", db).stdout
+        assert f"155k (agent's{' count' * (width > 80)}; ≈{window['tokens']}" in text
+        assert "the agent counted 155k" in run("show", f"{NAME}@k1^", "--db", db).stdout
+        assert f"≈{window['tokens']} recorded here" in run("show", f"{NAME}@k1", "--db", db).stdout
+
     def test_a_fork_shows_its_parents_events_and_where_it_began(self, db: Path) -> None:
         answer = data("log", "retry", "--db", db)
         assert answer["fork_of"] == f"{KEY}@13"

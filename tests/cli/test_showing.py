@@ -12,7 +12,19 @@ from cli.naming import short_names
 from cli.output import _is_colored, json_text
 from cli.paths import cache_folder, data_folder, database, program, shown
 from cli.safetext import display_width
-from cli.style import Style, ascii_text, pad, pad_left, plural, short, tokens, typed
+from cli.style import (
+    Style,
+    ascii_text,
+    counted,
+    heading,
+    named,
+    pad,
+    pad_left,
+    plural,
+    short,
+    tokens,
+    typed,
+)
 
 HOME = Path("/home/ann")
 
@@ -128,6 +140,35 @@ class TestLayout:
         assert tokens(924) == "≈924"
         assert tokens(35_100, exact=True) == "35.1k"
         assert tokens(None) == "?"
+
+    def test_it_is_said_whose_count_it_is(self) -> None:
+        assert counted(158_000, False, 125_000) == "158k (agent's count; ≈125k recorded here)"
+        assert counted(158_000, False, 125_000, brief=True) == "158k (agent's; ≈125k here)"
+        assert counted(3_000, True, 3_000) == "≈3.0k"
+
+    @pytest.mark.parametrize(
+        ("room", "shown"),
+        [
+            (70, "local/claude-code/fe5e1c67-53e7.6690d10e-f521"),
+            (44, "fe5e1c67-53e7.6690d10e-f521"),
+            (20, "fe5e1c67.6690d10e"),
+            (8, "fe5e1c6…"),
+        ],
+    )
+    def test_a_session_is_named_in_the_room_that_there_is(self, room: int, shown: str) -> None:
+        key = "local/claude-code/fe5e1c67-53e7.6690d10e-f521"
+        assert named(key, Style(), room) == shown
+
+    @pytest.mark.parametrize("width", [60, 80, 100])
+    @pytest.mark.parametrize("ref", ["@k1^", "@12@340", ""])
+    def test_a_head_line_keeps_its_numbers_and_its_place(self, width: int, ref: str) -> None:
+        key = "local/claude-code/fe5e1c67-53e7-4862-81ae-d0e013e3270b.6690d10e-f521-4ac0-800d"
+        line = heading("219 items, ≈125k tokens", key, Style(width=width), ref)
+        assert line.startswith("219 items, ≈125k tokens · ")
+        assert "fe5e1c67" in line
+        assert "6690d10e" in line
+        assert line.endswith(ref)
+        assert display_width(line) <= width
 
     def test_one_is_not_many(self) -> None:
         assert [plural(1, "item"), plural(1204, "item")] == ["1 item", "1,204 items"]
