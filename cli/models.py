@@ -153,6 +153,30 @@ class CompactionData(BaseModel):
     """Of the messages that it put in."""
 
 
+class SubstitutionData(BaseModel):
+    """An item that a pass put a placeholder in the place of."""
+
+    item: str
+    position: int
+    """Of the event that carries the placeholder."""
+    who: str
+    tokens: int
+    """Estimated, of the original."""
+    shown_tokens: int
+    preview: str
+
+
+class PassData(BaseModel):
+    """A pass over a context that put placeholders in it, or one substitution alone."""
+
+    kind: str
+    reason: str
+    by: str
+    content: str
+    """The placeholder, of the event that was asked for."""
+    items: list[SubstitutionData]
+
+
 class EventData(BaseModel):
     """``show``: one event, or one item in a rendition."""
 
@@ -168,12 +192,17 @@ class EventData(BaseModel):
     erased: bool
     state: State
     left_at: int | None = None
+    changed_at: int | None = None
+    """The event that carries the rendition in which the item stands, or stood when it left."""
+    changed: str = ""
+    """What that did to it: cleared, cut, deduplicated, revised."""
     number: str | None = None
     """``c5`` or ``k1``."""
     summary: str = ""
     """Of an event that is no item: what it says, on one line."""
     call: CallData | None = None
     compaction: CompactionData | None = None
+    substitutions: PassData | None = None
     item: ItemData | None = None
     event: Any
     """The payload."""

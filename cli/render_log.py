@@ -60,8 +60,12 @@ def _is_item(row: TimelineRow) -> bool:
 
 def _size(row: TimelineRow) -> str:
     if row.shown_tokens is not None and row.state == "placeholder" and row.tokens is not None:
-        return f"{short(row.tokens)}→{short(row.shown_tokens)}"
+        return _sizes(row)
     return short(row.tokens) if row.tokens is not None else ""
+
+
+def _sizes(row: TimelineRow) -> str:
+    return f"{short(row.tokens or 0)}→{short(row.shown_tokens or 0)}"
 
 
 def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> str:
@@ -107,7 +111,10 @@ def _event(row: TimelineRow, style: Style) -> str:
     if row.type == "model_called":
         return style.rule(f"{row.ref} {row.preview}", "blue")
     if row.type == "placeholder_substituted":
-        return style.rule(f"{row.ref} {plural(row.items or 1, 'item')} {row.preview}", "yellow")
+        item = row.rendition.split("@")[0] if row.rendition is not None else ""
+        what = f"item {item}" if item else plural(row.items or 1, "item")
+        size = f" · {_sizes(row)} tokens" if item else ""
+        return style.rule(f"{row.ref} {what} {row.preview}{size}", "yellow")
     if row.type in ("session_rewound", "decision_undone", "session_forked", "model_failed"):
         return style.rule(f"{row.ref} {row.preview}", "yellow")
     text = style.line(f"{GUTTER['never']} {row.ref} {row.preview}", style.width - 1)

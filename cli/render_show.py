@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from cli.models import CallData, CompactionData, ContextData, EventData, ItemData
+from cli.models import CallData, CompactionData, ContextData, EventData, ItemData, PassData
 from cli.render_log import GUTTER, LEGEND
 from cli.safetext import display_width
 from cli.style import Style, counted, heading, pad, pad_left, plural, short, tokens, typed
@@ -88,6 +88,8 @@ def render_event(data: EventData, style: Style, *, raw: bool = False) -> Iterato
         yield style.block(data.item.text)
     elif not raw and data.compaction is not None:
         yield style.block("\n\n".join(data.compaction.texts) or "(nothing took their place)")
+    elif not raw and data.substitutions is not None:
+        yield from _substitutions(data.substitutions, style)
     elif not raw and data.call is not None:
         place = style.block(typed(f"{data.key.split('/', 2)[2]}@{data.number}"))
         yield f"what it was given: ctxlog show {place} --context"
@@ -100,6 +102,8 @@ def _facts(data: EventData) -> Iterator[tuple[str, str]]:
         yield from _call_facts(data.call)
     elif data.compaction is not None:
         yield from _compaction_facts(data.compaction)
+    elif data.substitutions is not None:
+        yield from _pass_facts(data.substitutions)
     elif data.summary:
         yield "says", data.summary
     item = data.item
@@ -141,7 +145,33 @@ def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:
     yield "left", f"{plural(data.left_count, 'item')}: {', '.join(data.left)}"
 
 
+def _pass_facts(data: PassData) -> Iterator[tuple[str, str]]:
+    before = sum(item.tokens for item in data.items)
+    after = sum(item.shown_tokens for item in data.items)
+    items = plural(len(data.items), "item")
+    yield "says", f"{data.kind}: {items}, {tokens(before)} → {tokens(after)} tokens"
+    if data.by:
+        yield "by", data.by
+    if data.reason:
+        yield "reason", data.reason
+    yield "shown is", data.content
+
+
+def _substitutions(data: PassData, style: Style) -> Iterator[str]:
+    """A row for each item, with the rendition that it got and its beginning as it was."""
+    names = [f"{row.item}@{row.position}" for row in data.items]
+    sizes = [f"{short(row.tokens)}→{short(row.shown_tokens)}" for row in data.items]
+    ref, size = max(map(display_width, names)), max(map(display_width, sizes))
+    for row, name, shown in zip(data.items, names, sizes, strict=True):
+        start = f" {pad(style.line(name, ref), ref)} {style.translated(pad_left(shown, size))}  "
+        start += pad(style.line(row.who, 12), 12) + " "
+        yield (start + style.line(row.preview, style.width - display_width(start))).rstrip()
+
+
 def _state(data: EventData) -> str:
-    meaning = dict(LEGEND)[GUTTER[data.state]]
-    left = f", with event {data.left_at}" if data.left_at is not None else ""
-    return f"{GUTTER[data.state]} {meaning}{left}"
+    text = f"{GUTTER[data.state]} {dict(LEGEND)[GUTTER[data.state]]}"
+    changed = f"{data.changed} with event {data.changed_at}" if data.changed_at is not None else ""
+    if data.left_at is not None:
+        before = f"; {changed} before that" if changed else ""
+        return f"{text} with event {data.left_at}{before}"
+    return f"{text}, {changed}" if changed else text

@@ -7,7 +7,7 @@ place folded it, any other decision took it out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from cli.models import State, TimelineData, TimelineRow
@@ -17,8 +17,10 @@ from projections import Live, tokens
 from projections.context import ITEM_TYPES
 from projections.items import Item
 from projections.materialize import materialize, needed, original, referenced
-from projections.runs import Origin, Standing
+from projections.runs import Origin, Standing, origin
 from projections.views import NUMBERED
+
+SUBSTITUTED = "placeholder_substituted"
 
 TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
 """Events that can take an item out of a context."""
@@ -28,7 +30,7 @@ SHOWN = (
     *TAKING,
     "message_revised",
     "model_failed",
-    "placeholder_substituted",
+    SUBSTITUTED,
     "recording_interrupted",
     "redacted",
     "session_deleted",
@@ -98,9 +100,7 @@ class States:
         renditions = {rendition for rendition in self.view.items.values() if rendition}
         events = live.log.at(key, renditions)
         self._placeholders = {
-            position
-            for position, event in events.items()
-            if event.type == "placeholder_substituted"
+            position for position, event in events.items() if event.type == SUBSTITUTED
         }
 
     def of(self, item: Origin) -> State:
@@ -119,7 +119,7 @@ def timeline(
     at: int,
     first: int = 1,
     last: int | None = None,
-    types: Iterable[str] = (),
+    types: Collection[str] = (),
     calls: bool = False,
     every: bool = False,
 ) -> TimelineData:
@@ -129,6 +129,7 @@ def timeline(
         wanted |= {"model_called", "model_failed"}
     chosen = None if every and not types else wanted | {"model_called", "context_compacted"}
     rows = _Rows(live, key, States(live, key, at))
+    rows.by_pass = not every and SUBSTITUTED not in types
     end = min(at, last if last is not None else at)
     for event in live.log.read(key, after=max(first - 1, 0), to=end, types=chosen):
         rows.take(event, shown=(every and not types) or event.type in wanted)
@@ -152,6 +153,8 @@ class _Rows:
         self.live, self.key, self.states = live, key, states
         self.counts = Counts(live, key)
         self.rows: list[TimelineRow] = []
+        self.by_pass = True
+        """One row for all substitutions of a pass, unless each event was asked for."""
         self._numbers: dict[str, tuple[int, int]] = {}
         self._calls: dict[int, int] = {}
         self._passes: dict[str, TimelineRow] = {}
@@ -170,7 +173,7 @@ class _Rows:
                 self.rows.append(self._item(event, item))
         elif event.type == "context_compacted":
             self._compaction(event, number)
-        elif event.type == "placeholder_substituted":
+        elif event.type == SUBSTITUTED:
             self._substitution(event)
         else:
             name = f"c{number}" if event.type == "model_called" else str(event.position)
@@ -259,8 +262,8 @@ class _Rows:
                 self.rows.append(self._item(event, item))
 
     def _substitution(self, event: RecordedEvent) -> None:
-        """One row for a pass, whether it cleared one item or two hundred."""
-        pass_id = event.data.get("pass_id", "")
+        """One row for a pass, whether it cleared one item or two hundred, or one for the event."""
+        pass_id = event.data.get("pass_id", "") if self.by_pass else ""
         row = self._passes.get(pass_id) if pass_id else None
         if row is None:
             row = _row(event, str(event.position), said(event, self._call_number))
@@ -269,6 +272,11 @@ class _Rows:
             if pass_id:
                 self._passes[pass_id] = row
         row.items = (row.items or 0) + 1
+        if not self.by_pass:
+            target = origin(event.data["item"])
+            row.rendition = f"{target}@{event.position}"
+            row.tokens = self.counts.total([(target, 0)])
+            row.shown_tokens = self.counts.total([(target, event.position)])
 
 
 def _row(event: RecordedEvent, ref: str, said: str) -> TimelineRow:

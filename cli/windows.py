@@ -9,8 +9,9 @@ from typing import Literal
 from cli.models import ContextData, EventData, ItemData, State
 from cli.naming import call_of, ref_of
 from cli.occurrences import billed, call_data, compaction_data
+from cli.passes import change_of, pass_data
 from cli.saying import preview, said, who
-from cli.timeline import States
+from cli.timeline import SUBSTITUTED, States
 from eventlog import StreamKey
 from eventlog.errors import ItemNotFound, PositionNotFound
 from projections import Live, tokens
@@ -137,6 +138,7 @@ def event_at(live: Live, place: Reference) -> EventData:
     states = States(live, stream, version)
     state: State = states.of(item_origin) if item_origin is not None else "never"
     left = states.left.get(item_origin) if state in ("folded", "left") and item_origin else None
+    changed = change_of(live, stream, states, item_origin) if item_origin is not None else (0, "")
     counter = tokens.counter()
     number = None
     if event.type in NUMBERED.values():
@@ -156,10 +158,13 @@ def event_at(live: Live, place: Reference) -> EventData:
         erased=event.erased,
         state=state,
         left_at=left.position if left is not None else None,
+        changed_at=changed[0] or None,
+        changed=changed[1],
         number=number,
         summary=said(event, lambda at: _number(live, stream, at)) if item is None else "",
         call=call_data(live, event) if event.type == NUMBERED["c"] else None,
         compaction=compaction_data(live, event) if event.type == NUMBERED["k"] else None,
+        substitutions=pass_data(live, event) if event.type == SUBSTITUTED else None,
         item=data,
         event=event.data,
     )

@@ -30,6 +30,7 @@ COMMANDS: dict[str, list[str]] = {
     "show-call": ["show", "refunds-0001@c2"],
     "show-failed-call": ["show", "refunds-0001@c3"],
     "show-compaction": ["show", "refunds-0001@k1"],
+    "show-pass": ["show", "refunds-0001@12"],
     "show-event": ["show", "refunds-0001@24"],
     "show-context": ["show", "refunds-0001@c3", "--context"],
     "show-context-full": ["show", "refunds-0001@k1^", "--full"],

@@ -10,7 +10,13 @@ from running import data, run
 from small_log import EVENTS, KEY, said, small_log
 
 from eventlog import Json, StreamKey
-from eventlog.events import ContextCompacted, MessageAppended, NewMessage, ToolResultRecorded
+from eventlog.events import (
+    ContextCompacted,
+    MessageAppended,
+    NewMessage,
+    PlaceholderSubstituted,
+    ToolResultRecorded,
+)
 from projections import open_log
 from projections.dialects import dialect
 
@@ -24,6 +30,26 @@ def db(tmp_path: Path) -> Path:
 
 def states(*args: str | Path) -> dict[str, str]:
     return {row["ref"]: row["state"] for row in data("log", *args)["rows"]}
+
+
+@pytest.fixture
+def cleared(tmp_path: Path) -> Path:
+    """200 results, cleared by one pass."""
+    path = tmp_path / "p.db"
+    with open_log(path) as live:
+        results = [
+            ToolResultRecorded(
+                tool_call_id=f"c{n}", name="bash", dialect="openai_chat", content="out " * 50
+            )
+            for n in range(200)
+        ]
+        live.append("a/b/c", *results)
+        passed = (
+            PlaceholderSubstituted(item=str(n), content="[cleared]", pass_id='p"1')
+            for n in range(1, 201)
+        )
+        live.append("a/b/c", *passed)
+    return path
 
 
 class TestLog:
@@ -98,27 +124,22 @@ class TestLog:
         later = data("log", NAME, "--range", "22-", "--db", db)["rows"]
         assert later[0]["call"] == 4
 
-    def test_one_pass_is_one_row_however_many_results_it_cleared(self, tmp_path: Path) -> None:
-        from eventlog.events import PlaceholderSubstituted
-
-        path = tmp_path / "p.db"
-        with open_log(path) as live:
-            results = [
-                ToolResultRecorded(
-                    tool_call_id=f"c{n}", name="bash", dialect="openai_chat", content="out " * 50
-                )
-                for n in range(200)
-            ]
-            live.append("a/b/c", *results)
-            cleared = (
-                PlaceholderSubstituted(item=str(n), content="[cleared]", pass_id="p")
-                for n in range(1, 201)
-            )
-            live.append("a/b/c", *cleared)
-        text = run("log", "c", "--db", path).stdout
+    def test_one_pass_is_one_row_however_many_results_it_cleared(self, cleared: Path) -> None:
+        text = run("log", "c", "--db", cleared).stdout
         assert text.count("200 items cleared") == 1
         assert text.count("✂") == 200
         assert "62→15" in text
+
+    @pytest.mark.parametrize("asked", [["--type", "placeholder_substituted"], ["--events"]])
+    def test_each_substitution_has_a_row_where_each_event_was_asked_for(
+        self, cleared: Path, asked: list[str]
+    ) -> None:
+        rows = data("log", "c", *asked, "--db", cleared)["rows"]
+        found = [row for row in rows if row["type"] == "placeholder_substituted"]
+        assert [row["rendition"] for row in found] == [f"{n}@{n + 200}" for n in range(1, 201)]
+        assert "── 201 item 1 cleared · 62→15 tokens ─" in run(
+            "log", "c", *asked, "--db", cleared
+        ).stdout  # fmt: skip
 
     @pytest.mark.parametrize("width", [60, 80, 100])
     def test_a_compaction_says_whose_count_it_tells(self, db: Path, width: int) -> None:
@@ -153,6 +174,28 @@ class TestShow:
         assert data("show", f"{NAME}@8", "--db", db)["item"]["form"] == "original"
         cleared = data("show", f"{NAME}@8@12", "--db", db)["item"]
         assert (cleared["form"], cleared["text"]) == ("cleared", "[cleared]")
+
+    def test_a_pass_shows_every_item_that_it_cleared(self, cleared: Path) -> None:
+        for position in (201, 300):
+            result = run("show", f"c@{position}", "--db", cleared)
+            assert result.stdout.count("62→15  bash         out out") == 200
+            assert "{" not in result.stdout
+        found = data("show", "c@201", "--db", cleared)["substitutions"]
+        assert [(i["item"], i["position"]) for i in found["items"]][-1] == ("200", 400)
+        assert json.loads(run("show", "c@201", "--raw", "--db", cleared).stdout.split("\n\n")[1])
+
+    def test_an_item_says_what_became_of_it_before_it_left(self, db: Path) -> None:
+        told = run("show", f"{NAME}@8", "--db", db).stdout
+        assert "folded into a summary with event 16; cleared with event 12 before that" in told
+        assert data("show", f"{NAME}@8", "--db", db)["changed_at"] == 12
+        assert "stands in the context, revised with event 20" in run(
+            "show", f"{NAME}@13", "--db", db
+        ).stdout  # fmt: skip
+        assert data("show", f"{NAME}@4", "--db", db)["changed_at"] is None
+
+    def test_an_item_that_stands_as_a_placeholder_says_since_when(self, cleared: Path) -> None:
+        told = run("show", "c@5", "--db", cleared).stdout
+        assert "stands there as a placeholder, cleared with event 205" in told
 
     def test_the_window_before_and_after_a_compaction(self, db: Path) -> None:
         before = data("show", f"{NAME}@k1^", "--db", db)
