@@ -168,9 +168,19 @@ def _entry(item: Item, form: Mapping[str, Any]) -> RequestEntry:
     return RequestEntry(
         kind=kind,
         role=form.get("role", item.role),
-        message=forms.apply(dict(item.message), form.get("changes", ())),
+        message=_dressed(item, form.get("changes", ())),
         place=form.get("place", "messages"),
         group=group[0] if group else None,
         blocks=tuple(group[1]) if group else (),
         frame=group[2] if group else None,
     )
+
+
+def _dressed(item: Item, changes: Sequence[forms.Change]) -> Mapping[str, Any]:
+    if item.form == "redacted":  # what is left of it has another shape, and is not what was sent
+        return dict(item.message)
+    try:
+        changed: Mapping[str, Any] = forms.apply(dict(item.message), changes)
+    except (LookupError, TypeError, AttributeError):
+        raise IntegrityFault(f"the recorded form of item {item.id} does not fit it") from None
+    return changed

@@ -316,6 +316,28 @@ class TestForms:
         made = apply(stored, json.loads(json.dumps(form(stored, sent))))
         assert json.dumps(made, sort_keys=True) == json.dumps(sent, sort_keys=True)
 
+    @given(
+        text=st.sampled_from(["fix the test", "a longer text of it " * 5, ""]),
+        dress=st.lists(st.integers(0, 4), min_size=2, max_size=2),
+        dialect=st.sampled_from(["text", "input_text"]),
+    )
+    def test_between_two_that_are_alike_no_change_holds_their_text(
+        self, text: str, dress: list[int], dialect: str
+    ) -> None:
+        mark = {"cache_control": {"type": "ephemeral"}}
+        dresses: list[Any] = [
+            text,
+            [{"type": dialect, "text": text}],
+            [{"type": dialect, "text": text, **mark}],
+            [{"type": "text", "text": text, "annotations": None}],
+            [{"type": "output_text", "text": text, **mark}],
+        ]
+        stored, sent = ({"role": "user", "content": dresses[number]} for number in dress)
+        assert key(stored) == key(sent)
+        changes = form(stored, sent)
+        assert apply(stored, json.loads(json.dumps(changes))) == sent
+        assert not text or text not in json.dumps(changes)
+
     def test_a_cache_mark_does_not_store_the_text_again(self) -> None:
         text = "long " * 100
         marked = {"role": "user", "content": [{"type": "text", "text": text, "cache_control": 1}]}
