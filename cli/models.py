@@ -282,14 +282,21 @@ class VerifyData(BaseModel):
     streams: int
     redactions: int
     problems: list[ProblemData]
+    session: str | None = None
+    """Where one was named: its key, its version, and its own head."""
+    version: int | None = None
+    session_head: str | None = None
 
 
 class HeadData(BaseModel):
     """``head``"""
 
     head: str
+    """Of the log, or of the session that was named."""
     events: int
     streams: int
+    session: str | None = None
+    version: int | None = None
 
 
 class RedactedTarget(BaseModel):
@@ -349,6 +356,10 @@ class ExportData(BaseModel):
     format: str
     sessions: list[str]
     bytes: int
+    head: str | None = None
+    """Of the lossless format: over everything that was exported; of a whole log its head."""
+    session_heads: dict[str, str] = {}
+    """Of the lossless format: of each session that was named, its own."""
 
 
 class LostData(BaseModel):

@@ -23,7 +23,10 @@ def render_verify(data: VerifyData, style: Style) -> Iterator[str]:
         yield f"{plural(len(data.problems), 'problem')} in {checked}{erased}"
     else:
         yield f"ok: {checked}{erased}"
-    if data.head:
+    if data.session is not None:
+        start = f"head {data.session_head} at version {data.version}"
+        yield f"{start} of {style.line(data.session, 1000)}"
+    elif data.head:
         yield f"head {data.head}"
 
 

@@ -292,6 +292,40 @@ class TestRedact:
         assert run("redact", NAME, "99", "--yes", "--db", db).exit_code == 3
 
 
+class TestOneSessionInTwoLogs:
+    """Whether a session that was handed on is still the same is asked years later."""
+
+    def test_its_head_goes_along_with_an_export(self, db: Path, tmp_path: Path) -> None:
+        file, other = tmp_path / "s.jsonl", tmp_path / "other.db"
+        told = run("export", NAME, "--out", file, "--db", db)
+        mine = data("head", NAME, "--db", db)
+        assert (mine["session"], mine["version"]) == (str(KEY), 26)
+        assert f"head {mine['head']} at version 26 of {KEY}" in told.stderr
+        run("import", file, "--db", other)
+        assert data("head", NAME, "--db", other) == mine
+        assert data("head", "--db", other)["head"] != data("head", "--db", db)["head"]
+        assert run("head", NAME, "--db", other).stdout == f"{mine['head']}\n"
+        checked = data("verify", NAME, "--head", mine["head"], "--db", other)
+        assert (checked["session"], checked["session_head"]) == (str(KEY), mine["head"])
+
+    def test_another_session_has_another_head(self, db: Path) -> None:
+        mine = data("head", NAME, "--db", db)["head"]
+        assert data("head", "retry", "--db", db)["head"] != mine
+        result = run("verify", "retry", "--head", mine, "--db", db)
+        assert result.exit_code == 4
+        assert "not " + mine in result.stdout
+
+    def test_the_head_of_the_log_counts_for_a_session_too(self, db: Path) -> None:
+        whole = data("head", "--db", db)["head"]
+        assert run("verify", NAME, "--head", whole, "--db", db).exit_code == 0
+
+    def test_an_export_of_all_tells_the_head_of_the_log(self, db: Path, tmp_path: Path) -> None:
+        whole = data("head", "--db", db)["head"]
+        assert f"head {whole}\n" in run("export", "--all", "--db", db).stderr
+        written = data("export", "--all", "--out", tmp_path / "x.jsonl", "--db", db)
+        assert written["head"] == whole
+
+
 class TestVerify:
     """The proof is worth what it finds."""
 
