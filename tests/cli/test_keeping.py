@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -207,8 +208,17 @@ class TestFork:
 
     def test_a_name_that_is_taken_is_refused(self, db: Path) -> None:
         result = run("fork", NAME, "--name", "retry", "--db", db)
-        assert result.exit_code == 5
+        assert result.exit_code == 2
+        assert "that name is taken" in result.stderr
         assert result.stderr.count("\n") == 1
+
+    def test_what_to_type_next_can_be_typed(self, db: Path) -> None:
+        told = run("fork", NAME, "--name", "another try", "--db", db).stderr
+        words = shlex.split(told.rpartition("ctxlog ")[2])
+        assert data(*words, "--db", db)["key"] == "ann/bot/another try"
+        called = run("show", "another try@c1", "--db", db).stdout
+        words = shlex.split(called.rpartition("ctxlog ")[2])
+        assert data(*words, "--db", db)["ref"] == "c1"
 
 
 class TestRedact:
