@@ -12,6 +12,7 @@ stored once.
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,17 @@ def canonical(value: Any) -> str:
 def key(message: Mapping[str, Any]) -> str:
     """Equal for messages that are alike."""
     return canonical(normalise(message))
+
+
+def identical(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON with keys in the same order: quick, and never wrong.
+
+    Python's ``==`` takes 1, 1.0 and true for equal. False only says that a closer look is needed.
+    """
+    try:
+        return marshal.dumps(one, 2) == marshal.dumps(other, 2)
+    except ValueError:
+        return False
 
 
 def normalise(value: Any) -> Any:

@@ -44,8 +44,11 @@ class Requests:
 
     def expanded(self, stream: StreamKey, call: RecordedEvent) -> list[SentAs]:
         """The entries of a call's manifest. Raises IntegrityFault when it has none."""
-        calls = list(self.live.log.read(stream, to=call.position, types=["model_called"]))
-        for found, entries in self.all_expanded(stream, calls[-manifest.WHOLE_EVERY - 1 :]):
+        number = self.live.number(stream, call)
+        first = max(1, number - manifest.WHOLE_EVERY)
+        start = self.live.position(stream, "c", first)
+        calls = list(self.live.log.read(stream, start - 1, call.position, types=["model_called"]))
+        for found, entries in self.all_expanded(stream, calls):
             if found.position == call.position:
                 return entries
         raise IntegrityFault(f"the call at position {call.position} has no manifest")

@@ -173,6 +173,14 @@ class TestWhatChangedBetweenTwoRequests:
         watched.check()
         assert watched.kinds() == ["tools_declared", "tools_declared"]
 
+    def test_one_and_one_point_zero_are_two_things(self, watched: Watched) -> None:
+        for weight in (1, 1.0, True, 1):
+            watched.call([system(), {**user("fix it"), "weight": weight}, answer("x")])
+        call = watched.live.log.at(KEY, [max(watched.bodies)])[max(watched.bodies)]
+        watched.check()
+        body = Requests(watched.live).sent(KEY, call).body
+        assert json.dumps(body["messages"][1]["weight"]) == "1"
+
     def test_tools_that_are_null_are_sent_as_null(self, watched: Watched) -> None:
         watched.call(FIRST, tools=None)
         watched.check()
