@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from running import data, run
+from running import ROOT, data, run
 from small_log import EVENTS, KEY, said, small_log
 
 from eventlog import Json, StreamKey
@@ -254,6 +254,14 @@ class TestReplay:
         result = run("replay", f"{NAME}@6", "--db", db)
         assert "unanswered call" in result.stderr
         assert "no result was recorded" in result.stdout
+
+    def test_what_was_never_recorded_is_told(self, db: Path, tmp_path: Path) -> None:
+        bundled = ROOT / "cli" / "demo" / "refund-rounding.jsonl"
+        run("import", bundled, "--db", tmp_path / "d.db")
+        for options in ([], ["--format", "text"], ["--format", "openai"]):
+            told = run("replay", "last@c5", *options, "--db", tmp_path / "d.db").stderr
+            assert "never recorded: the system prompt and the tool definitions\n" in told
+        assert "never recorded" not in run("replay", f"{NAME}@c3", "--db", db).stderr
 
     def test_a_recorded_request_is_shown_as_it_was_sent(self, tmp_path: Path) -> None:
         from projections.calls import Calls

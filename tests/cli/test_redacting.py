@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
-from running import data, run
+from running import data, process, run
 from small_log import said
 
 from cli.erasing import MANY
@@ -69,6 +70,33 @@ class TestManyCopies:
         everywhere = data(*args, "--everywhere")
         assert everywhere["copies"] == []
         assert len(everywhere["erased"]) == len(listed["erased"]) + 1
+
+
+class TestAsking:
+    """Without these a person who types y once erases what the first question did not name."""
+
+    @pytest.mark.parametrize(("typed", "gone"), [(b"y\ny\n", True), (b"y\nn\n", False)])
+    def test_many_copies_are_asked_for_by_a_question_of_their_own(
+        self, db: Path, tmp_path: Path, typed: bytes, gone: bool
+    ) -> None:
+        ours, theirs = os.openpty()
+        os.write(ours, typed)
+        args = ["redact", "vault", "1", "--with-copies", "--db", db]
+        told = process(*args, home=tmp_path, stdin=theirs)
+        os.close(theirs)
+        os.close(ours)
+        assert b"all 24 copies too?" in told.stderr
+        assert (told.returncode == 0) is gone
+        assert (b"swordfish" in db.read_bytes()) is not gone
+
+    def test_few_are_asked_for_once(self, db: Path, tmp_path: Path) -> None:
+        ours, theirs = os.openpty()
+        os.write(ours, b"y\n")
+        told = process("redact", "vault", "30", "--db", db, home=tmp_path, stdin=theirs)
+        os.close(theirs)
+        os.close(ours)
+        assert told.returncode == 0, told.stderr
+        assert b"copies too" not in told.stderr
 
 
 class TestLists:
