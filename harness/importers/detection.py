@@ -128,6 +128,10 @@ def _of_document(head: bytes) -> str:
         return _of_value(json.loads(text))
     except (ValueError, RecursionError):
         pass
+    cut = len(head) >= BLOCK and b"\n" not in head
+    if cut and text[:1] == "{" and '"sessionId"' in text and '"type"' in text:
+        # A first record that is longer than the head, as one with an image may be.
+        return "claude-code"
     if text[:1] in "[{" and '"role"' in text and '"content"' in text:
         return "openai-chat"
     return ""

@@ -245,3 +245,15 @@ class TestAClosedFolder:
             closed.chmod(0o700)
         assert report.new > 0
         assert report.errors == alone.errors == [f"{closed}: Permission denied"]
+
+    def test_a_first_record_longer_than_what_is_looked_at_is_still_known(
+        self, log: EventLog, tmp_path: Path
+    ) -> None:
+        t = long_session()
+        picture = {"type": "image", "source": {"type": "base64", "data": "A" * 1_500_000}}
+        t.records[0]["message"]["content"] = [picture, {"type": "text", "text": "see"}]
+        path = tmp_path / "big.jsonl"
+        path.write_bytes(t.bytes())
+        report = import_path(log, path, Options(final=True))
+        assert report.errors == []
+        assert report.files[0].format == "claude-code"
