@@ -49,7 +49,12 @@ class TimelineRow(BaseModel):
     after_estimated: bool = False
     after_recorded: int | None = None
     items: int | None = None
-    """Of a compaction: how many items left; of a pass: how many were replaced."""
+    """Of a compaction: how many items left; of a pass: how many were replaced; of a call: how many
+    it was given (with ``tokens`` estimated for them)."""
+    billed: int | None = None
+    """Of a call: the provider's own count of its input."""
+    outcome: str | None = None
+    """Of a call: answered, failed or unknown, with the reason."""
 
 
 class TimelineData(BaseModel):

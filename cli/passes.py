@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from cli.counts import Counts
 from cli.models import PassData, SubstitutionData
 from cli.saying import preview, who
-from cli.timeline import Counts, States
+from cli.timeline import States
 from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live

@@ -109,7 +109,7 @@ def _compaction(row: TimelineRow, style: Style) -> str:
 
 def _event(row: TimelineRow, style: Style) -> str:
     if row.type == "model_called":
-        return style.rule(f"{row.ref} {row.preview}", "blue")
+        return _call(row, style)
     if row.type == "placeholder_substituted":
         item = row.rendition.split("@")[0] if row.rendition is not None else ""
         what = f"item {item}" if item else plural(row.items or 1, "item")
@@ -119,3 +119,14 @@ def _event(row: TimelineRow, style: Style) -> str:
         return style.rule(f"{row.ref} {row.preview}", "yellow")
     text = style.line(f"{GUTTER['never']} {row.ref} {row.preview}", style.width - 1)
     return style.paint(f" {text}", "dim")
+
+
+def _call(row: TimelineRow, style: Style) -> str:
+    given = f"{plural(row.items or 0, 'item')} {tokens(row.tokens)}"
+    counted = f" · provider {short(row.billed)}" if row.billed is not None else ""
+    texts = (
+        f"{row.ref} {row.preview} · given {given} tokens{counted} · {row.outcome}",
+        f"{row.ref} {given}{counted} · {row.outcome} · {row.preview}",
+    )
+    fitting = (text for text in texts if display_width(text) <= style.width - RULE)
+    return style.rule(next(fitting, texts[-1]), "blue")

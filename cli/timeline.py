@@ -8,16 +8,18 @@ place folded it, any other decision took it out.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from cli.counts import Counts
 from cli.models import State, TimelineData, TimelineRow
+from cli.occurrences import billed, outcome_words, outcomes
 from cli.saying import preview, said, who
 from eventlog import RecordedEvent, StreamKey
-from projections import Live, tokens
+from projections import Live
 from projections.context import ITEM_TYPES
 from projections.items import Item
-from projections.materialize import materialize, needed, original, referenced
-from projections.runs import Origin, Standing, origin
+from projections.materialize import original
+from projections.runs import Origin, origin
 from projections.views import NUMBERED
 
 SUBSTITUTED = "placeholder_substituted"
@@ -37,33 +39,6 @@ SHOWN = (
     "session_forked",
 )
 """What has a row unless asked otherwise."""
-
-
-@dataclass(slots=True)
-class Counts:
-    """Tokens of items in their renditions, each counted once."""
-
-    live: Live
-    key: StreamKey
-    counter: tokens.Counter = field(default_factory=tokens.counter)
-    known: dict[Standing, int] = field(default_factory=dict)
-
-    def of(self, standing: Standing, item: Item) -> int:
-        """The tokens of one item in a rendition."""
-        if standing not in self.known:
-            self.known[standing] = tokens.count_item(self.counter, item)
-        return self.known[standing]
-
-    def total(self, standing: list[Standing]) -> int:
-        """The tokens of a context."""
-        missing = [each for each in standing if each not in self.known]
-        if missing:
-            events = self.live.log.at(self.key, needed(missing))
-            events.update(self.live.log.at(self.key, referenced(missing, events)))
-            for each in missing:
-                made = materialize([each], events)
-                self.known[each] = tokens.count_item(self.counter, made[0]) if made else 0
-        return sum(self.known[each] for each in standing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +132,7 @@ class _Rows:
         """One row for all substitutions of a pass, unless each event was asked for."""
         self._numbers: dict[str, tuple[int, int]] = {}
         self._calls: dict[int, int] = {}
+        self._outcomes: dict[int, RecordedEvent] | None = None
         self._passes: dict[str, TimelineRow] = {}
         self._tools: dict[str, str] = {}
 
@@ -175,9 +151,10 @@ class _Rows:
             self._compaction(event, number)
         elif event.type == SUBSTITUTED:
             self._substitution(event)
+        elif event.type == "model_called":
+            self._called(event, number)
         else:
-            name = f"c{number}" if event.type == "model_called" else str(event.position)
-            self.rows.append(_row(event, name, said(event, self._call_number)))
+            self.rows.append(_row(event, str(event.position), said(event, self._call_number)))
             if event.type == "repair_applied":
                 self._brought(event, len(event.data.get("inserted", ())))
 
@@ -237,6 +214,17 @@ class _Rows:
             names = [self._tools.get(call_id, "") for call_id in item.result_ids]
             return item.tool_name or next((name for name in names if name), "") or "tool"
         return who(item)
+
+    def _called(self, event: RecordedEvent, number: int) -> None:
+        if self._outcomes is None:
+            self._outcomes = outcomes(self.live, self.key)
+        answer = self._outcomes.get(event.position)
+        row = _row(event, f"c{number}", said(event, self._call_number))
+        given = self.live.view(self.key, event.position).standing()
+        row.items, row.tokens = len(given), self.counts.total(given)
+        row.billed = billed(answer)
+        row.outcome = ": ".join(filter(None, outcome_words(answer)))
+        self.rows.append(row)
 
     def _compaction(self, event: RecordedEvent, number: int) -> None:
         row = _row(event, f"k{number}", said(event, self._call_number))

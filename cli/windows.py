@@ -8,7 +8,7 @@ from typing import Literal
 
 from cli.models import ContextData, EventData, ItemData, State
 from cli.naming import call_of, ref_of
-from cli.occurrences import billed, call_data, compaction_data
+from cli.occurrences import billed, call_data, compaction_data, outcome
 from cli.passes import change_of, pass_data
 from cli.saying import preview, said, who
 from cli.timeline import SUBSTITUTED, States
@@ -50,7 +50,7 @@ def context_at(live: Live, place: Reference) -> ContextData:
         kind=kind,
         model=str(call.data.get("model", "")) if call is not None else None,
         tokens=sum(item.tokens for item in shown),
-        billed=billed(live, call) if call is not None else None,
+        billed=billed(outcome(live, call)) if call is not None else None,
         told=_told(live, place),
         counter=counter.name,
         items=shown,

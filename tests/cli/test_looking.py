@@ -124,6 +124,21 @@ class TestLog:
         later = data("log", NAME, "--range", "22-", "--db", db)["rows"]
         assert later[0]["call"] == 4
 
+    def test_calls_say_what_they_were_given_and_what_came_of_it(self, db: Path) -> None:
+        rows = data("log", NAME, "--calls", "--db", db)["rows"]
+        calls = {row["ref"]: row for row in rows if row["type"] == "model_called"}
+        assert [calls[c]["outcome"] for c in ("c1", "c2", "c3")] == [
+            "answered: stop", "answered: stop", "failed: overloaded",
+        ]  # fmt: skip
+        for ref, row in calls.items():
+            window = data("show", f"{NAME}@{ref}", "--context", "--db", db)
+            assert row["items"] == len(window["items"])
+            assert (row["tokens"], row["billed"]) == (window["tokens"], window["billed"])
+        for width in ("60", "100"):
+            text = run("log", NAME, "--calls", "--width", width, "--db", db).stdout
+            assert "provider 120 · answered: stop" in text
+            assert f"4 items ≈{calls['c2']['tokens']}" in text
+
     def test_one_pass_is_one_row_however_many_results_it_cleared(self, cleared: Path) -> None:
         text = run("log", "c", "--db", cleared).stdout
         assert text.count("200 items cleared") == 1
