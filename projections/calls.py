@@ -163,11 +163,8 @@ class Calls:
         tools_salt = b""
         if observation.tools is not None:
             given = made.get(observation.tools)
-            tools_salt = (
-                given.salt or b""
-                if given is not None
-                else self.live.log.salts(stream, [observation.tools])[observation.tools]
-            )
+            known = self.live.log.salts(stream, [observation.tools]) if given is None else {}
+            tools_salt = given.salt or b"" if given else known.get(observation.tools, b"")
         tools_hash = digests.NO_TOOLS
         if request.tools is not None:
             tools_hash = digests.value_hash(tools_salt, request.tools)

@@ -19,7 +19,7 @@ from projections.items import Item
 from projections.live import Live
 from projections.manifest import SentAs
 from projections.runs import Standing
-from projections.sent import _entry
+from projections.sent import entry_of
 from projections.verdicts import Seen, Verdict, has_blob, judge, missing, of_seen
 
 
@@ -179,7 +179,7 @@ class _Walk:
     def _hash(self, entry: SentAs, known: Sequence[_Known], shaped: Sequence[Any]) -> bytes | None:
         if not digests.positions([entry]) <= self.salts.keys():
             return None
-        rebuilt = [_entry(each.item, form) for each, form in zip(known, shaped, strict=True)]
+        rebuilt = [entry_of(each.item, form) for each, form in zip(known, shaped, strict=True)]
         (value,) = digests.sent_values(rebuilt)
         return digests.entry_hash(entry, value, self.salts)
 

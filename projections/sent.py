@@ -82,7 +82,7 @@ class Requests:
             )
         data = call.data
         stored: dict[str, Any] = data.get("forms") or {}
-        rebuilt = [_entry(item, stored.get(str(n), {})) for n, item in enumerate(items)]
+        rebuilt = [entry_of(item, stored.get(str(n), {})) for n, item in enumerate(items)]
         tools, tools_hash = self._tools(stream, data.get("tools"))
         parameters = data.get("parameters") or {}
         provider = dialect_of(data["dialect"])
@@ -143,8 +143,11 @@ class Requests:
                 if not touched:
                     continue
                 stored = call.data.get("forms") or {}
-                items = self.items(key, [piece for entry in entries for piece in entry])
-                rebuilt = [_entry(item, stored.get(str(n), {})) for n, item in enumerate(items)]
+                pieces = [piece for entry in entries for piece in entry]
+                items = self.items(key, pieces)
+                if len(items) != len(pieces):
+                    continue  # the manifest names what is no item: nothing of it can be proved
+                rebuilt = [entry_of(item, stored.get(str(n), {})) for n, item in enumerate(items)]
                 values = digests.sent_values(rebuilt)
                 salts = self.live.log.salts(key, digests.positions(entries[n] for n in touched))
                 for n in touched:
@@ -161,7 +164,8 @@ class Requests:
         return sorted(family)
 
 
-def _entry(item: Item, form: Mapping[str, Any]) -> RequestEntry:
+def entry_of(item: Item, form: Mapping[str, Any]) -> RequestEntry:
+    """An item as it was sent: its message with the recorded form put on."""
     group = form.get("group")
     kind: Literal["system", "message", "tool_result"] = "message"
     if item.kind == "tool_result":

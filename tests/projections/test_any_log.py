@@ -193,6 +193,24 @@ class TestRedactionAndTheDesignTable:
             assert not any("SECRET" in e.payload for e in live.log.read(KEY))
             assert verify(live.log).problems == ()
 
+    def test_recording_goes_on_after_an_erasure(self, tmp_path: Path) -> None:
+        """An agent may send what is left of an erased item, and tools that were erased."""
+        tools = [{"type": "function", "function": {"name": "run", "parameters": {}}}]
+        said = {"role": "user", "content": "SECRET"}
+        with open_log(tmp_path / "log.db") as live:
+            calls, requests = Calls(live), Requests(live)
+            body = {"model": "m", "messages": [said], "tools": tools}
+            calls.record(KEY, "openai_chat", body)
+            for event in list(live.log.read(KEY, types=["message_appended", "tools_declared"])):
+                redact(live.log, [Target(KEY, event.position)], stream=KEY)
+            left = [dict(item.message) for item in live.items(KEY)]
+            for again in ([*left, {"role": "user", "content": "go on"}], [said]):
+                body = {"model": "m", "messages": again, "tools": tools}
+                position = calls.record(KEY, "openai_chat", body).position
+                call = live.log.at(KEY, [position])[position]
+                assert requests.sent(KEY, call).body["messages"] == again
+                assert judge(live, KEY, call).name in ("exact", "erased")
+
     def test_a_forged_manifest_is_broken_even_beside_erased_parts(self, tmp_path: Path) -> None:
         with open_log(tmp_path / "log.db") as live:
             live.append(
