@@ -100,7 +100,9 @@ def message(error: BaseException) -> str:
         hint = f" (try: {context.command_path} --help)" if context is not None else ""
         return text + hint
     if any(_is_ours(kind) for kind in type(error).__mro__):
-        return str(error)
+        if getattr(error, "reason", "") == _NOT_WRITABLE:
+            return f"{getattr(error, 'path', '')} cannot be written by you; {_WRITABLE}"
+        return _plain(str(error))
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename is not None else ""
         return f"{error.strerror or error}{where}"
@@ -118,6 +120,23 @@ def message(error: BaseException) -> str:
         f"internal error: {type(error).__name__}: {error} "
         "(CTXLOG_DEBUG=1 shows where; please report it)"
     )
+
+
+_NOT_WRITABLE = "the file is not writable; open it read-only"
+"""What the library advises, to a program."""
+
+_WRITABLE = "commands that only look work all the same, for others name another log with --db"
+_SYSTEM = re.compile(r"\[Errno \d+\] ([^:\n]+)(?:: '([^'\n]*)')?")
+
+
+def _plain(text: str) -> str:
+    """A message without the system's numbers, and with a path that it names twice only once."""
+
+    def said(found: re.Match[str]) -> str:
+        what, path = found.groups()
+        return what if path is None or path in text[: found.start()] else f"{what}: {path}"
+
+    return _SYSTEM.sub(said, text)
 
 
 def _is_ours(kind: type) -> bool:

@@ -25,7 +25,10 @@ def new_file(path: str, *, force: bool = False) -> Iterator[TextIO]:
             yield stream
         return
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except OSError as error:  # it is the folder in which nothing can be made
+        raise type(error)(error.errno, error.strerror, str(target.parent)) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
             yield stream

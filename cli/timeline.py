@@ -27,6 +27,9 @@ SUBSTITUTED = "placeholder_substituted"
 TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
 """Events that can take an item out of a context."""
 
+LETTERS = {kind: letter for letter, kind in NUMBERED.items()}
+"""Of what people count: ``c`` for calls, ``k`` for compactions."""
+
 SHOWN = (
     *ITEM_TYPES,
     *TAKING,
@@ -131,7 +134,7 @@ class _Rows:
         self.by_pass = True
         """One row for all substitutions of a pass, unless each event was asked for."""
         self._numbers: dict[str, tuple[int, int]] = {}
-        self._calls: dict[int, int] = {}
+        self._names: dict[int, str | None] = {}
         self._outcomes: dict[int, RecordedEvent] | None = None
         self._passes: dict[str, TimelineRow] = {}
         self._tools: dict[str, str] = {}
@@ -139,8 +142,8 @@ class _Rows:
     def take(self, event: RecordedEvent, *, shown: bool) -> None:
         """The next event."""
         number = self._number(event) if event.type in NUMBERED.values() else 0
-        if event.type == "model_called":
-            self._calls[event.position] = number
+        if number:
+            self._names[event.position] = f"{LETTERS[event.type]}{number}"
         if not shown:
             return
         if event.type in ITEM_TYPES:
@@ -154,7 +157,7 @@ class _Rows:
         elif event.type == "model_called":
             self._called(event, number)
         else:
-            self.rows.append(_row(event, str(event.position), said(event, self._call_number)))
+            self.rows.append(_row(event, str(event.position), said(event, self._name_at)))
             if event.type == "repair_applied":
                 self._brought(event, len(event.data.get("inserted", ())))
 
@@ -166,14 +169,16 @@ class _Rows:
         return number
 
     def _call_number(self, position: int | None) -> int | None:
-        if position is None:
-            return None
-        if position not in self._calls:
+        name = self._name_at(position) if position is not None else None
+        return int(name[1:]) if name is not None and name[0] == "c" else None
+
+    def _name_at(self, position: int) -> str | None:
+        if position not in self._names:
             event = self.live.log.at(self.key, [position]).get(position)
-            if event is None or event.type != "model_called":
-                return None
-            self._calls[position] = self.live.number(self.key, event)
-        return self._calls[position]
+            letter = LETTERS.get(event.type) if event is not None else None
+            number = self.live.number(self.key, event) if event is not None and letter else 0
+            self._names[position] = f"{letter}{number}" if letter else None
+        return self._names[position]
 
     def _item(self, event: RecordedEvent, item: Item) -> TimelineRow:
         origin: Origin = event.position if "." not in item.id else item.id
@@ -219,7 +224,7 @@ class _Rows:
         if self._outcomes is None:
             self._outcomes = outcomes(self.live, self.key)
         answer = self._outcomes.get(event.position)
-        row = _row(event, f"c{number}", said(event, self._call_number))
+        row = _row(event, f"c{number}", said(event, self._name_at))
         given = self.live.view(self.key, event.position).standing()
         row.items, row.tokens = len(given), self.counts.total(given)
         row.billed = billed(answer)
@@ -227,7 +232,7 @@ class _Rows:
         self.rows.append(row)
 
     def _compaction(self, event: RecordedEvent, number: int) -> None:
-        row = _row(event, f"k{number}", said(event, self._call_number))
+        row = _row(event, f"k{number}", said(event, self._name_at))
         before, after = event.data.get("pre_tokens"), event.data.get("post_tokens")
         row.before_recorded = self._context(event.position - 1)
         row.after_recorded = self._context(event.position)
@@ -254,7 +259,7 @@ class _Rows:
         pass_id = event.data.get("pass_id", "") if self.by_pass else ""
         row = self._passes.get(pass_id) if pass_id else None
         if row is None:
-            row = _row(event, str(event.position), said(event, self._call_number))
+            row = _row(event, str(event.position), said(event, self._name_at))
             row.items = 0
             self.rows.append(row)
             if pass_id:
