@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
+from urllib.parse import quote
 
 from cli.models import FileData, ImportData, ImportedSession
 from cli.paths import home
@@ -181,7 +182,7 @@ class Rehearsal:
         self.path = Path(self._folder.name) / "ctxlog.db"
         if path.exists():
             EventLog(path, read_only=True).close()  # refuses what is no log
-            source = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            source = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
             try:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 os.close(descriptor)

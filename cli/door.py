@@ -134,7 +134,7 @@ def _plain(text: str) -> str:
 
     def said(found: re.Match[str]) -> str:
         what, path = found.groups()
-        return what if path is None or path in text[: found.start()] else f"{what}: {path}"
+        return what if path is None or f"{path} " in text[: found.start()] else f"{what}: {path}"
 
     return _SYSTEM.sub(said, text)
 

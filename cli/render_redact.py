@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cli.style import Style, plural
+from cli.style import Style, plural, ranges
 
 if TYPE_CHECKING:
     from cli.erasing import RedactionData
@@ -29,7 +29,7 @@ def render_redact(data: RedactionData, style: Style) -> Iterator[str]:
     yield style.paint(style.line(title, style.width), "bold")
     yield from _rows(data.erased, home, style)
     if data.calls:
-        calls = ", ".join(call.removeprefix(f"{home}@") for call in data.calls)
+        calls = ranges(call.removeprefix(f"{home}@") for call in data.calls)
         yield style.line(f"seen by {plural(len(data.calls), 'call')}: {calls}", style.width)
     if data.copies:
         still = "" if data.dry_run else " still"

@@ -73,21 +73,24 @@ def _agent(key: str) -> str:
     return key.split("/", 2)[1]
 
 
-def render_stats(stats: SessionStats, style: Style) -> Iterator[str]:
-    """The figures of one session."""
+def render_stats(stats: SessionStats, style: Style, inherited: int = 0) -> Iterator[str]:
+    """The figures of one session; ``inherited`` events are those of what it was forked from."""
     yield style.paint(named(stats.key, style, style.width), "bold")
-    for label, value in _figures(stats):
+    for label, value in _figures(stats, inherited):
         yield f"{style.paint(pad(label, 14), 'dim')} {style.line(value, style.width - 15)}"
 
 
-def _figures(stats: SessionStats) -> Iterator[tuple[str, str]]:
+def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
     if stats.title:
         yield "title", stats.title
     if stats.parent is not None:
         yield "parent", stats.parent
     yield "updated", stats.updated_at
     yield "known as", stats.provenance or "no calls"
-    yield "events", f"{stats.events:,}"
+    own = f"{stats.events:,}"
+    if inherited:
+        own += f" of its own; {inherited:,} inherited ones are counted in the parent"
+    yield "events", own
     yield "items", f"{stats.items:,}"
     yield "messages", f"{stats.human_messages:,} of a person, {stats.answers:,} answers"
     yield "model calls", f"{stats.calls:,}"

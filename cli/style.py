@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cli.safetext import display_width, one_line, safe_text
@@ -155,6 +156,25 @@ def named(key: str, style: Style, room: int) -> str:
         if display_width(line) <= room:
             return line
     return style.line(name, room)
+
+
+def ranges(names: Iterable[str]) -> str:
+    """``c2-c100, c104``: numbered names with three or more that follow on each other as one."""
+    runs: list[tuple[str, int, int]] = []
+    for name in names:
+        front = name.rstrip("0123456789")
+        number = int(name[len(front) :] or -1)
+        if runs and runs[-1][0] == front and number == runs[-1][2] + 1:
+            runs[-1] = (front, runs[-1][1], number)
+        else:
+            runs.append((front, number, number))
+    shown: list[str] = []
+    for front, first, last in runs:
+        if last - first >= 2:
+            shown.append(f"{front}{first}-{front.rpartition('@')[2]}{last}")
+        else:
+            shown += [f"{front}{n}" if n >= 0 else front for n in range(first, last + 1)]
+    return ", ".join(shown)
 
 
 def heading(front: str, key: str, style: Style, ref: str = "") -> str:

@@ -66,13 +66,18 @@ def command(
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1.
 
+    From another program: my-agent --dump | ctxlog import - --session monday
+
     Example: ctxlog import --all
     """
-    from cli.bringing import Rehearsal, bring, newest, places
+    from cli.bringing import EXPORT, Rehearsal, bring, newest, places
     from eventlog.errors import InputRefused
+    from harness.importers.detection import FORMATS
     from harness.importers.importing import Options
 
     settings, out = settings_of(ctx), output(ctx)
+    if form and form not in (*FORMATS, EXPORT):
+        raise InputRefused(f"{form!r} is no format; there are {', '.join(FORMATS)} and {EXPORT}")
     wanted = [*(paths or []), *(places() if everything else [])]
     if not wanted:
         _refuse(everything)

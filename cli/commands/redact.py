@@ -60,6 +60,8 @@ def command(
     guessed and proved with the session's import key: --forget-source drops that. Backups and
     providers keep what they have.
 
+    By what it says: ctxlog redact --pattern "ORD-[0-9]+" --dry-run
+
     Example: ctxlog redact last 12 --reason "customer data"
     """
     from cli.erasing import Asked, Doing, done, planned, redact_data, too_many

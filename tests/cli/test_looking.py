@@ -12,6 +12,8 @@ from small_log import EVENTS, KEY, said, small_log
 from eventlog import Json, StreamKey
 from eventlog.events import (
     ContextCompacted,
+    DecisionUndone,
+    ItemPinned,
     MessageAppended,
     NewMessage,
     PlaceholderSubstituted,
@@ -107,6 +109,17 @@ class TestLog:
             "25",
             "26",
         ]
+
+    def test_what_was_undone_is_called_as_people_call_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "u.db"
+        with open_log(path) as live:
+            live.append("a/b/c", said("user", "one"), ContextCompacted(covered=("1",)))
+            live.append("a/b/c", DecisionUndone(target=2), ItemPinned(item="1"))
+            live.append("a/b/c", DecisionUndone(target=3))
+        text = run("log", "c", "--db", path).stdout
+        assert "── 3 undone: k1 ─" in text
+        assert "── 5 undone: 3 ─" in text
+        assert data("show", "c@3", "--db", path)["summary"] == "undone: k1"
 
     def test_types_can_be_asked_for(self, db: Path) -> None:
         rows = data(
@@ -366,6 +379,12 @@ class TestSessionsAndStats:
             live.append(KEY, SessionDeleted())
         assert str(KEY) not in run("sessions", "--db", db).stdout
         assert str(KEY) in run("sessions", "--deleted", "--db", db).stdout
+
+    def test_a_fork_says_where_what_it_inherits_is_counted(self, db: Path) -> None:
+        assert "2 of its own; 13 inherited ones are counted in the parent" in run(
+            "stats", "retry", "--db", db
+        ).stdout  # fmt: skip
+        assert "inherited" not in run("stats", NAME, "--db", db).stdout
 
     def test_a_session_has_the_same_figures_in_the_list_and_alone(self, db: Path) -> None:
         listed = {row["key"]: row for row in data("sessions", "--db", db)["sessions"]}

@@ -21,6 +21,7 @@ from cli.style import (
     pad,
     pad_left,
     plural,
+    ranges,
     short,
     tokens,
     typed,
@@ -169,6 +170,20 @@ class TestLayout:
         assert "6690d10e" in line
         assert line.endswith(ref)
         assert display_width(line) <= width
+
+    @pytest.mark.parametrize(
+        ("names", "shown"),
+        [
+            (["c1"], "c1"),
+            (["c1", "c2"], "c1, c2"),
+            (["c2", "c3", "c4", "c100"], "c2-c4, c100"),
+            (["c1", "a/b@c1", "a/b@c2", "a/b@c3", "x@c4"], "c1, a/b@c1-c3, x@c4"),
+            (["k"], "k"),
+            ([], ""),
+        ],
+    )
+    def test_what_follows_on_each_other_is_one(self, names: list[str], shown: str) -> None:
+        assert ranges(names) == shown
 
     def test_one_is_not_many(self) -> None:
         assert [plural(1, "item"), plural(1204, "item")] == ["1 item", "1,204 items"]
