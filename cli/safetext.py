@@ -65,7 +65,8 @@ def safe_text(text: str, *, newlines: bool = True) -> str:
 
 def _shown(match: re.Match[str]) -> str:
     char = match[0]
-    if (char in _JOINERS or "\U00013430" <= char <= "\U0001343f") and _joins(match.string, match.start()):
+    joining = char in _JOINERS or "\U00013430" <= char <= "\U0001343f"
+    if joining and _joins(match.string, match.start()):
         return char
     return f"\\u{{{ord(char):x}}}"
 
