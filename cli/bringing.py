@@ -15,6 +15,7 @@ from urllib.parse import quote
 from cli.models import FileData, ImportData, ImportedSession
 from cli.paths import home
 from eventlog import EventLog
+from eventlog.connection import uri_mode
 from eventlog.errors import CtxlogError, DatabaseFault, InputRefused, OutcomeUnknown
 from eventlog.scrub import finish_pending
 from eventlog.transfer import import_export
@@ -182,7 +183,8 @@ class Rehearsal:
         self.path = Path(self._folder.name) / "ctxlog.db"
         if path.exists():
             EventLog(path, read_only=True).close()  # refuses what is no log
-            source = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+            name = quote(os.fsencode(path))  # or it ends at the first ? or #
+            source = sqlite3.connect(f"file:{name}?{uri_mode(path, read_only=True)}", uri=True)
             try:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 os.close(descriptor)

@@ -60,6 +60,15 @@ class TestImport:
         assert data("import", path, "--dry-run", "--db", db)["new"] == 1
         assert head_of(db) == before
 
+    @pytest.mark.parametrize("name", ["a#b.db", "a?mode=rwc.db", "a%23b.db", "ü b.db"])
+    def test_a_dry_run_reads_the_log_that_was_named(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "of").mkdir()
+        db, path = tmp_path / "of" / name, talk(tmp_path, "one")
+        data("import", path, "--db", db)
+        dry = data("import", path, "--dry-run", "--db", db)
+        assert (dry["new"], dry["known"]) == (0, 2)
+        assert all(file.name.startswith(name) for file in (tmp_path / "of").iterdir())
+
     def test_standard_input_needs_a_name(self, tmp_path: Path) -> None:
         db = tmp_path / "i.db"
         text = '[{"role": "user", "content": "hello"}]'
@@ -184,6 +193,29 @@ class TestExport:
             live.append("a/b/c", said("user", "```\n# not a heading\n````\n<script>"))
         text = run("export", "c", "--format", "markdown", "--db", path).stdout
         assert "`````text\n" in text
+
+    @pytest.mark.parametrize("command", [["export", "--all"], ["replay", NAME]])
+    def test_a_file_needs_a_name_and_is_no_folder(
+        self, db: Path, tmp_path: Path, command: list[str]
+    ) -> None:
+        for name, why in (("", "is empty"), (str(tmp_path), "is a folder")):
+            refused = run(*command, "--out", name, "--force", "--db", db)
+            assert refused.exit_code == 2
+            assert why in refused.stderr
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+    def test_a_full_disk_names_the_file(self, db: Path) -> None:
+        refused = run("export", "--all", "--out", "/dev/full", "--force", "--db", db)
+        assert refused.exit_code == 5
+        assert "No space left on device: /dev/full" in refused.stderr
+
+    def test_a_folder_that_is_not_there_is_told_by_the_name_that_was_given(
+        self, db: Path, tmp_path: Path
+    ) -> None:
+        out = tmp_path / "none" / "out.jsonl"
+        refused = run("export", "--all", "--out", out, "--db", db)
+        assert str(out) in refused.stderr
+        assert ".part" not in refused.stderr
 
     def test_it_says_what_it_needs(self, db: Path) -> None:
         assert run("export", NAME, "--all", "--db", db).exit_code == 2
