@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DOCS := $(wildcard README.md) $(sort $(shell find docs -name '*.md'))
 
-.PHONY: demo test check bench docs fix reliability
+.PHONY: demo test check bench docs fix reliability help
 
 demo: .venv/.ready  ## Import the bundled session and look at its compaction
 	$(BIN)/ctxlog demo
@@ -33,6 +33,9 @@ docs: .venv/.ready-check  ## Write the generated parts of the docs anew
 fix: .venv/.ready-check  ## Format, and mend what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+help:  ## This list
+	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
 .venv/.ready: pyproject.toml
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv

@@ -10,10 +10,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
+from urllib.parse import quote
 
 from cli.models import FileData, ImportData, ImportedSession
 from cli.paths import home
 from eventlog import EventLog
+from eventlog.connection import uri_mode
 from eventlog.errors import CtxlogError, DatabaseFault, InputRefused, OutcomeUnknown
 from eventlog.scrub import finish_pending
 from eventlog.transfer import import_export
@@ -23,6 +25,9 @@ from harness.importers.report import FileImport, ImportReport
 
 EXPORT = "ctxlog"
 """The format of our own exports."""
+
+ENDINGS = ", ".join(SUFFIXES)
+"""Of the files in a folder that may be transcripts."""
 
 _MARK = b'"ctxlog_export"'
 _HEAD = 4096
@@ -34,6 +39,7 @@ def bring(
     """Import files, folders and ``-``; what each of them gave."""
     files: list[FileData] = []
     passed_over: list[str] = []
+    empty: list[str] = []
     for path in paths:
         if path == "-":
             files += _standard_input(log, options)
@@ -43,6 +49,8 @@ def bring(
             report = import_path(log, path, options)
             files += _files(report)
             passed_over += report.passed_over
+            if not (report.files or report.passed_over):
+                empty.append(path)
     sessions = [session for file in files for session in file.sessions]
     return ImportData(
         database=str(log.path),
@@ -53,6 +61,7 @@ def bring(
         unreadable=sum(session.unreadable for session in sessions),
         errors=[file.error for file in files if file.error],
         passed_over=passed_over,
+        empty=empty,
         files=files,
     )
 
@@ -174,7 +183,8 @@ class Rehearsal:
         self.path = Path(self._folder.name) / "ctxlog.db"
         if path.exists():
             EventLog(path, read_only=True).close()  # refuses what is no log
-            source = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            name = quote(os.fsencode(path))  # or it ends at the first ? or #
+            source = sqlite3.connect(f"file:{name}?{uri_mode(path, read_only=True)}", uri=True)
             try:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 os.close(descriptor)

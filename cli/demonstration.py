@@ -5,21 +5,25 @@ from __future__ import annotations
 import os
 import tempfile
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from cli.bringing import bring
 from cli.models import DemoData, LostData, WindowData
-from cli.naming import place
+from cli.naming import place, short_names
 from cli.opening import opened
 from cli.options import Settings
 from cli.output import Output
-from cli.paths import cache_folder, home, shown
+from cli.paths import cache_folder, current_program, home, nearest
+from cli.render_keep import render_import
 from cli.render_log import legend, render_log
+from cli.render_replay import render_items
 from cli.render_sessions import render_sessions
-from cli.style import Style, pad, plural, tokens
+from cli.render_show import render_context
+from cli.replays import replay
+from cli.style import Style, pad, plural, typed
 from cli.timeline import timeline
 from cli.windows import context_at
 from eventlog import StreamKey
@@ -33,6 +37,9 @@ NAME = "refund-rounding.jsonl"
 _AROUND = 6
 """Rows that are shown before and behind the compaction."""
 
+_BEGIN = 8
+"""Lines that are shown of what is longer."""
+
 
 def demonstrate(settings: Settings, out: Output) -> None:
     """Import the bundled session into a log of its own and show it."""
@@ -40,12 +47,15 @@ def demonstrate(settings: Settings, out: Output) -> None:
     with opened(replace(settings, db=path), create=True) as live:
         with as_file(files("cli") / "demo" / NAME) as transcript:
             imported = bring(live.log, [str(transcript)], Options())
+            bundled = nearest(transcript)
         key = StreamKey.parse(imported.files[0].sessions[0].key)
         data = _collected(live, key, path, imported.new)
         if out.as_json:
             out.show(data, "")
             return
-        out.write("\n".join(_told(live, key, data, out.style)))
+        out.write(
+            "\n".join(_told(live, data, render_import(imported, out.style), bundled, out.style))
+        )
 
 
 def _database() -> Path:
@@ -106,59 +116,78 @@ def _opening(rule: str) -> str:
     return " ".join(rule.casefold().split()[:3]).rstrip(".,;:")
 
 
-def _told(live: Live, key: StreamKey, data: DemoData, style: Style) -> Iterator[str]:
-    name = key.session[:8]
-    at = live.position(key, "k", 1)
+def _told(
+    live: Live, data: DemoData, imported: Iterable[str], bundled: str, style: Style
+) -> Iterator[str]:
+    """What the commands that are shown print; where it is cut, that is said."""
+    key = StreamKey.parse(data.key)
+    listed = list_sessions(live)
+    names = short_names(row.key for row in listed)
+    name, program = typed(names[data.key]), current_program()
+
+    def type_(command: str) -> str:
+        return style.paint(style.block(f"$ {program} {command}"), "cyan")
+
     yield _step(style, "A transcript of a coding agent, imported. Nothing is ever changed in it.")
-    yield _typed(style, f"ctxlog import {NAME}")
-    yield style.line(f"{data.key}: {data.new} new events", style.width)
+    yield type_(f"import {bundled}")
+    yield from imported
     yield _step(style, "The sessions of this log.")
-    yield _typed(style, "ctxlog sessions")
-    yield from render_sessions(list_sessions(live), style)
-    yield _step(style, "What happened, and what the model still sees at the end.")
-    yield _typed(style, f"ctxlog log {name}")
+    yield type_("sessions")
+    yield from render_sessions(listed, style, names)
+    yield _step(style, f"What happened, and what the model still sees at the end: {legend()}.")
+    yield type_(f"log {name}")
     rows = timeline(live, key, at=live.log.version(key))
-    middle = next(index for index, row in enumerate(rows.rows) if row.position == at)
-    total = len(rows.rows)
-    rows.rows = rows.rows[middle - _AROUND : middle + _AROUND + 2]
-    yield from render_log(rows, style)
-    yield style.paint(wrapped(f"({len(rows.rows)} of {total} rows) {legend()}", style), "dim")
+    k1 = next(i for i, row in enumerate(rows.rows) if row.ref == "k1")
+    yield from _cut(list(render_log(rows, style)), k1 + 1 - _AROUND, k1 + 3 + _AROUND, style, "row")
     yield _step(style, "Just before the compaction k1 the model had all of it.")
-    yield _typed(style, f"ctxlog replay {name}@k1^")
-    yield from _size(data.before, style)
+    yield type_(f"show {name}@k1^ --context")
+    window = context_at(live, place(live, f"{key}@k1^"))
+    yield from _cut(list(render_context(window, style)), 0, _BEGIN, style, "row")
     yield _step(style, "After it, this is all there was: one summary.")
-    yield _typed(style, f"ctxlog replay {name}@k1")
-    yield from _size(data.after, style)
-    yield _step(style, "What a person had said that is gone with k1, and where it came up again.")
+    yield type_(f"replay {name}@k1 --format text")
+    replayed, _ = replay(live, place(live, f"{key}@k1"), "text")
+    text = "\n".join(render_items(replayed, style)).splitlines()
+    yield from _cut(text, 0, _BEGIN, style, "line")
+    yield _step(
+        style,
+        "What a person had said that is gone with k1, and where it came up again. This is the "
+        "demo's own look; no command prints it yet.",
+    )
     for gone in data.lost:
         where = f"{gone.item} → {gone.again}" if gone.again else f"{gone.item}"
         start = f"  {pad(where, 11)} {pad(gone.kind, 7)} "
         yield start + style.line(gone.text, style.width - len(start))
     yield _step(style, "Try it on this log:")
-    where = shown(Path(data.database), home())
-    yield style.block(f"  export CTXLOG_DB={where}")
+    yield style.block(f"  export CTXLOG_DB={nearest(Path(data.database))}")
     for line, meaning in (
-        (f"ctxlog show {name}@3", "the first message, in full"),
-        (f"ctxlog show {name}@c35 --context", "what call 35 was given, when it used curl"),
-        (f"ctxlog log {name} --at k1^", "the same session, seen from before k1"),
+        (f"show {name}@3", "the first message, in full"),
+        (f"show {name}@c35 --context", "what call 35 was given, when it used curl"),
+        (f"log {name} --at k1^", "the same session, seen from before k1"),
     ):
-        yield wrapped(f"  {pad(line, 34)} {meaning}", style)
-    yield wrapped("And on your own sessions, without that variable: ctxlog import --all", style)
+        yield style.block(f"  {program} {pad(line, 27)}  # {meaning}")
+    yield wrapped("And on your own sessions, without that variable:", style)
+    yield style.block(f"  {program} import --all")
 
 
-def _size(window: WindowData, style: Style) -> Iterator[str]:
-    yield f"{plural(window.items, 'item')}, {tokens(window.tokens)} tokens, beginning with"
-    yield "  " + style.line(window.first, style.width - 2)
+def _cut(lines: list[str], first: int, last: int, style: Style, unit: str) -> Iterator[str]:
+    """Some lines of an output and its head; how many are left out in front and behind."""
+    first, last = max(first, 1), min(last, len(lines))
+    yield lines[0]
+    if first > 1:
+        yield _left_out(first - 1, unit, style)
+    yield from lines[first:last]
+    if last < len(lines):
+        yield _left_out(len(lines) - last, unit, style)
+
+
+def _left_out(count: int, unit: str, style: Style) -> str:
+    return style.paint(style.block(f"… {plural(count, unit)} more"), "dim")
 
 
 def wrapped(text: str, style: Style) -> str:
     """Our own prose, in the width of the terminal."""
-    return textwrap.fill(text, style.width, subsequent_indent="    ")
+    return textwrap.fill(text, style.width)
 
 
 def _step(style: Style, text: str) -> str:
-    return "\n" + style.paint(wrapped(text, style), "bold")
-
-
-def _typed(style: Style, text: str) -> str:
-    return style.paint(f"$ {text}", "cyan")
+    return "\n" + style.paint(wrapped(style.block(text), style), "bold")

@@ -75,7 +75,7 @@ def _told(error: BaseException, settings: Settings) -> int:
         body = {"type": _snake(type(error).__name__), "message": safe_text(text), **_data(error)}
         shown = safe_text(text, newlines=False)
         if not settings.as_json:
-            shown = "\n  ".join([shown, *_candidates(error)])
+            shown = "\n  ".join([shown, *_notes(error)])
         complain(shown, settings, code, body)
     except Exception:  # no memory, no stack: say what little can be said
         complain(type(error).__name__, Settings(), code, {})
@@ -100,7 +100,9 @@ def message(error: BaseException) -> str:
         hint = f" (try: {context.command_path} --help)" if context is not None else ""
         return text + hint
     if any(_is_ours(kind) for kind in type(error).__mro__):
-        return str(error)
+        if getattr(error, "reason", "") == _NOT_WRITABLE:
+            return f"{getattr(error, 'path', '')} cannot be written by you; {_WRITABLE}"
+        return _plain(str(error))
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename is not None else ""
         return f"{error.strerror or error}{where}"
@@ -120,15 +122,32 @@ def message(error: BaseException) -> str:
     )
 
 
+_NOT_WRITABLE = "the file is not writable; open it read-only"
+"""What the library advises, to a program."""
+
+_WRITABLE = "commands that only look work all the same, for others name another log with --db"
+_SYSTEM = re.compile(r"\[Errno \d+\] ([^:\n]+)(?:: '([^'\n]*)')?")
+
+
+def _plain(text: str) -> str:
+    """A message without the system's numbers, and with a path that it names twice only once."""
+
+    def said(found: re.Match[str]) -> str:
+        what, path = found.groups()
+        return what if path is None or f"{path} " in text[: found.start()] else f"{what}: {path}"
+
+    return _SYSTEM.sub(said, text)
+
+
 def _is_ours(kind: type) -> bool:
     base = getattr(sys.modules.get("eventlog.errors"), "CtxlogError", None)
     return base is not None and issubclass(kind, base) and kind is not base
 
 
-def _candidates(error: BaseException) -> list[str]:
-    """The sessions that an ambiguous name could mean, when the message could not hold them all."""
-    names = getattr(error, "candidates", ())
-    return [safe_text(str(name), newlines=False) for name in names] if len(names) > 8 else []
+def _notes(error: BaseException) -> list[str]:
+    """Lines that belong to the message: the sessions that an ambiguous name could mean."""
+    notes = getattr(error, "__notes__", ())
+    return [safe_text(str(note), newlines=False) for note in notes]
 
 
 def _data(error: BaseException) -> dict[str, Any]:
@@ -137,6 +156,8 @@ def _data(error: BaseException) -> dict[str, Any]:
     if not any(_is_ours(kind) for kind in type(error).__mro__):
         return found
     for name, value in vars(error).items():
+        if name == "__notes__":
+            continue
         if isinstance(value, str | int | float | bool | None):
             found[name] = value
         elif isinstance(value, tuple | list) and all(isinstance(v, str) for v in value):

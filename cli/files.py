@@ -13,18 +13,36 @@ from typing import TextIO
 def new_file(path: str, *, force: bool = False) -> Iterator[TextIO]:
     """A text file that appears whole under its name, or not at all. Its mode is 0600.
 
-    Raises InputRefused when something stands there and ``force`` was not given, and OSError.
+    Raises InputRefused for an empty name, for a folder, and when something stands there and
+    ``force`` was not given; and OSError, with this name in it.
     """
     from eventlog.errors import InputRefused
 
+    if not path:
+        raise InputRefused("the name of the file to write is empty")
     target = Path(path)
+    if target.is_dir():
+        raise InputRefused(f"{path} is a folder: name a file")
     if target.exists() and not force:
         raise InputRefused(f"{path} exists; --force replaces it")
-    if target.exists() and not target.is_file():
-        with target.open("w", encoding="utf-8", newline="\n") as stream:  # a pipe, a device
-            yield stream
-        return
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("w", encoding="utf-8", newline="\n") as stream:  # a pipe, a device
+                yield stream
+            return
+        with _whole(part, target) as stream:
+            yield stream
+    except OSError as error:
+        # A full disk does not say which file it is that does not fit.
+        if error.filename is None or error.filename == str(part):
+            error.filename, error.filename2 = path, None
+        raise
+
+
+@contextlib.contextmanager
+def _whole(part: Path, target: Path) -> Iterator[TextIO]:
+    """A new file of mode 0600 that gets its name when it is written, or goes again."""
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:

@@ -30,7 +30,8 @@ from cli.commands import (
     welcome,
 )
 from cli.door import guarded
-from cli.options import Command, Settings, parameters, take
+from cli.options import Command, Settings, parameters, settings_of, take
+from cli.output import envelope, json_text
 
 BRING, LOOK, KEEP = "Bring sessions in", "Look", "Keep and prove"
 
@@ -99,25 +100,22 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+def _version(settings: Settings) -> str:
+    from importlib.metadata import PackageNotFoundError, version
 
-        try:
-            number = version("agent-ctxlog")
-        except PackageNotFoundError:
-            number = "(not installed)"
-        typer.echo(f"ctxlog {number}")
-        raise typer.Exit
+    try:
+        number = version("agent-ctxlog")
+    except PackageNotFoundError:
+        number = "(not installed)"
+    if settings.as_json:
+        return json_text(envelope(settings.command, {"version": number}))
+    return f"ctxlog {number}"
 
 
 @app.callback(invoke_without_command=True)
 def root(
     ctx: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Show the version.", is_eager=True, callback=_version),
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     """What did the model see at call N, what did it no longer see, and because of which decision?
 
@@ -128,6 +126,9 @@ def root(
 
     Example: ctxlog demo
     """
+    if version:
+        typer.echo(_version(settings_of(ctx)))
+        raise typer.Exit
     if ctx.invoked_subcommand is None:
         welcome.command(ctx)
 

@@ -41,11 +41,20 @@ class TimelineRow(BaseModel):
     pinned: bool = False
     erased: bool = False
     before_tokens: int | None = None
+    """Of the context before a compaction: the agent's own count, else estimated."""
     before_estimated: bool = False
+    before_recorded: int | None = None
+    """Estimated, of what of that context is recorded here."""
     after_tokens: int | None = None
     after_estimated: bool = False
+    after_recorded: int | None = None
     items: int | None = None
-    """Of a compaction: how many items left; of a pass: how many were replaced."""
+    """Of a compaction: how many items left; of a pass: how many were replaced; of a call: how many
+    it was given (with ``tokens`` estimated for them)."""
+    billed: int | None = None
+    """Of a call: the provider's own count of its input."""
+    outcome: str | None = None
+    """Of a call: answered, failed or unknown, with the reason."""
 
 
 class TimelineData(BaseModel):
@@ -105,6 +114,8 @@ class ContextData(BaseModel):
     """Estimated, of all items."""
     billed: int | None = None
     """The provider's own count of this call's input, tools and hidden parts included."""
+    told: int | None = None
+    """The agent's own count of this context, where the compaction beside it tells one."""
     counter: str
     items: list[ItemData]
     notes: list[str] = []
@@ -136,11 +147,39 @@ class CompactionData(BaseModel):
     """The items that left, as runs."""
     left_count: int
     before_tokens: int
+    """The agent's own count, else estimated."""
     before_estimated: bool
+    before_recorded: int
+    """Estimated, of what of that context is recorded here."""
     after_tokens: int
     after_estimated: bool
+    after_recorded: int
     texts: list[str]
     """Of the messages that it put in."""
+
+
+class SubstitutionData(BaseModel):
+    """An item that a pass put a placeholder in the place of."""
+
+    item: str
+    position: int
+    """Of the event that carries the placeholder."""
+    who: str
+    tokens: int
+    """Estimated, of the original."""
+    shown_tokens: int
+    preview: str
+
+
+class PassData(BaseModel):
+    """A pass over a context that put placeholders in it, or one substitution alone."""
+
+    kind: str
+    reason: str
+    by: str
+    content: str
+    """The placeholder, of the event that was asked for."""
+    items: list[SubstitutionData]
 
 
 class EventData(BaseModel):
@@ -158,12 +197,17 @@ class EventData(BaseModel):
     erased: bool
     state: State
     left_at: int | None = None
+    changed_at: int | None = None
+    """The event that carries the rendition in which the item stands, or stood when it left."""
+    changed: str = ""
+    """What that did to it: cleared, cut, deduplicated, revised."""
     number: str | None = None
     """``c5`` or ``k1``."""
     summary: str = ""
     """Of an event that is no item: what it says, on one line."""
     call: CallData | None = None
     compaction: CompactionData | None = None
+    substitutions: PassData | None = None
     item: ItemData | None = None
     event: Any
     """The payload."""
@@ -221,6 +265,8 @@ class ImportData(BaseModel):
     errors: list[str]
     passed_over: list[str] = []
     """JSON files of a folder in which nothing looks like a transcript."""
+    empty: list[str] = []
+    """Folders in which there is no file that could be one."""
     files: list[FileData]
 
 
@@ -241,14 +287,21 @@ class VerifyData(BaseModel):
     streams: int
     redactions: int
     problems: list[ProblemData]
+    session: str | None = None
+    """Where one was named: its key, its version, and its own head."""
+    version: int | None = None
+    session_head: str | None = None
 
 
 class HeadData(BaseModel):
     """``head``"""
 
     head: str
+    """Of the log, or of the session that was named."""
     events: int
     streams: int
+    session: str | None = None
+    version: int | None = None
 
 
 class RedactedTarget(BaseModel):
@@ -308,6 +361,10 @@ class ExportData(BaseModel):
     format: str
     sessions: list[str]
     bytes: int
+    head: str | None = None
+    """Of the lossless format: over everything that was exported; of a whole log its head."""
+    session_heads: dict[str, str] = {}
+    """Of the lossless format: of each session that was named, its own."""
 
 
 class LostData(BaseModel):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from eventlog import RecordedEvent, StreamKey
 from eventlog.codec import CLASSES
-from eventlog.errors import InputRefused
+from eventlog.errors import Ambiguous, InputRefused
 from projections import Live
 from projections.references import Reference, find_session, place_in, resolve
+from projections.session_names import shortest
+from projections.sessions import session_states
 
 _SPAN = re.compile(r"(\d{1,15})?(-)?(\d{1,15})?")
 
@@ -18,14 +23,45 @@ def place(live: Live, text: str, at: str = "") -> Reference:
 
     Raises StreamNotFound, Ambiguous, PositionNotFound, ItemNotFound, InputRefused.
     """
-    if at:
-        return place_in(live, find_session(live, text), at.removeprefix("@"))
-    return resolve(live, text)
+    with _listing(live):
+        if at:
+            return place_in(live, find_session(live, text), at.removeprefix("@"))
+        return resolve(live, text)
 
 
 def session_key(live: Live, text: str) -> StreamKey:
     """The session that a text names. Raises StreamNotFound, Ambiguous."""
-    return find_session(live, text)
+    with _listing(live):
+        return find_session(live, text)
+
+
+@contextlib.contextmanager
+def _listing(live: Live) -> Iterator[None]:
+    """An ambiguous name is told with the names that would not be, a line each."""
+    try:
+        yield
+    except Ambiguous as error:
+        states = session_states(live)
+        names = short_names(state.key for state in states)
+        titles = {state.key: state.title for state in states}
+        error.args = (f"{error.name!r} names {len(error.candidates)} sessions:",)
+        for key in error.candidates:
+            error.add_note(f"{names.get(key, key)}  {titles.get(key, '')}".rstrip())
+        raise
+
+
+def short_names(keys: Iterable[str]) -> dict[str, str]:
+    """For each key the least that can be typed for it, when these are all sessions that there are.
+
+    The full key where two have the same id.
+    """
+    every = list(keys)
+    ids = [key.split("/", 2)[2] for key in every]
+    count = Counter(ids)
+    return {
+        key: key if count[name] > 1 else short
+        for key, name, short in zip(every, ids, shortest(ids), strict=True)
+    }
 
 
 def ref_of(place: Reference) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cli.counts import Counts
 from cli.models import CallData, CompactionData
-from cli.timeline import Counts
-from eventlog import RecordedEvent
+from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live, runs
 from projections.materialize import original
@@ -32,24 +32,41 @@ def usage_of(answer: RecordedEvent | None) -> dict[str, int] | None:
     return {name: int(usage.get(name) or 0) for name in _USAGE}
 
 
-def billed(live: Live, call: RecordedEvent) -> int | None:
+def billed(answer: RecordedEvent | None) -> int | None:
     """The input tokens that the provider counted for a call; None where it told none."""
-    usage = usage_of(outcome(live, call))
+    usage = usage_of(answer)
     return sum(usage[name] for name in _USAGE[:3]) if usage is not None else None
+
+
+def outcomes(live: Live, stream: StreamKey) -> dict[int, RecordedEvent]:
+    """The first answer or failure of each call of a stream, by the call's position."""
+    found: dict[int, RecordedEvent] = {}
+    for event in live.log.read(stream, types=["model_responded", "model_failed"]):
+        found.setdefault(event.data["call"], event)
+    return found
+
+
+def outcome_words(answer: RecordedEvent | None) -> tuple[str, str]:
+    """answered, failed or unknown; and why."""
+    if answer is None:
+        return "unknown", ""
+    if answer.type == "model_failed":
+        return "failed", str(answer.data.get("error", ""))
+    return "answered", str(answer.data.get("finish_reason", ""))
 
 
 def call_data(live: Live, call: RecordedEvent) -> CallData:
     """What a call was given, how well that is known, and what came of it."""
     answer, verdict = outcome(live, call), judge(live, call.stream, call)
     standing = live.view(call.stream, call.position).standing()
-    failed = answer is not None and answer.type == "model_failed"
+    came, why = outcome_words(answer)
     return CallData(
         model=str(call.data.get("model", "")),
         verdict=verdict.name,
         detail=verdict.detail,
-        outcome="unknown" if answer is None else "failed" if failed else "answered",
-        finish_reason=str(answer.data.get("finish_reason", "")) if answer is not None else "",
-        error=str(answer.data.get("error", "")) if answer is not None and failed else "",
+        outcome=came,
+        finish_reason=why if came == "answered" else "",
+        error=why if came == "failed" else "",
         usage=usage_of(answer),
         items=len(standing),
         tokens=Counts(live, call.stream).total(standing),
@@ -72,15 +89,18 @@ def compaction_data(live: Live, event: RecordedEvent) -> CompactionData:
     parameters = by.get("parameters")
     told = f" {dumps(parameters)}" if parameters else ""
     counts = Counts(live, key)
+    recorded = counts.total(before), counts.total(list(after.items()))
     told_before, told_after = data.get("pre_tokens"), data.get("post_tokens")
     return CompactionData(
         trigger=str(data.get("trigger", "")),
         by=str(by.get("name", "")) + told,
         left=runs.encode(gone, [float(item) for item in stay]),
         left_count=len(gone),
-        before_tokens=counts.total(before) if told_before is None else told_before,
+        before_tokens=recorded[0] if told_before is None else told_before,
         before_estimated=told_before is None,
-        after_tokens=counts.total(list(after.items())) if told_after is None else told_after,
+        before_recorded=recorded[0],
+        after_tokens=recorded[1] if told_after is None else told_after,
         after_estimated=told_after is None,
+        after_recorded=recorded[1],
         texts=[item.text for item in brought if item is not None],
     )

@@ -105,6 +105,13 @@ def complete_session(incomplete: str) -> list[str]:
     return session_names(incomplete)
 
 
+def complete_type(incomplete: str) -> list[str]:
+    """Event types that begin with what was typed."""
+    from cli.opening import event_types
+
+    return event_types(incomplete)
+
+
 SessionArgument = Annotated[
     str,
     typer.Argument(

@@ -7,8 +7,12 @@ or above, the user's data folder. Nothing from inside a log ever becomes a path.
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from cli.style import typed
 
 FOLDER = ".ctxlog"
 FILE = "ctxlog.db"
@@ -44,11 +48,14 @@ def _xdg(named: str, default: Path) -> Path:
 
 def current_database(given: str | None) -> Path:
     """The path of the log for this process."""
+    return database(given, os.environ, _here(), home())
+
+
+def _here() -> Path:
     try:
-        here = Path.cwd()
+        return Path.cwd()
     except OSError:  # the folder was removed while we stood in it
-        here = Path("/")
-    return database(given, os.environ, here, home())
+        return Path("/")
 
 
 def home() -> Path:
@@ -65,3 +72,35 @@ def shown(path: Path, home: Path) -> str:
         return "~/" + str(path.relative_to(home)) if home != Path("/") else str(path)
     except ValueError:
         return str(path)
+
+
+def program(started: str, search: str, here: Path, home: Path) -> str:
+    """This program as it can be typed here: by its name only where a shell would find that.
+
+    ``started`` is how it was started, ``search`` the PATH.
+    """
+    if shutil.which("ctxlog", path=search) is not None:
+        return "ctxlog"
+    own = Path(started)
+    if own.name == "ctxlog" and own.is_file():
+        return _way(own, here, home)
+    return f"{_way(Path(sys.executable), here, home)} -m cli.main"
+
+
+def current_program() -> str:
+    """This program as it can be typed now."""
+    return program(sys.argv[0], os.environ.get("PATH", ""), _here(), home())
+
+
+def nearest(path: Path) -> str:
+    """The path as it can be typed here."""
+    return _way(path, _here(), home())
+
+
+def _way(path: Path, here: Path, home: Path) -> str:
+    whole = Path(os.path.abspath(path))  # not resolved: in an environment it is a link
+    if whole.is_relative_to(here):
+        near = str(whole.relative_to(here))
+        return typed(near if "/" in near else f"./{near}")
+    far = shown(whole, home)
+    return far if far.startswith("~/") and typed(far[2:]) == far[2:] else typed(str(whole))

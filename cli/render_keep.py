@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cli.models import ImportData, ImportedSession, RedactData, RedactedTarget, VerifyData
-from cli.style import Style, plural
+from cli.style import Style, named, plural
 
 _FILES = 40
 """Lines of an import before it is only summed up."""
@@ -23,7 +23,10 @@ def render_verify(data: VerifyData, style: Style) -> Iterator[str]:
         yield f"{plural(len(data.problems), 'problem')} in {checked}{erased}"
     else:
         yield f"ok: {checked}{erased}"
-    if data.head:
+    if data.session is not None:
+        start = f"head {data.session_head} at version {data.version}"
+        yield f"{start} of {style.line(data.session, 1000)}"
+    elif data.head:
         yield f"head {data.head}"
 
 
@@ -33,7 +36,8 @@ def render_import(data: ImportData, style: Style) -> Iterator[str]:
     for session in changed[:_FILES]:
         yield _session(session, style)
         for fork in session.forks:
-            yield style.line(f"  the file was rewritten: what is new is {fork}", style.width)
+            start = "  the file was rewritten: what is new is "
+            yield start + named(fork, style, style.width - len(start))
     if len(changed) > _FILES:
         yield f"… and {plural(len(changed) - _FILES, 'session')} more"
     total = sum(len(file.sessions) for file in data.files)
@@ -43,7 +47,7 @@ def render_import(data: ImportData, style: Style) -> Iterator[str]:
         f"{data.known:,} known",
     ]
     if data.pending:
-        words.append(f"{data.pending:,} waiting for the rest of their file")
+        words.append(f"{data.pending:,} waiting for the rest of their file (--final takes them)")
     if data.unreadable:
         words.append(f"{data.unreadable:,} unreadable, kept as they are")
     if data.errors:
@@ -52,16 +56,15 @@ def render_import(data: ImportData, style: Style) -> Iterator[str]:
 
 
 def _session(session: ImportedSession, style: Style) -> str:
-    start = f"{session.new:>6,} new {session.known:>6,} known  "
-    words = []
+    words = [f"{session.new:>6,} new {session.known:>6,} known"]
     if session.pending:
         words.append(f"{session.pending:,} waiting")
     if session.unreadable:
         words.append(f"{session.unreadable:,} unreadable")
     if session.vanished:
-        words.append(f"{session.vanished:,} no longer in the file, kept here")
-    more = f" ({', '.join(words)})" if words else ""
-    return start + style.line(session.key + more, style.width - len(start))
+        words.append(f"{session.vanished:,} kept that the file lost")
+    start = ", ".join(words) + "  "
+    return start + named(session.key, style, max(style.width - len(start), 8))
 
 
 def render_redact(data: RedactData, style: Style) -> Iterator[str]:

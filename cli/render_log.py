@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cli.models import TimelineData, TimelineRow
 from cli.safetext import display_width
-from cli.style import Style, pad, pad_left, plural, short, tokens
+from cli.style import RULE, Style, counted, heading, pad, pad_left, plural, short, tokens
 
 GUTTER = {"context": "●", "left": "○", "folded": "Σ", "placeholder": "✂", "never": "–"}
 """What each state is shown as."""
@@ -31,7 +31,7 @@ def legend() -> str:
 
 def render_log(data: TimelineData, style: Style) -> Iterator[str]:
     """The session's head, then one line a row."""
-    yield style.paint(style.line(head(data), style.width), "bold")
+    yield style.paint(head(data, style), "bold")
     rows = [row for row in data.rows if _is_item(row)]
     ref = max([3, *(display_width(row.ref) for row in rows)])
     calls = max([0, *(len(f"c{row.call}") for row in rows if row.call)])
@@ -45,12 +45,11 @@ def render_log(data: TimelineData, style: Style) -> Iterator[str]:
             yield _event(row, style)
 
 
-def head(data: TimelineData) -> str:
-    """Which session, and what its context holds at the point asked."""
+def head(data: TimelineData, style: Style) -> str:
+    """What its context holds at the point asked, and which session it is."""
     point = "" if data.at == data.version else f" at {data.at} of {data.version}"
-    return (
-        f"{data.key}{point} · context: {plural(data.items, 'item')}, {tokens(data.tokens)} tokens"
-    )
+    front = f"context{point}: {plural(data.items, 'item')}, {tokens(data.tokens)} tokens"
+    return heading(front, data.key, style)
 
 
 def _is_item(row: TimelineRow) -> bool:
@@ -61,8 +60,12 @@ def _is_item(row: TimelineRow) -> bool:
 
 def _size(row: TimelineRow) -> str:
     if row.shown_tokens is not None and row.state == "placeholder" and row.tokens is not None:
-        return f"{short(row.tokens)}→{short(row.shown_tokens)}"
+        return _sizes(row)
     return short(row.tokens) if row.tokens is not None else ""
+
+
+def _sizes(row: TimelineRow) -> str:
+    return f"{short(row.tokens or 0)}→{short(row.shown_tokens or 0)}"
 
 
 def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> str:
@@ -88,19 +91,42 @@ def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> st
 
 
 def _compaction(row: TimelineRow, style: Style) -> str:
-    before = tokens(row.before_tokens, not row.before_estimated)
-    after = tokens(row.after_tokens, not row.after_estimated)
     why = f" ({row.preview})" if row.preview else ""
-    gone = f"{plural(row.items or 0, 'item')} folded"
-    return style.rule(f"{row.ref} compacted{why} {before} → {after} · {gone}", "magenta")
+    gone = plural(row.items or 0, "item")
+    full, brief = (
+        f"{counted(row.before_tokens, row.before_estimated, row.before_recorded, brief)} → "
+        f"{counted(row.after_tokens, row.after_estimated, row.after_recorded, brief)}"
+        for brief in (False, True)
+    )
+    texts = (
+        f"{row.ref} compacted{why} {full} · {gone} folded",
+        f"{row.ref} compacted{why} {brief} · {gone} folded",
+        f"{row.ref} {brief} · {gone}{why}",
+    )
+    fitting = (text for text in texts if display_width(text) <= style.width - RULE)
+    return style.rule(next(fitting, texts[-1]), "magenta")
 
 
 def _event(row: TimelineRow, style: Style) -> str:
     if row.type == "model_called":
-        return style.rule(f"{row.ref} {row.preview}", "blue")
+        return _call(row, style)
     if row.type == "placeholder_substituted":
-        return style.rule(f"{row.ref} {plural(row.items or 1, 'item')} {row.preview}", "yellow")
+        item = row.rendition.split("@")[0] if row.rendition is not None else ""
+        what = f"item {item}" if item else plural(row.items or 1, "item")
+        size = f" · {_sizes(row)} tokens" if item else ""
+        return style.rule(f"{row.ref} {what} {row.preview}{size}", "yellow")
     if row.type in ("session_rewound", "decision_undone", "session_forked", "model_failed"):
         return style.rule(f"{row.ref} {row.preview}", "yellow")
     text = style.line(f"{GUTTER['never']} {row.ref} {row.preview}", style.width - 1)
     return style.paint(f" {text}", "dim")
+
+
+def _call(row: TimelineRow, style: Style) -> str:
+    given = f"{plural(row.items or 0, 'item')} {tokens(row.tokens)}"
+    counted = f" · provider {short(row.billed)}" if row.billed is not None else ""
+    texts = (
+        f"{row.ref} {row.preview} · given {given} tokens{counted} · {row.outcome}",
+        f"{row.ref} {given}{counted} · {row.outcome} · {row.preview}",
+    )
+    fitting = (text for text in texts if display_width(text) <= style.width - RULE)
+    return style.rule(next(fitting, texts[-1]), "blue")

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from cli.models import ItemData, ReplayData
 from cli.render_show import KINDS, full_item
-from cli.style import Style, plural, tokens
+from cli.style import Style, heading, plural, tokens
 
 
 def render_items(data: ReplayData, style: Style) -> Iterator[str]:
     """Every item in full, with its rendition and who speaks."""
     size = f"{plural(len(data.items), 'item')}, {tokens(data.tokens)} tokens"
-    yield style.paint(style.line(f"{data.key}@{data.ref}", style.width), "bold")
-    yield style.line(f"{KINDS[data.kind]}: {size}", style.width)
+    yield style.paint(heading(size, data.key, style, f"@{data.ref}"), "bold")
+    yield style.line(KINDS[data.kind], style.width)
     for item in data.request:
         yield from full_item(ItemData.model_validate(item), style)

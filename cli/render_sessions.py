@@ -2,73 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cli.safetext import display_width
-from cli.style import Style, pad, pad_left, plural, short
+from cli.style import Style, named, pad, pad_left, plural, short
 
 if TYPE_CHECKING:
     from projections.sessions import SessionStats
 
-_SHORT_ID = 8
-_LONG_ID = 16
+_LEAST_TITLE = 12
+"""Columns; where not even these are left, other columns go."""
+
+_ANY = 1000
+"""Columns that no name of a session needs."""
+
+_GIVING_WAY = ("known as", "agent", "when", "k", "calls")
+"""What goes first where it is narrow. The name of a session is never cut: it is typed next."""
 
 
-def render_sessions(rows: Sequence[SessionStats], style: Style) -> Iterator[str]:
-    """One line a session, the newest first."""
+def render_sessions(
+    rows: Sequence[SessionStats], style: Style, names: Mapping[str, str]
+) -> Iterator[str]:
+    """One line a session, the newest first, each with the name that is typed for it."""
     if not rows:
-        yield "no sessions yet"
         return
-    names = short_ids([row.key for row in rows])
-    wide = style.width >= 78
-    columns: list[tuple[str, list[str], bool]] = [
-        ("session", [style.line(name, 20) for name in names], False),
-        ("when", [when(row.updated_at) for row in rows], False),
-        ("agent", [style.line(_agent(row.key), 12) for row in rows], False),
-        ("calls", [str(row.calls) for row in rows], True),
-        ("k", [str(row.compactions) for row in rows], True),
-        ("known as", [row.provenance or "-" for row in rows], False),
-    ]
-    if not wide:
-        columns = [columns[0], columns[1], columns[3], columns[4]]
-    widths = [
-        max(display_width(title), *(display_width(cell) for cell in cells))
-        for title, cells, _ in columns
-    ]
-    room = style.width - sum(widths) - 2 * len(widths)
-    head = [
-        pad_left(title, width) if right else pad(title, width)
-        for (title, _, right), width in zip(columns, widths, strict=True)
-    ]
-    yield style.paint("  ".join([*head, "title"]), "dim")
+    columns: dict[str, tuple[list[str], bool]] = {
+        "session": ([style.line(names.get(row.key, row.key), _ANY) for row in rows], False),
+        "when": ([when(row.updated_at) for row in rows], False),
+        "agent": ([style.line(_agent(row.key), 12) for row in rows], False),
+        "calls": ([str(row.calls) for row in rows], True),
+        "k": ([str(row.compactions) for row in rows], True),
+        "known as": ([row.provenance or "-" for row in rows], False),
+    }
+    widths = {
+        title: max(display_width(title), *map(display_width, cells))
+        for title, (cells, _) in columns.items()
+    }
+    for title in _GIVING_WAY:
+        if _room(style, widths) >= _LEAST_TITLE:
+            break
+        del widths[title]
+    room = _room(style, widths)
+    head = [_cell(title, columns[title][1], width) for title, width in widths.items()]
+    yield style.paint("  ".join([*head, "title"] if room > 4 else head).rstrip(), "dim")
     for index, row in enumerate(rows):
         cells = [
-            pad_left(cells[index], width) if right else pad(cells[index], width)
-            for (_, cells, right), width in zip(columns, widths, strict=True)
+            _cell(columns[title][0][index], columns[title][1], width)
+            for title, width in widths.items()
         ]
         mark = "↳ " if row.parent is not None else ""
-        title = style.line(mark + (row.title or "(no title)"), room)
+        title = style.line(mark + (row.title or "(no title)"), room) if room > 4 else ""
         yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], title]).rstrip()
 
 
-def short_ids(keys: Sequence[str]) -> list[str]:
-    """The shortest beginning, of 8 characters or more, that names each session alone.
+def _room(style: Style, widths: Mapping[str, int]) -> int:
+    return style.width - sum(widths.values()) - 2 * len(widths)
 
-    An id that a person would type stays whole; the full key where two have the same id.
-    """
-    ids = [key.split("/", 2)[2] for key in keys]
-    found = []
-    for index, (key, name) in enumerate(zip(keys, ids, strict=True)):
-        others = ids[:index] + ids[index + 1 :]
-        if name in others:
-            found.append(key)
-            continue
-        length = _SHORT_ID if len(name) > _LONG_ID else len(name)
-        while length < len(name) and any(other.startswith(name[:length]) for other in others):
-            length += 1
-        found.append(name[:length])
-    return found
+
+def _cell(text: str, right: bool, width: int) -> str:
+    return pad_left(text, width) if right else pad(text, width)
 
 
 def when(moment: str) -> str:
@@ -80,21 +73,24 @@ def _agent(key: str) -> str:
     return key.split("/", 2)[1]
 
 
-def render_stats(stats: SessionStats, style: Style) -> Iterator[str]:
-    """The figures of one session."""
-    yield style.paint(style.line(stats.key, style.width), "bold")
-    for label, value in _figures(stats):
+def render_stats(stats: SessionStats, style: Style, inherited: int = 0) -> Iterator[str]:
+    """The figures of one session; ``inherited`` events are those of what it was forked from."""
+    yield style.paint(named(stats.key, style, style.width), "bold")
+    for label, value in _figures(stats, inherited):
         yield f"{style.paint(pad(label, 14), 'dim')} {style.line(value, style.width - 15)}"
 
 
-def _figures(stats: SessionStats) -> Iterator[tuple[str, str]]:
+def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
     if stats.title:
         yield "title", stats.title
     if stats.parent is not None:
         yield "parent", stats.parent
     yield "updated", stats.updated_at
     yield "known as", stats.provenance or "no calls"
-    yield "events", f"{stats.events:,}"
+    own = f"{stats.events:,}"
+    if inherited:
+        own += f" of its own; {inherited:,} inherited ones are counted in the parent"
+    yield "events", own
     yield "items", f"{stats.items:,}"
     yield "messages", f"{stats.human_messages:,} of a person, {stats.answers:,} answers"
     yield "model calls", f"{stats.calls:,}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from cli.models import CallData, CompactionData, ContextData, EventData, ItemData
+from cli.models import CallData, CompactionData, ContextData, EventData, ItemData, PassData
 from cli.render_log import GUTTER, LEGEND
 from cli.safetext import display_width
-from cli.style import Style, pad, pad_left, plural, short, tokens
+from cli.style import Style, counted, heading, pad, pad_left, plural, short, tokens, typed
 
 KINDS = {
     "as_sent": "as sent, from the recorded manifest",
@@ -21,9 +21,11 @@ KINDS = {
 def render_context(data: ContextData, style: Style, *, full: bool = False) -> Iterator[str]:
     """The window: a line an item, or every item in full."""
     at = f"@{data.ref}" if data.ref != "now" else ""
-    model = f" · {data.model}" if data.model else ""
-    yield style.paint(style.line(f"{data.key}{at}{model}", style.width), "bold")
-    yield style.line(f"{KINDS[data.kind]}: {totals(data)}", style.width)
+    size_now = f"{plural(len(data.items), 'item')}, {tokens(data.tokens)} tokens"
+    yield style.paint(heading(size_now, data.key, style, at), "bold")
+    yield style.line(
+        "; ".join([*_others_counts(data), KINDS[data.kind]]) + _model(data), style.width
+    )
     size = max([4, *(len(short(item.tokens)) for item in data.items)])
     ref = max([3, *(display_width(_name(item)) for item in data.items)])
     ref = min(ref, 16)
@@ -31,15 +33,17 @@ def render_context(data: ContextData, style: Style, *, full: bool = False) -> It
         yield from full_item(item, style) if full else [_line(item, style, size, ref)]
 
 
-def totals(data: ContextData) -> str:
-    """How big the window is, and how that compares with what was billed."""
-    text = f"{plural(len(data.items), 'item')}, {tokens(data.tokens)} tokens"
-    if data.billed is None:
-        return text
-    text += f"; the provider counted {short(data.billed)}"
-    if data.billed > data.tokens * 1.2:
-        text += " (with what was not recorded)"
-    return text
+def _others_counts(data: ContextData) -> Iterator[str]:
+    """How big others found the window: the provider, the agent."""
+    if data.billed is not None:
+        more = " (with what was not recorded)" if data.billed > data.tokens * 1.2 else ""
+        yield f"the provider counted {short(data.billed)}{more}"
+    if data.told is not None:
+        yield f"the agent counted {short(data.told)}"
+
+
+def _model(data: ContextData) -> str:
+    return f" · {data.model}" if data.model else ""
 
 
 def _name(item: ItemData) -> str:
@@ -76,7 +80,7 @@ def render_event(data: EventData, style: Style, *, raw: bool = False) -> Iterato
     """One event: what it is, where it stands, then its text."""
     name = data.number or (data.item.rendition if data.item is not None else str(data.position))
     kind = data.type.replace("_", " ")
-    yield style.paint(style.line(f"{name} · {kind} · {data.key}", style.width), "bold")
+    yield style.paint(heading(f"{name} · {kind}", data.key, style), "bold")
     for label, value in _facts(data):
         yield f"{style.paint(pad(label, 10), 'dim')} {style.line(value, style.width - 11)}"
     yield ""
@@ -84,15 +88,13 @@ def render_event(data: EventData, style: Style, *, raw: bool = False) -> Iterato
         yield style.block(data.item.text)
     elif not raw and data.compaction is not None:
         yield style.block("\n\n".join(data.compaction.texts) or "(nothing took their place)")
+    elif not raw and data.substitutions is not None:
+        yield from _substitutions(data.substitutions, style)
     elif not raw and data.call is not None:
-        yield f"what it was given: ctxlog show {_again(data, style)} --context"
+        place = style.block(typed(f"{data.key.split('/', 2)[2]}@{data.number}"))
+        yield f"what it was given: ctxlog show {place} --context"
     else:
         yield style.block(json.dumps(data.event, ensure_ascii=False, indent=2))
-
-
-def _again(data: EventData, style: Style) -> str:
-    name = data.key.split("/", 2)[2]
-    return style.line(f"{name}@{data.number}", style.width)
 
 
 def _facts(data: EventData) -> Iterator[tuple[str, str]]:
@@ -100,6 +102,8 @@ def _facts(data: EventData) -> Iterator[tuple[str, str]]:
         yield from _call_facts(data.call)
     elif data.compaction is not None:
         yield from _compaction_facts(data.compaction)
+    elif data.substitutions is not None:
+        yield from _pass_facts(data.substitutions)
     elif data.summary:
         yield "says", data.summary
     item = data.item
@@ -135,12 +139,39 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
 def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:
     if data.by or data.trigger:
         yield "by", " ".join(filter(None, (data.by, f"({data.trigger})" if data.trigger else "")))
-    before = tokens(data.before_tokens, not data.before_estimated)
-    yield "tokens", f"{before} → {tokens(data.after_tokens, not data.after_estimated)}"
+    before = counted(data.before_tokens, data.before_estimated, data.before_recorded)
+    after = counted(data.after_tokens, data.after_estimated, data.after_recorded)
+    yield "tokens", f"{before} → {after}"
     yield "left", f"{plural(data.left_count, 'item')}: {', '.join(data.left)}"
 
 
+def _pass_facts(data: PassData) -> Iterator[tuple[str, str]]:
+    before = sum(item.tokens for item in data.items)
+    after = sum(item.shown_tokens for item in data.items)
+    items = plural(len(data.items), "item")
+    yield "says", f"{data.kind}: {items}, {tokens(before)} → {tokens(after)} tokens"
+    if data.by:
+        yield "by", data.by
+    if data.reason:
+        yield "reason", data.reason
+    yield "shown is", data.content
+
+
+def _substitutions(data: PassData, style: Style) -> Iterator[str]:
+    """A row for each item, with the rendition that it got and its beginning as it was."""
+    names = [f"{row.item}@{row.position}" for row in data.items]
+    sizes = [f"{short(row.tokens)}→{short(row.shown_tokens)}" for row in data.items]
+    ref, size = max(map(display_width, names)), max(map(display_width, sizes))
+    for row, name, shown in zip(data.items, names, sizes, strict=True):
+        start = f" {pad(style.line(name, ref), ref)} {style.translated(pad_left(shown, size))}  "
+        start += pad(style.line(row.who, 12), 12) + " "
+        yield (start + style.line(row.preview, style.width - display_width(start))).rstrip()
+
+
 def _state(data: EventData) -> str:
-    meaning = dict(LEGEND)[GUTTER[data.state]]
-    left = f", with event {data.left_at}" if data.left_at is not None else ""
-    return f"{GUTTER[data.state]} {meaning}{left}"
+    text = f"{GUTTER[data.state]} {dict(LEGEND)[GUTTER[data.state]]}"
+    changed = f"{data.changed} with event {data.changed_at}" if data.changed_at is not None else ""
+    if data.left_at is not None:
+        before = f"; {changed} before that" if changed else ""
+        return f"{text} with event {data.left_at}{before}"
+    return f"{text}, {changed}" if changed else text

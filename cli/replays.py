@@ -10,6 +10,7 @@ from cli.naming import call_of, ref_of
 from cli.windows import item_data, tool_names
 from eventlog import RecordedEvent, StreamKey
 from eventlog.errors import NoContext
+from eventlog.messages import SYSTEM_ROLES
 from projections import Live, tokens
 from projections.dialects import dialect
 from projections.items import Item
@@ -39,12 +40,29 @@ def replay(live: Live, place: Reference, asked: str) -> tuple[ReplayData, list[s
         if asked in ("json", "text"):
             return _data(place, "as_sent", asked, sent.items, (), _neutral(sent.items)), []
     made = live.sendable(place.stream, place.position)
+    tools, parameters = _surroundings(live, place, call, wanted == own)
+    problems: list[str] = []
     if asked in ("json", "text"):
         body: Any = _neutral(made.items)
-        return _data(place, "as_sendable", asked, made.items, made.repairs, body), []
-    body = dialect(wanted).render(made.items, *_surroundings(live, place, call, wanted == own))
-    problems = dialect(wanted).validate(body)
-    return _data(place, "as_sendable", wanted, made.items, made.repairs, body), problems
+    else:
+        body = dialect(wanted).render(made.items, tools, parameters)
+        problems = dialect(wanted).validate(body)
+    form = asked if asked in ("json", "text") else wanted
+    data = _data(place, "as_sendable", form, made.items, made.repairs, body)
+    data.notes = _never_recorded(live, place.stream, made.items, tools)
+    return data, problems
+
+
+def _never_recorded(
+    live: Live, stream: StreamKey, items: Sequence[Item], tools: object
+) -> list[str]:
+    """What the true request held and nobody wrote down, as far as that can be known."""
+    missing = []
+    if not any(item.role in SYSTEM_ROLES for item in items):
+        missing.append("the system prompt")
+    if tools is None and any(live.log.read(stream, types=["tool_result_recorded"])):
+        missing.append("the tool definitions")
+    return [f"never recorded: {' and '.join(missing)}"] if missing else []
 
 
 def _own_dialect(live: Live, place: Reference, call: RecordedEvent | None) -> str:

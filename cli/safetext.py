@@ -15,7 +15,8 @@ import unicodedata
 ELLIPSIS = "…"
 
 _JOINERS = "\u200c\u200d"
-_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_SELECTORS = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_STACKERS = "\U00013430-\U0001343f"
 
 _UNSAFE = re.compile(
     "["
@@ -23,12 +24,15 @@ _UNSAFE = re.compile(
     "\x7f-\x9f"  # DEL, C1: 0x9b is a CSI of one byte
     "\u00ad\u034f\u061c\u180e"  # soft hyphen, grapheme joiner, Arabic letter mark, vowel separator
     "\u115f\u1160\u3164\uffa0"  # Hangul fillers, which look like blanks and are letters
+    "\u17b4\u17b5"  # Khmer vowels that are never seen
     "\u200b-\u200f"  # zero-width space, the joiners, direction marks
     "\u2028-\u202e"  # line and paragraph separators, bidi embeddings and overrides
     "\u2060-\u206f"  # word joiner, invisible operators, bidi isolates, deprecated controls
-    "\ufeff\ufff9-\ufffb"  # byte order mark, interlinear annotations
+    "\ufeff\ufff0-\ufffb"  # byte order mark, interlinear annotations
+    f"{_STACKERS}"  # what puts hieroglyphs above each other
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # controls of shorthand and of musical notes
     "\ud800-\udfff"  # lone surrogates, which no terminal can be sent
-    "\U000e0000-\U000e007f"  # tags: ASCII that is not seen
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"  # tags: ASCII that is not seen; and kept free
     "]"
     # One variation selector belongs to the character before it; bytes were smuggled in the next.
     f"|(?<=[{_SELECTORS}])[{_SELECTORS}]"
@@ -49,7 +53,8 @@ def safe_text(text: str, *, newlines: bool = True) -> str:
     r"""The text with everything that a terminal would obey, or hide, as a visible ``\u{…}``.
 
     Tabs stay; line feeds stay unless ``newlines`` is false. Joiners stay inside emoji and in the
-    scripts that are written with them. The result can always be encoded as UTF-8.
+    scripts that are written with them; so do format characters that are seen, such as the Arabic
+    and Kaithi number signs. The result can always be encoded as UTF-8.
     """
     if not (text.isascii() and text.isprintable()):
         text = _UNSAFE.sub(_shown, text)
@@ -60,14 +65,17 @@ def safe_text(text: str, *, newlines: bool = True) -> str:
 
 def _shown(match: re.Match[str]) -> str:
     char = match[0]
-    if char in _JOINERS and _joins(match.string, match.start()):
+    joining = char in _JOINERS or "\U00013430" <= char <= "\U0001343f"
+    if joining and _joins(match.string, match.start()):
         return char
     return f"\\u{{{ord(char):x}}}"
 
 
 def _joins(text: str, at: int) -> bool:
-    """Whether a joiner stands where writing needs it: in a joining script, or between emoji."""
-    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    """Whether it stands where writing needs it: in a joining script, between emoji, by a sign."""
+    before, after = text[max(at - 1, 0) : at], text[at + 1 : at + 2]
+    if text[at] not in _JOINERS:
+        return any("\U00013000" <= char <= "\U0001342f" for char in (before, after))
     if before and any(low <= ord(before) <= high for low, high in _JOINING_SCRIPTS):
         return True
     return text[at] == "\u200d" and _is_pictorial(before) and _is_pictorial(after)

@@ -11,8 +11,8 @@ from projections.items import Item
 PREVIEW = 240
 """Code points of an item that a row may show."""
 
-CallNumber = Callable[[int | None], int | None]
-"""The position of a ModelCalled to the n of ``c<n>``."""
+NameAt = Callable[[int], str | None]
+"""How people call what stands at a position: ``c5``, ``k1``; None where it has no such name."""
 
 
 def who(item: Item) -> str:
@@ -70,16 +70,17 @@ def arguments(text: str) -> str:
     return only[0] if len(only) == 1 and isinstance(only[0], str) else text
 
 
-def said(event: RecordedEvent, call_number: CallNumber) -> str:
+def said(event: RecordedEvent, name_at: NameAt) -> str:
     """What a row says of an event that is no item."""
     data: Mapping[str, object] = event.data
+    if event.type == "decision_undone":
+        return _undone(data, name_at)
     describe = _WORDS.get(event.type)
     if describe is not None:
         return describe(data)
     if event.type in ("model_responded", "model_failed"):
         call = data.get("call")
-        number = call_number(call if isinstance(call, int) else None)
-        name = f"c{number}" if number is not None else f"the call at {call}"
+        name = (name_at(call) if isinstance(call, int) else None) or f"the call at {call}"
         if event.type == "model_failed":
             return f"{name} failed: {_short(data, 'error')}"
         return f"{name} answered {_short(data, 'finish_reason')}".rstrip()
@@ -102,9 +103,11 @@ def _substituted(data: Mapping[str, object]) -> str:
     return f"{kind} ({_short(data, 'reason')})" if data.get("reason") else kind
 
 
-def _undone(data: Mapping[str, object]) -> str:
+def _undone(data: Mapping[str, object], name_at: NameAt) -> str:
     target = data.get("target")
-    return f"undone: {target}" if target else f"undone: pass {_short(data, 'pass_id')}"
+    if isinstance(target, int) and target:
+        return f"undone: {name_at(target) or target}"
+    return f"undone: pass {_short(data, 'pass_id')}"
 
 
 def _redacted(data: Mapping[str, object]) -> str:
@@ -117,7 +120,6 @@ def _redacted(data: Mapping[str, object]) -> str:
 _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "context_compacted": _compacted,
     "placeholder_substituted": _substituted,
-    "decision_undone": _undone,
     "redacted": _redacted,
     "message_revised": lambda d: f"item {d.get('item')} revised",
     "item_pinned": lambda d: f"item {d.get('item')} pinned",

@@ -6,6 +6,8 @@ Colour never carries a meaning alone; a sign or a word says the same.
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cli.safetext import display_width, one_line, safe_text
@@ -38,6 +40,17 @@ _ASCII = str.maketrans(
     }
 )
 """Each of our signs, and the one ASCII column that stands for it."""
+
+_PLAIN = re.compile(r"[\w@%+=:,./-][\w@%+=:,./~^-]*", re.ASCII)
+RULE = 8
+"""Columns of a rule that are no text."""
+
+_PIECES = re.compile(r"^[^.~]*|[.~][^.~]*")
+_REF = 24
+"""Columns of a place."""
+
+_PIECE = 8
+"""Characters of a piece of an id where there is little room."""
 
 _BEYOND = re.compile(r"[^\x00-\x7f]")
 
@@ -79,7 +92,7 @@ class Style:
 
     def rule(self, text: str, name: str = "dim") -> str:
         """A thin line across the terminal with safe text in it."""
-        inner = self.line(text, self.width - 8)
+        inner = self.line(text, self.width - RULE)
         tail = "─" * max(2, self.width - 4 - display_width(inner))
         return self.paint(self.translated(f"── {inner} {tail}"), name)
 
@@ -101,6 +114,18 @@ def tokens(count: int | None, exact: bool = False) -> str:
     return ("" if exact else "≈") + short(count)
 
 
+def counted(count: int | None, estimated: bool, recorded: int | None, brief: bool = False) -> str:
+    """Tokens of a context, and whose count that is: the agent's own, or ours of what is recorded.
+
+    The two differ by what the agent did not write down: a system prompt, tools.
+    """
+    if estimated or count is None:
+        return tokens(count)
+    whose = "agent's" if brief else "agent's count"
+    here = f"; {tokens(recorded)} {'here' if brief else 'recorded here'}"
+    return f"{short(count)} ({whose}{here if recorded is not None else ''})"
+
+
 def short(count: int) -> str:
     """12, 999, 1.2k, 155k, 1.4M."""
     if count < 1000:
@@ -113,3 +138,53 @@ def short(count: int) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 item``, ``1,204 items``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def named(key: str, style: Style, room: int) -> str:
+    """A session in so many columns: its key, else its id alone, else its id with pieces cut.
+
+    A sub-agent's id begins with that of its session, so the end says which one it is.
+    """
+    name = key.split("/", 2)[2] if key.count("/") >= 2 else key
+    pieces = _PIECES.findall(name)
+    for shown in (
+        key,
+        name,
+        "".join(piece[: _PIECE + (piece[:1] in (".", "~"))] for piece in pieces),
+    ):
+        line = style.line(shown, max(display_width(shown), 1) * 8)
+        if display_width(line) <= room:
+            return line
+    return style.line(name, room)
+
+
+def ranges(names: Iterable[str]) -> str:
+    """``c2-c100, c104``: numbered names with three or more that follow on each other as one."""
+    runs: list[tuple[str, int, int]] = []
+    for name in names:
+        front = name.rstrip("0123456789")
+        number = int(name[len(front) :] or -1)
+        if runs and runs[-1][0] == front and number == runs[-1][2] + 1:
+            runs[-1] = (front, runs[-1][1], number)
+        else:
+            runs.append((front, number, number))
+    shown: list[str] = []
+    for front, first, last in runs:
+        if last - first >= 2:
+            shown.append(f"{front}{first}-{front.rpartition('@')[2]}{last}")
+        else:
+            shown += [f"{front}{n}" if n >= 0 else front for n in range(first, last + 1)]
+    return ", ".join(shown)
+
+
+def heading(front: str, key: str, style: Style, ref: str = "") -> str:
+    """A head line: what is said first, then of which session, and of which place in it."""
+    start = style.line(front, style.width)
+    behind = style.line(ref, _REF)
+    room = style.width - display_width(start) - 3 - display_width(behind)
+    return f"{start} {style.translated('·')} {named(key, style, max(room, _PIECE))}{behind}"
+
+
+def typed(text: str) -> str:
+    """A name as it is typed in a shell: in quotes where it would be taken for something else."""
+    return text if _PLAIN.fullmatch(text) else shlex.quote(text)

@@ -7,61 +7,41 @@ place folded it, any other decision took it out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
 
+from cli.counts import Counts
 from cli.models import State, TimelineData, TimelineRow
+from cli.occurrences import billed, outcome_words, outcomes
 from cli.saying import preview, said, who
 from eventlog import RecordedEvent, StreamKey
-from projections import Live, tokens
+from projections import Live
 from projections.context import ITEM_TYPES
 from projections.items import Item
-from projections.materialize import materialize, needed, original, referenced
-from projections.runs import Origin, Standing
+from projections.materialize import original
+from projections.runs import Origin, origin
 from projections.views import NUMBERED
+
+SUBSTITUTED = "placeholder_substituted"
 
 TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
 """Events that can take an item out of a context."""
+
+LETTERS = {kind: letter for letter, kind in NUMBERED.items()}
+"""Of what people count: ``c`` for calls, ``k`` for compactions."""
 
 SHOWN = (
     *ITEM_TYPES,
     *TAKING,
     "message_revised",
     "model_failed",
-    "placeholder_substituted",
+    SUBSTITUTED,
     "recording_interrupted",
     "redacted",
     "session_deleted",
     "session_forked",
 )
 """What has a row unless asked otherwise."""
-
-
-@dataclass(slots=True)
-class Counts:
-    """Tokens of items in their renditions, each counted once."""
-
-    live: Live
-    key: StreamKey
-    counter: tokens.Counter = field(default_factory=tokens.counter)
-    known: dict[Standing, int] = field(default_factory=dict)
-
-    def of(self, standing: Standing, item: Item) -> int:
-        """The tokens of one item in a rendition."""
-        if standing not in self.known:
-            self.known[standing] = tokens.count_item(self.counter, item)
-        return self.known[standing]
-
-    def total(self, standing: list[Standing]) -> int:
-        """The tokens of a context."""
-        missing = [each for each in standing if each not in self.known]
-        if missing:
-            events = self.live.log.at(self.key, needed(missing))
-            events.update(self.live.log.at(self.key, referenced(missing, events)))
-            for each in missing:
-                made = materialize([each], events)
-                self.known[each] = tokens.count_item(self.counter, made[0]) if made else 0
-        return sum(self.known[each] for each in standing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +78,7 @@ class States:
         renditions = {rendition for rendition in self.view.items.values() if rendition}
         events = live.log.at(key, renditions)
         self._placeholders = {
-            position
-            for position, event in events.items()
-            if event.type == "placeholder_substituted"
+            position for position, event in events.items() if event.type == SUBSTITUTED
         }
 
     def of(self, item: Origin) -> State:
@@ -119,7 +97,7 @@ def timeline(
     at: int,
     first: int = 1,
     last: int | None = None,
-    types: Iterable[str] = (),
+    types: Collection[str] = (),
     calls: bool = False,
     every: bool = False,
 ) -> TimelineData:
@@ -129,6 +107,7 @@ def timeline(
         wanted |= {"model_called", "model_failed"}
     chosen = None if every and not types else wanted | {"model_called", "context_compacted"}
     rows = _Rows(live, key, States(live, key, at))
+    rows.by_pass = not every and SUBSTITUTED not in types
     end = min(at, last if last is not None else at)
     for event in live.log.read(key, after=max(first - 1, 0), to=end, types=chosen):
         rows.take(event, shown=(every and not types) or event.type in wanted)
@@ -152,16 +131,19 @@ class _Rows:
         self.live, self.key, self.states = live, key, states
         self.counts = Counts(live, key)
         self.rows: list[TimelineRow] = []
+        self.by_pass = True
+        """One row for all substitutions of a pass, unless each event was asked for."""
         self._numbers: dict[str, tuple[int, int]] = {}
-        self._calls: dict[int, int] = {}
+        self._names: dict[int, str | None] = {}
+        self._outcomes: dict[int, RecordedEvent] | None = None
         self._passes: dict[str, TimelineRow] = {}
         self._tools: dict[str, str] = {}
 
     def take(self, event: RecordedEvent, *, shown: bool) -> None:
         """The next event."""
         number = self._number(event) if event.type in NUMBERED.values() else 0
-        if event.type == "model_called":
-            self._calls[event.position] = number
+        if number:
+            self._names[event.position] = f"{LETTERS[event.type]}{number}"
         if not shown:
             return
         if event.type in ITEM_TYPES:
@@ -170,11 +152,12 @@ class _Rows:
                 self.rows.append(self._item(event, item))
         elif event.type == "context_compacted":
             self._compaction(event, number)
-        elif event.type == "placeholder_substituted":
+        elif event.type == SUBSTITUTED:
             self._substitution(event)
+        elif event.type == "model_called":
+            self._called(event, number)
         else:
-            name = f"c{number}" if event.type == "model_called" else str(event.position)
-            self.rows.append(_row(event, name, said(event, self._call_number)))
+            self.rows.append(_row(event, str(event.position), said(event, self._name_at)))
             if event.type == "repair_applied":
                 self._brought(event, len(event.data.get("inserted", ())))
 
@@ -186,14 +169,16 @@ class _Rows:
         return number
 
     def _call_number(self, position: int | None) -> int | None:
-        if position is None:
-            return None
-        if position not in self._calls:
+        name = self._name_at(position) if position is not None else None
+        return int(name[1:]) if name is not None and name[0] == "c" else None
+
+    def _name_at(self, position: int) -> str | None:
+        if position not in self._names:
             event = self.live.log.at(self.key, [position]).get(position)
-            if event is None or event.type != "model_called":
-                return None
-            self._calls[position] = self.live.number(self.key, event)
-        return self._calls[position]
+            letter = LETTERS.get(event.type) if event is not None else None
+            number = self.live.number(self.key, event) if event is not None and letter else 0
+            self._names[position] = f"{letter}{number}" if letter else None
+        return self._names[position]
 
     def _item(self, event: RecordedEvent, item: Item) -> TimelineRow:
         origin: Origin = event.position if "." not in item.id else item.id
@@ -235,12 +220,25 @@ class _Rows:
             return item.tool_name or next((name for name in names if name), "") or "tool"
         return who(item)
 
+    def _called(self, event: RecordedEvent, number: int) -> None:
+        if self._outcomes is None:
+            self._outcomes = outcomes(self.live, self.key)
+        answer = self._outcomes.get(event.position)
+        row = _row(event, f"c{number}", said(event, self._name_at))
+        given = self.live.view(self.key, event.position).standing()
+        row.items, row.tokens = len(given), self.counts.total(given)
+        row.billed = billed(answer)
+        row.outcome = ": ".join(filter(None, outcome_words(answer)))
+        self.rows.append(row)
+
     def _compaction(self, event: RecordedEvent, number: int) -> None:
-        row = _row(event, f"k{number}", said(event, self._call_number))
+        row = _row(event, f"k{number}", said(event, self._name_at))
         before, after = event.data.get("pre_tokens"), event.data.get("post_tokens")
-        row.before_tokens = before if before is not None else self._context(event.position - 1)
+        row.before_recorded = self._context(event.position - 1)
+        row.after_recorded = self._context(event.position)
+        row.before_tokens = row.before_recorded if before is None else before
         row.before_estimated = before is None
-        row.after_tokens = after if after is not None else self._context(event.position)
+        row.after_tokens = row.after_recorded if after is None else after
         row.after_estimated = after is None
         row.items = self.states.sizes.get(event.position, 0)
         self.rows.append(row)
@@ -257,16 +255,21 @@ class _Rows:
                 self.rows.append(self._item(event, item))
 
     def _substitution(self, event: RecordedEvent) -> None:
-        """One row for a pass, whether it cleared one item or two hundred."""
-        pass_id = event.data.get("pass_id", "")
+        """One row for a pass, whether it cleared one item or two hundred, or one for the event."""
+        pass_id = event.data.get("pass_id", "") if self.by_pass else ""
         row = self._passes.get(pass_id) if pass_id else None
         if row is None:
-            row = _row(event, str(event.position), said(event, self._call_number))
+            row = _row(event, str(event.position), said(event, self._name_at))
             row.items = 0
             self.rows.append(row)
             if pass_id:
                 self._passes[pass_id] = row
         row.items = (row.items or 0) + 1
+        if not self.by_pass:
+            target = origin(event.data["item"])
+            row.rendition = f"{target}@{event.position}"
+            row.tokens = self.counts.total([(target, 0)])
+            row.shown_tokens = self.counts.total([(target, event.position)])
 
 
 def _row(event: RecordedEvent, ref: str, said: str) -> TimelineRow:

@@ -8,9 +8,10 @@ from typing import Literal
 
 from cli.models import ContextData, EventData, ItemData, State
 from cli.naming import call_of, ref_of
-from cli.occurrences import billed, call_data, compaction_data
+from cli.occurrences import billed, call_data, compaction_data, outcome
+from cli.passes import change_of, pass_data
 from cli.saying import preview, said, who
-from cli.timeline import States
+from cli.timeline import LETTERS, SUBSTITUTED, States
 from eventlog import StreamKey
 from eventlog.errors import ItemNotFound, PositionNotFound
 from projections import Live, tokens
@@ -49,11 +50,23 @@ def context_at(live: Live, place: Reference) -> ContextData:
         kind=kind,
         model=str(call.data.get("model", "")) if call is not None else None,
         tokens=sum(item.tokens for item in shown),
-        billed=billed(live, call) if call is not None else None,
+        billed=billed(outcome(live, call)) if call is not None else None,
+        told=_told(live, place),
         counter=counter.name,
         items=shown,
         notes=[f"{note.position}: {note.message}" for note in view.notes],
     )
+
+
+def _told(live: Live, place: Reference) -> int | None:
+    """The agent's own count of a context just before or after a compaction."""
+    fields = {"before_compaction": (1, "pre_tokens"), "compaction": (0, "post_tokens")}
+    if place.kind not in fields:
+        return None
+    step, field = fields[place.kind]
+    at = place.position + step
+    told = live.log.at(place.stream, [at])[at].data.get(field)
+    return told if isinstance(told, int) else None
 
 
 def tool_names(items: Iterable[Item]) -> dict[str, str]:
@@ -125,11 +138,8 @@ def event_at(live: Live, place: Reference) -> EventData:
     states = States(live, stream, version)
     state: State = states.of(item_origin) if item_origin is not None else "never"
     left = states.left.get(item_origin) if state in ("folded", "left") and item_origin else None
+    changed = change_of(live, stream, states, item_origin) if item_origin is not None else (0, "")
     counter = tokens.counter()
-    number = None
-    if event.type in NUMBERED.values():
-        letter = "c" if event.type == NUMBERED["c"] else "k"
-        number = f"{letter}{live.number(stream, event)}"
     data = item_data(item, counter) if item is not None else None
     return EventData(
         key=str(stream),
@@ -144,10 +154,13 @@ def event_at(live: Live, place: Reference) -> EventData:
         erased=event.erased,
         state=state,
         left_at=left.position if left is not None else None,
-        number=number,
-        summary=said(event, lambda at: _number(live, stream, at)) if item is None else "",
+        changed_at=changed[0] or None,
+        changed=changed[1],
+        number=_name_at(live, stream, position),
+        summary=said(event, lambda at: _name_at(live, stream, at)) if item is None else "",
         call=call_data(live, event) if event.type == NUMBERED["c"] else None,
         compaction=compaction_data(live, event) if event.type == NUMBERED["k"] else None,
+        substitutions=pass_data(live, event) if event.type == SUBSTITUTED else None,
         item=data,
         event=event.data,
     )
@@ -161,11 +174,10 @@ def _item(live: Live, stream: StreamKey, item: Origin, rendition: int) -> Item |
     return made[0] if made else None
 
 
-def _number(live: Live, stream: StreamKey, position: int | None) -> int | None:
-    event = live.log.at(stream, [position]).get(position) if position is not None else None
-    if event is None or event.type != NUMBERED["c"]:
-        return None
-    return live.number(stream, event)
+def _name_at(live: Live, stream: StreamKey, position: int) -> str | None:
+    event = live.log.at(stream, [position]).get(position)
+    letter = LETTERS.get(event.type) if event is not None else None
+    return f"{letter}{live.number(stream, event)}" if event is not None and letter else None
 
 
 def iso(microseconds: int) -> str:

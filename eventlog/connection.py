@@ -30,6 +30,7 @@ from eventlog.errors import (
     Busy,
     CtxlogError,
     DamagedLog,
+    DiskFault,
     LogFull,
     LogNotFound,
     NewerFormat,
@@ -179,14 +180,15 @@ def open_connection(
             raise _refused(error, path) from None
     if not read_only and not os.access(path, os.W_OK):
         raise ReadOnlyLog(str(path), "the file is not writable; open it read-only")
-    connection = sqlite3.connect(
-        f"file:{quote(str(path))}?{uri_mode(path, read_only)}",
-        uri=True,
-        isolation_level=None,
-        check_same_thread=False,
-        timeout=timeout,
-        cached_statements=256,
-    )
+    with translated(path, timeout):
+        connection = sqlite3.connect(
+            f"file:{quote(str(path))}?{uri_mode(path, read_only)}",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=timeout,
+            cached_statements=256,
+        )
     try:
         with translated(path, timeout):
             version = _examine(connection, path)
@@ -268,7 +270,8 @@ def _create(connection: sqlite3.Connection, path: Path, lock: FileLock) -> None:
                 schema.migrate(connection)
             connection.execute("commit")
         except BaseException:
-            connection.execute("rollback")
+            if connection.in_transaction:
+                connection.execute("rollback")
             raise
     finally:
         lock.release()
@@ -303,4 +306,6 @@ def translate(
         return LogFull(str(path))
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return ReadOnlyLog(str(path), text)
+    if name.startswith("SQLITE_IOERR") or "disk I/O error" in text:
+        return DiskFault(str(path), text)
     return DamagedLog(str(path), text)

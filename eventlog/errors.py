@@ -17,6 +17,7 @@
     │   ├── NewerFormat          written by a later version of this program
     │   ├── LogNotFound          no file at that path
     │   ├── UnsafePath           a link, a network file system, a file that was moved away
+    │   ├── DiskFault            the disk, a quota or a limit on file sizes stopped it
     │   └── DamagedLog           SQLite reports that the file is malformed
     ├── NotFound                 what was asked for is not in the log
     │   ├── StreamNotFound
@@ -166,6 +167,17 @@ class UnsafePath(DatabaseFault):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path} is not used: {reason}")
+
+
+class DiskFault(DatabaseFault):
+    """Reading or writing failed below SQLite; nothing is known to be damaged."""
+
+    def __init__(self, path: str, detail: str) -> None:
+        self.path, self.detail = path, detail
+        super().__init__(
+            f"{path} could not be read or written ({detail}); "
+            "look at space, quotas, file-size limits and the disk, then try again"
+        )
 
 
 class DamagedLog(DatabaseFault):

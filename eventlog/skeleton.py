@@ -136,13 +136,13 @@ def _message(value: Any, payload: Mapping[str, Any]) -> Any:
 
 
 def _revised(value: Any, payload: Mapping[str, Any]) -> Any:
-    return message(_guess(value), value)
+    return _either(_guess(value), value)
 
 
 def _patch(value: Any, payload: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict):
         return {}
-    kept = message(_guess(value), value)
+    kept = _either(_guess(value), value)
     return {name: part for name, part in kept.items() if name in value}
 
 
@@ -153,9 +153,16 @@ def _native(value: Any, payload: Mapping[str, Any]) -> Any:
     return message(dialect, value)
 
 
+def _either(dialect: str, value: Any) -> Any:
+    """A message, or the bare block that Anthropic's tool results are."""
+    if isinstance(value, dict) and "role" not in value and value.get("type") == "tool_result":
+        return _block(value)
+    return message(dialect, value)
+
+
 def _new_message(value: Any) -> Any:
     kept = {name: value[name] for name in ("dialect", "source", "label") if name in value}
-    return {**kept, "message": message(str(value.get("dialect", "")), value.get("message"))}
+    return {**kept, "message": _either(str(value.get("dialect", "")), value.get("message"))}
 
 
 def _new_messages(value: Any, payload: Mapping[str, Any]) -> Any:

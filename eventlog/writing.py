@@ -10,6 +10,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -218,9 +219,36 @@ def _identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _forked() -> None:
+_FORKING = threading.local()
+_FORK_PATIENCE = 2.0
+"""Seconds; no transaction but that of a large import takes so long."""
+
+
+def _before_fork() -> None:
+    """Wait for transactions of other threads: SQLite keeps what it has locked in memory.
+
+    A child that is made in the middle of one would believe for ever that it is still under way,
+    and could read but not write. So could one that is made of a thread which waits longer.
+    """
+    _FORKING.held = held = []
+    deadline = time.monotonic() + _FORK_PATIENCE
+    for log in sorted(_OPEN, key=id):  # always in one order, whoever forks
+        if log._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            held.append(log._mutex)
+
+
+def _after_fork() -> None:
+    for mutex in reversed(_FORKING.held):
+        mutex.release()
+    _FORKING.held = []
+
+
+def _after_fork_in_child() -> None:
+    _after_fork()
     for log in list(_OPEN):
         log._forked()
 
 
-os.register_at_fork(after_in_child=_forked)
+os.register_at_fork(
+    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+)

@@ -17,7 +17,7 @@ from eventlog.errors import WrongExpectedVersion
 from eventlog.events import ModelCalled
 from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
-from eventlog.recorded import Draft, StreamKey
+from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from eventlog.values import ManifestEntry
 from projections import digests, forms, manifest, runs
 from projections.context import View
@@ -100,22 +100,30 @@ class Calls:
             (e.position, forms.canonical(e.data["definitions"]))
             for e in log.read(stream, to=version, types=["tools_declared"])
         ]
-        calls = list(log.read(stream, to=version, types=["model_called"]))
-        earlier = [
-            Earlier(call.position, tuple(piece for entry in entries for piece in entry))
-            for call, entries in self.requests.all_expanded(stream, calls)
-        ]
+        last = self._last_call(stream, version)
         return Known(
             version=version,
             view=view,
             items=self.live.materialize(stream, view.standing()),
-            calls=earlier,
+            calls=lambda: self._earlier(stream, version),
             tools=tools,
-            tools_in_force=calls[-1].data.get("tools") if calls else None,
-            model=calls[-1].data.get("model", "") if calls else "",
+            tools_in_force=last.data.get("tools") if last is not None else None,
+            model=last.data.get("model", "") if last is not None else "",
             renditions=lambda item: self._renditions(stream, version, item),
             sent=lambda call: self.requests.items(stream, call.pieces),
         )
+
+    def _last_call(self, stream: StreamKey, version: int) -> RecordedEvent | None:
+        number = self.live.views.count(stream, "model_called", version)
+        position = self.live.views.numbered(stream, "model_called", number)
+        return self.live.log.at(stream, [position])[position] if position else None
+
+    def _earlier(self, stream: StreamKey, version: int) -> list[Earlier]:
+        calls = list(self.live.log.read(stream, to=version, types=["model_called"]))
+        return [
+            Earlier(call.position, tuple(piece for entry in entries for piece in entry))
+            for call, entries in self.requests.all_expanded(stream, calls)
+        ]
 
     def _renditions(
         self, stream: StreamKey, version: int, item: runs.Origin
@@ -155,11 +163,8 @@ class Calls:
         tools_salt = b""
         if observation.tools is not None:
             given = made.get(observation.tools)
-            tools_salt = (
-                given.salt or b""
-                if given is not None
-                else self.live.log.salts(stream, [observation.tools])[observation.tools]
-            )
+            known = self.live.log.salts(stream, [observation.tools]) if given is None else {}
+            tools_salt = given.salt or b"" if given else known.get(observation.tools, b"")
         tools_hash = digests.NO_TOOLS
         if request.tools is not None:
             tools_hash = digests.value_hash(tools_salt, request.tools)
@@ -196,12 +201,12 @@ class Calls:
             return old + [p for p in fresh if low <= p <= high]
 
         previous = None
-        calls = list(self.live.log.read(stream, types=["model_called"])) if version else []
+        last = self._last_call(stream, version) if version else None
         compacted = any(d.event.type == "context_compacted" for d in drafts)
-        if calls and len(calls) % manifest.WHOLE_EVERY and not compacted:
-            last = calls[-1]
+        if last is not None and not compacted and last.data.get("manifest") is not None:
+            number = self.live.number(stream, last)
             since = self.live.log.read(stream, last.position, version, types=["context_compacted"])
-            if last.data.get("manifest") is not None and next(since, None) is None:
+            if number % manifest.WHOLE_EVERY and next(since, None) is None:
                 previous = self.requests.expanded(stream, last)
         return manifest.encode(entries, previous, positions)
 
@@ -223,9 +228,10 @@ class Calls:
         found: dict[str, Any] = {}
         for number, (item, entry) in enumerate(zip(items, request.entries, strict=True)):
             form: dict[str, Any] = {}
-            changes = forms.form(dict(item.message), dict(entry.message))
-            if changes:
-                form["changes"] = changes
+            if not forms.identical(item.message, entry.message):
+                changes = forms.form(dict(item.message), dict(entry.message))
+                if changes:
+                    form["changes"] = changes
             if entry.kind == "system":
                 form["kind"] = entry.kind
             if entry.place != "messages":

@@ -35,6 +35,10 @@ DECISIONS = UNDOABLE | {"repair_applied", "item_pinned", "item_unpinned"}
 """Events whose payload a fold reads."""
 
 
+SLACK = 64
+"""Barriers over twice the items that are kept before they are thinned."""
+
+
 class Note(NamedTuple):
     """Something in the events that could not be done, and was left out."""
 
@@ -287,7 +291,7 @@ class View:
 
     def _prune(self) -> None:
         """Keep one barrier between neighbours: the list must not grow with what has left."""
-        if len(self._barriers) <= 2 * len(self.items) + 64:
+        if len(self._barriers) <= 2 * len(self.items) + SLACK:
             return
         whole = sorted(item for item in self.items if isinstance(item, int))
         kept: list[float] = []
@@ -361,12 +365,15 @@ def fold(events: Iterable[RecordedEvent]) -> View:
     in_force = sequence
     if any(event.type in REFOLDING for event in sequence):
         in_force, notes = effective(sequence)
+    for event in in_force:
+        view.evolve(event)
+    if len(in_force) < len(sequence):
+        # Items that a rewind took away keep runs apart, too: last, since a step may forget
+        # barriers that lie in front of what comes in later.
         kept = {event.position for event in in_force}
         for event in sequence:
             if event.type in ITEM_TYPES and event.position not in kept:
                 view._leave(event.position)
-    for event in in_force:
-        view.evolve(event)
     if sequence:
         view.version = sequence[-1].position
     view.notes += notes

@@ -39,10 +39,15 @@ def request_digest(hashes: Sequence[bytes], tools: bytes, parameters: bytes) -> 
 
 
 def positions(entries: Iterable[SentAs]) -> set[int]:
-    """The positions of the events that the bytes of entries come from."""
+    """The positions of the events that the bytes of entries come from.
+
+    What was erased already when it was sent has no salt any more, and no text to guess.
+    """
     found: set[int] = set()
     for entry in entries:
         for piece in entry:
+            if piece.redacted:
+                continue
             found.add(runs.position_of(piece.item))
             if piece.rendition:
                 found.add(piece.rendition)

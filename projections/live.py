@@ -170,8 +170,8 @@ class Live:
             total = len(all_of)
             found = all_of[number - 1] if 1 <= number <= total else None
         if found is None:
-            name = {"c": "calls", "k": "compactions"}[letter]
-            hint = f"it has {total} {name}"
+            name = {"c": "call", "k": "compaction"}[letter]
+            hint = f"it has {total} {name}{'' if total == 1 else 's'}"
             raise PositionNotFound(str(key), f"{letter}{number}", hint)
         return found
 

@@ -76,8 +76,8 @@ class Known:
     view: View
     items: Sequence[Item]
     """The items of the view, in order, as folded."""
-    calls: Sequence[Earlier] = ()
-    """Earlier calls with a manifest, the newest last."""
+    calls: Callable[[], Sequence[Earlier]] = tuple
+    """Earlier calls with a manifest, the newest last; asked for only where items are gone."""
     tools: Sequence[tuple[int, str]] = ()
     """(position, canonical definitions) of the declared tools, the newest last."""
     tools_in_force: int | None = None
@@ -118,16 +118,15 @@ class _Observer:
         self.pieces: dict[int, Piece] = {}
 
     def run(self) -> Observation:
-        new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
-        old = [entry_key(item_kind(i), i.message) for i in self.items]
+        old, new = self._keys()
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
         if len(pairs) < len(old):
-            branch = self._branch(new)
+            branch = self._branch()
             if branch is not None:
                 kind = "branch"
                 self._rewind(branch)
-                old = [entry_key(item_kind(i), i.message) for i in self.items]
+                old, new = self._keys()
                 pairs = align(old, new)
             elif self._is_side(pairs):
                 return Observation("side", (), (), None)
@@ -137,11 +136,27 @@ class _Observer:
         pieces = tuple(self.pieces[j] for j in range(len(new)))
         return Observation(kind, tuple(self.events), pieces, tools)
 
+    def _keys(self) -> tuple[list[str], list[str]]:
+        """Keys of the items and of the entries; where they begin alike none has to be made."""
+        entries = self.request.entries
+        same = 0
+        for item, entry in zip(self.items, entries, strict=False):
+            if item_kind(item) != entry_kind(entry):
+                break
+            if not forms.identical(item.message, entry.message):
+                break
+            same += 1
+        front = [f"={place}" for place in range(same)]
+        old = [entry_key(item_kind(i), i.message) for i in self.items[same:]]
+        new = [entry_key(entry_kind(e), e.message) for e in entries[same:]]
+        return front + old, front + new
+
     # -- what kind of call ----------------------------------------------------------------------
 
-    def _branch(self, new: Sequence[str]) -> Earlier | None:
+    def _branch(self) -> Earlier | None:
         """The newest earlier call that the request goes on from with another answer."""
-        for call in list(self.known.calls)[-2 : -2 - MAX_BRANCHES : -1]:
+        new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
+        for call in list(self.known.calls())[-2 : -2 - MAX_BRANCHES : -1]:
             size = len(call.pieces)
             if size > len(new) or not size:
                 continue

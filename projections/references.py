@@ -1,8 +1,8 @@
 """How people name a session and a place in it: ``S``, ``S@REF``.
 
-A session is named by its full key, its session id, a unique prefix of that (4 characters or more),
-its exact title, or ``last``, ``last~1`` … A place is written behind the last ``@`` whose right side
-is one; session names may hold ``@`` themselves:
+A session is named by its full key, its session id, a short form of that (4 characters or more, as
+in ``session_names``), its exact title, or ``last``, ``last~1`` … A place is written behind the last
+``@`` whose right side is one; session names may hold ``@`` themselves:
 
     @12       after event 12           @57.0, @12@340   an item, a rendition of one
     @c5       what call 5 was given    @k1, @k1^        after compaction 1, just before it
@@ -29,6 +29,7 @@ from eventlog.errors import (
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections.context import ITEM_TYPES
 from projections.live import Live
+from projections.session_names import matching
 from projections.session_state import SessionState
 from projections.sessions import session_states
 
@@ -90,7 +91,7 @@ def _splits(text: str) -> Iterator[tuple[str, str | None]]:
 
 
 def find_session(live: Live, text: str) -> StreamKey:
-    """The one session that a text names: key, id, ``last``, unique prefix, exact title.
+    """The one session that a text names: key, id, ``last``, short id, exact title.
 
     A fork that has no title of its own is not found by its parent's. Sub-agents are never ``last``,
     and sessions with a tombstone are found by their key or id only.
@@ -113,16 +114,21 @@ def _loose(live: Live, text: str) -> StreamKey:
     last = _LAST.fullmatch(text)
     if last is not None:
         return _last(sessions, int(last[1] or 0), text)
+    keys = [_key(session) for session in sessions]
     if len(text) >= SHORTEST_PREFIX:
-        keys = [key for key in map(_key, sessions) if key.session.startswith(text)]
-        found = _only(text, keys)
+        names = set(matching(text, [key.session for key in keys]))
+        found = _only(text, [key for key in keys if key.session in names])
         if found is not None:
             return found
     if text:
         found = _only(text, [_key(s) for s in sessions if s.own_title == text])
         if found is not None:
             return found
-    raise StreamNotFound(text)
+    error = StreamNotFound(text)
+    if 0 < len(text) < SHORTEST_PREFIX and any(key.session.startswith(text) for key in keys):
+        needed = f"at least {SHORTEST_PREFIX} characters of its id are needed"
+        error.args = (f"no session {text!r}: {needed}",)
+    raise error
 
 
 def _key(session: SessionState) -> StreamKey:

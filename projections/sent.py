@@ -44,8 +44,11 @@ class Requests:
 
     def expanded(self, stream: StreamKey, call: RecordedEvent) -> list[SentAs]:
         """The entries of a call's manifest. Raises IntegrityFault when it has none."""
-        calls = list(self.live.log.read(stream, to=call.position, types=["model_called"]))
-        for found, entries in self.all_expanded(stream, calls[-manifest.WHOLE_EVERY - 1 :]):
+        number = self.live.number(stream, call)
+        first = max(1, number - manifest.WHOLE_EVERY)
+        start = self.live.position(stream, "c", first)
+        calls = list(self.live.log.read(stream, start - 1, call.position, types=["model_called"]))
+        for found, entries in self.all_expanded(stream, calls):
             if found.position == call.position:
                 return entries
         raise IntegrityFault(f"the call at position {call.position} has no manifest")
@@ -79,7 +82,7 @@ class Requests:
             )
         data = call.data
         stored: dict[str, Any] = data.get("forms") or {}
-        rebuilt = [_entry(item, stored.get(str(n), {})) for n, item in enumerate(items)]
+        rebuilt = [entry_of(item, stored.get(str(n), {})) for n, item in enumerate(items)]
         tools, tools_hash = self._tools(stream, data.get("tools"))
         parameters = data.get("parameters") or {}
         provider = dialect_of(data["dialect"])
@@ -140,8 +143,11 @@ class Requests:
                 if not touched:
                     continue
                 stored = call.data.get("forms") or {}
-                items = self.items(key, [piece for entry in entries for piece in entry])
-                rebuilt = [_entry(item, stored.get(str(n), {})) for n, item in enumerate(items)]
+                pieces = [piece for entry in entries for piece in entry]
+                items = self.items(key, pieces)
+                if len(items) != len(pieces):
+                    continue  # the manifest names what is no item: nothing of it can be proved
+                rebuilt = [entry_of(item, stored.get(str(n), {})) for n, item in enumerate(items)]
                 values = digests.sent_values(rebuilt)
                 salts = self.live.log.salts(key, digests.positions(entries[n] for n in touched))
                 for n in touched:
@@ -158,7 +164,8 @@ class Requests:
         return sorted(family)
 
 
-def _entry(item: Item, form: Mapping[str, Any]) -> RequestEntry:
+def entry_of(item: Item, form: Mapping[str, Any]) -> RequestEntry:
+    """An item as it was sent: its message with the recorded form put on."""
     group = form.get("group")
     kind: Literal["system", "message", "tool_result"] = "message"
     if item.kind == "tool_result":
@@ -168,9 +175,19 @@ def _entry(item: Item, form: Mapping[str, Any]) -> RequestEntry:
     return RequestEntry(
         kind=kind,
         role=form.get("role", item.role),
-        message=forms.apply(dict(item.message), form.get("changes", ())),
+        message=_dressed(item, form.get("changes", ())),
         place=form.get("place", "messages"),
         group=group[0] if group else None,
         blocks=tuple(group[1]) if group else (),
         frame=group[2] if group else None,
     )
+
+
+def _dressed(item: Item, changes: Sequence[forms.Change]) -> Mapping[str, Any]:
+    if item.form == "redacted":  # what is left of it has another shape, and is not what was sent
+        return dict(item.message)
+    try:
+        changed: Mapping[str, Any] = forms.apply(dict(item.message), changes)
+    except (LookupError, TypeError, AttributeError):
+        raise IntegrityFault(f"the recorded form of item {item.id} does not fit it") from None
+    return changed

@@ -63,6 +63,7 @@ class SessionState(BaseModel):
     inherited_title: str = ""
     events: int = 0
     items: int = 0
+    erased_items: int = 0
     human_messages: int = 0
     answers: int = 0
     calls: int = 0
@@ -133,6 +134,7 @@ class SessionStatistics:
         state.events += 1
         if not known:
             return state
+        before = state.items
         if kind in READ:
             state.context.evolve(event)
         if kind == "message_appended":
@@ -149,6 +151,8 @@ class SessionStatistics:
             step = _STEPS.get(kind)
             if step is not None:
                 step(state, event.data)
+        if event.erased:
+            state.erased_items += state.items - before
         return state
 
 

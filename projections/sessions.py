@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
-from projections import verdicts
+from projections.judging import judge_all
 from projections.live import Live
 from projections.session_state import (
     Provenance,
@@ -46,6 +46,8 @@ class SessionStats(BaseModel):
     events: int
     items: int
     """Items that ever entered the context: messages, results, summaries."""
+    erased_items: int
+    """Those whose text was erased since."""
     human_messages: int
     answers: int
     calls: int
@@ -60,6 +62,8 @@ class SessionStats(BaseModel):
     unrecognized: int
     """Records of an imported file that its importer does not know, or that cannot be read."""
     usage: UsageTotals
+    output_is_partial: bool
+    """The format keeps a part of the output tokens only: those of ``usage`` are a lower bound."""
     source: SourceCounts | None = None
     """Of an import: the same file counted as its format counts."""
 
@@ -83,7 +87,8 @@ def judged(live: Live) -> Judge:
 
     def judge(stream: StreamKey, positions: Sequence[int]) -> Iterable[str]:
         calls = live.log.at(stream, positions)
-        return [verdicts.judge(live, stream, calls[position]).name for position in positions]
+        found = judge_all(live, stream, [calls[position] for position in positions])
+        return [verdict.name for verdict in found]
 
     return judge
 
@@ -92,7 +97,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 1
+    version = 2
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log
@@ -276,6 +281,7 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
         **shared,
         updated_at=iso(state.updated),
         unanswered_tool_calls=sum(state.open_calls.values()),
+        output_is_partial=state.format in _PARTIAL_OUTPUT,
         source=source,
     )
 
@@ -283,8 +289,11 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
 _SHARED = [
     name
     for name in SessionStats.model_fields
-    if name not in ("updated_at", "unanswered_tool_calls", "source")
+    if name not in ("updated_at", "unanswered_tool_calls", "output_is_partial", "source")
 ]
+
+_PARTIAL_OUTPUT = frozenset({"claude-code"})
+"""Formats that write usage while an answer streams, in some versions never the final count."""
 
 
 def list_sessions(live: Live, *, deleted: bool = False) -> list[SessionStats]:

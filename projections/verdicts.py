@@ -11,24 +11,27 @@
 ``outcome_unknown``     called, never answered: beside the verdict, not in its place
 ======================  ==========================================================
 
-A session's provenance is the weakest of its calls, in this order.
+A session's provenance is the weakest of its calls, in this order. Of one call it is the weakest
+verdict that holds, so a context that was only folded does not rank as better known once a part of
+it was erased: how many of its items were stands beside the verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from eventlog import messages
-from eventlog.errors import CtxlogError
+from eventlog.errors import CriticalUnknown, CtxlogError
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
 from projections.context import DECISIONS, effective
 from projections.items import Item
 from projections.known_context import BLOBS
 from projections.live import Live
-from projections.sent import Requests, Sent
+from projections.runs import Standing
+from projections.sent import Requests
 
 Name = Literal["exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken"]
 
@@ -43,6 +46,8 @@ class Verdict:
     name: Name
     outcome_unknown: bool = False
     detail: str = ""
+    erased: int = 0
+    """Items of the context whose text was erased since."""
 
     @property
     def exit_code(self) -> int:
@@ -57,18 +62,47 @@ def provenance(names: Iterable[Name]) -> Name | None:
     return max(names, key=ORDER.index, default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of a call whose request was recorded."""
+
+    digest: str | None
+    """Computed again; None where something is missing that it needs."""
+    pieces: Sequence[Standing]
+    """The items that were sent, in their renditions."""
+    folded: Sequence[Standing] | CriticalUnknown
+    """Those that stand in the context, or why nobody knows."""
+    erased: int
+    missing: str
+    """What else was erased of it: ``its tools``, ``its parameters``; or nothing."""
+    is_sealed: bool
+    """Whether an encrypted summary stands in it."""
+
+
 def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
-    """The verdict of one call."""
+    """The verdict of one call. ``judging.judge_all`` is quicker for many."""
     unknown = not _is_answered(live, stream, call.position)
     if call.data.get("manifest") is None:
-        name, detail = _folded(live, stream, call)
-        return Verdict(name, unknown, detail)
+        return _folded(live, stream, call, unknown)
     try:
         sent = Requests(live).sent(stream, call)
     except CtxlogError as error:
         return Verdict("broken", unknown, str(error))
-    name, detail = _sent(live, stream, call, sent)
-    return Verdict(name, unknown, detail)
+    tools = call.data.get("tools")
+    declared = live.log.at(stream, [tools]).get(tools) if tools is not None else None
+    try:
+        folded: Any = live.view(stream, call.position).standing()
+    except CriticalUnknown as error:
+        folded = error
+    seen = Seen(
+        digest=sent.digest,
+        pieces=[piece.standing for entry in sent.entries for piece in entry],
+        folded=folded,
+        erased=erased_in(sent.items),
+        missing=missing(call, declared is not None and declared.erased),
+        is_sealed=any(map(has_blob, sent.items)),
+    )
+    return of_seen(call, seen, unknown)
 
 
 def _is_answered(live: Live, stream: StreamKey, position: int) -> bool:
@@ -81,33 +115,71 @@ def _is_answered(live: Live, stream: StreamKey, position: int) -> bool:
     return any(event.data["call"] == position for event in answers)
 
 
-def _sent(live: Live, stream: StreamKey, call: RecordedEvent, sent: Sent) -> tuple[Name, str]:
+def missing(call: RecordedEvent, tools_erased: bool) -> str:
+    """What was erased of a call besides its items."""
+    if call.erased:
+        return "its parameters"
+    return "its tools" if tools_erased else ""
+
+
+def of_seen(call: RecordedEvent, seen: Seen, unknown: bool) -> Verdict:
+    """The weakest verdict that holds for a call whose request was recorded."""
+    name, detail = _weakest(call, seen)
+    return Verdict(name, unknown, _with_erased(detail, seen.erased, seen.missing), seen.erased)
+
+
+def _with_erased(detail: str, erased: int, missing: str = "") -> str:
+    items = ["1 item" if erased == 1 else f"{erased:,} items"] if erased else []
+    gone = [*items, *([missing] if missing else [])]
+    if not gone:
+        return detail
+    were = "was" if gone == ["1 item"] else "were"
+    told = f"{' and '.join(gone)} {were} erased since"
+    return f"{detail}; {told}" if detail else told
+
+
+def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Name, str]:
     recorded = call.data.get("request_digest")
-    if recorded is None and not sent.erased:
-        return "rebuilt", "no digest was recorded"
-    if sent.digest is not None and recorded is not None and sent.digest != recorded:
-        return "broken", "the request that the manifest names is not the one that was recorded"
-    if sent.erased:
-        return "erased", "a part of it was erased since"
-    if sent.digest is None:
+    is_erased = bool(seen.erased or seen.missing)
+    if recorded is not None and seen.digest is None and not is_erased:
         return "broken", "a salt that the digest needs is not there"
-    pieces = [piece.standing for entry in sent.entries for piece in entry]
-    folded = live.view(stream, call.position).standing()
+    if recorded is not None and seen.digest is not None:
+        if seen.digest != recorded:
+            return "broken", "the request that the manifest names is not the one that was recorded"
+        difference = _difference(seen.pieces, seen.folded)
+        if difference:
+            return "drift", difference
+    if seen.is_sealed:
+        return "opaque", "an encrypted summary stands in it"
+    if call.data.get("server_edited"):
+        return "partial", "the provider completes the request itself"
+    if recorded is None:
+        return "rebuilt", "no digest was recorded"
+    return ("erased" if is_erased else "exact"), ""
+
+
+def _difference(pieces: Sequence[Standing], folded: Sequence[Standing] | CriticalUnknown) -> str:
+    if isinstance(folded, CriticalUnknown):
+        return f"nobody knows what stands in the context: {folded}"
     for number, (was, stands) in enumerate(zip(pieces, folded, strict=False)):
         if was != stands:
             sent_as, folded_as = runs.label(*was), runs.label(*stands)
-            return "drift", f"entry {number + 1}: {sent_as} was sent, {folded_as} stands there"
+            return f"entry {number + 1}: {sent_as} was sent, {folded_as} stands there"
     if len(pieces) != len(folded):
-        return "drift", f"{len(pieces)} items were sent, {len(folded)} stand in the context"
-    if call.data.get("server_edited"):
-        return "partial", "the provider completes the request itself"
-    if any(map(has_blob, sent.items)):
-        return "opaque", "an encrypted summary stands in it"
-    return "exact", ""
+        return f"{len(pieces)} items were sent, {len(folded)} stand in the context"
+    return ""
 
 
-def _folded(live: Live, stream: StreamKey, call: RecordedEvent) -> tuple[Name, str]:
+def _folded(live: Live, stream: StreamKey, call: RecordedEvent, unknown: bool) -> Verdict:
     items = live.items(stream, call.position)
+    name, detail = _of_folded(live, stream, call, items)
+    erased = erased_in(items)
+    return Verdict(name, unknown, _with_erased(detail, erased), erased)
+
+
+def _of_folded(
+    live: Live, stream: StreamKey, call: RecordedEvent, items: Sequence[Item]
+) -> tuple[Name, str]:
     if any(map(has_blob, items)):
         return "opaque", "an encrypted summary stands in it"
     standing = {item.id for item in items}
@@ -120,6 +192,11 @@ def _folded(live: Live, stream: StreamKey, call: RecordedEvent) -> tuple[Name, s
     if not any(item.role in messages.SYSTEM_ROLES for item in items):
         return "partial", "the system prompt was never recorded"
     return "rebuilt", "no request was recorded"
+
+
+def erased_in(items: Iterable[Item]) -> int:
+    """How many of the items were erased."""
+    return sum(item.form == "redacted" for item in items)
 
 
 def has_blob(item: Item) -> bool:

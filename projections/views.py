@@ -42,7 +42,7 @@ class Views:
     """The derived tables ``live_views`` and ``snapshots``."""
 
     name = "views"
-    version = 1
+    version = 2
 
     def __init__(self) -> None:
         self._log: EventLog | None = None

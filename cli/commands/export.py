@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cli.exports import Sink
+    from cli.heads import SessionHead
     from eventlog import StreamKey
     from projections import Live
 
@@ -39,12 +40,16 @@ def command(
     """Write sessions out.
 
     ctxlog: every event with its digests, as ASCII lines; `ctxlog import` takes it in again, and
-    the head is the same. Sessions that it was forked from come along. openai: a line a session
-    with everything that was said, nothing compacted. markdown: the same to read.
+    the head, which is told on stderr, is the same. Sessions that it was forked from come along.
+    openai: a line a session with everything that was said, nothing compacted. markdown: the same
+    to read.
+
+    For another log: ctxlog export last --out s.jsonl, then ctxlog import s.jsonl --db other.db
 
     Example: ctxlog export --all --out log.jsonl
     """
     from cli.files import new_file
+    from cli.heads import session_head
     from cli.models import ExportData
     from cli.naming import session_key
     from eventlog.errors import InputRefused
@@ -56,29 +61,50 @@ def command(
         raise InputRefused("the export itself is the answer: --json goes with --out")
     with opened(settings) as live:
         keys = None if everything else [session_key(live, name) for name in sessions or ()]
+        own = {}
+        if form == "ctxlog":
+            own = {str(key): session_head(live.log, key) for key in keys or ()}
         if file is None:
-            _write(live, keys, form, _Stdout(out))
+            head = _write(live, keys, form, _Stdout(out))
+            _tell_heads(out, head, own)
             return
         with new_file(file, force=force) as stream:
-            _write(live, keys, form, stream)
+            head = _write(live, keys, form, stream)
             size = stream.tell()
         chosen = keys if keys is not None else [info.key for info in live.log.streams()]
-    data = ExportData(file=file, format=form, sessions=[str(key) for key in chosen], bytes=size)
+    data = ExportData(
+        file=file,
+        format=form,
+        sessions=[str(key) for key in chosen],
+        bytes=size,
+        head=head,
+        session_heads={key: found.head for key, found in own.items()},
+    )
     out.show(data, "")
     out.note(f"wrote {file}, {size:,} bytes")
+    _tell_heads(out, head, own)
 
 
-def _write(live: Live, keys: list[StreamKey] | None, form: Format, sink: Sink) -> None:
+def _tell_heads(out: Output, head: str | None, own: dict[str, SessionHead]) -> None:
+    """Against these an import of it elsewhere can be compared."""
+    for key, found in own.items():
+        out.note(f"head {found.head} at version {found.version} of {key}")
+    if head is not None and not own:
+        out.note(f"head {head}")
+
+
+def _write(live: Live, keys: list[StreamKey] | None, form: Format, sink: Sink) -> str | None:
+    """Write the sessions; the head of a lossless export."""
     from cli.exports import as_markdown, as_openai
     from eventlog.transfer import export
 
     if form == "ctxlog":
-        export(live.log, sink, keys)
-        return
+        return export(live.log, sink, keys).head
     chosen = keys if keys is not None else [info.key for info in live.log.streams()]
     texts: Iterable[str] = (as_openai if form == "openai" else as_markdown)(live, chosen)
     for text in texts:
         sink.write(text + "\n")
+    return None
 
 
 class _Stdout:

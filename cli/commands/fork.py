@@ -31,6 +31,8 @@ def command(
     """
     from cli.models import ForkData
     from cli.naming import place
+    from cli.style import typed
+    from eventlog.errors import InputRefused
 
     out = output(ctx)
     with opened(settings_of(ctx), write=True) as live:
@@ -38,10 +40,14 @@ def command(
         parent = where.stream
         taken = {info.key for info in live.log.streams()}
         child = parent._replace(session=name or _free_name(parent, taken)).checked()
+        if child in taken:
+            raise InputRefused(f"that name is taken: {child} exists; choose another --name")
         done = live.log.fork(child, parent, where.position, reason=reason)
     data = ForkData(key=str(child), parent=str(parent), at=where.position, position=done.first)
     out.show(data, out.style.block(str(child)))
-    out.note(f"forked from {parent} after event {where.position}; see: ctxlog log {child}")
+    out.note(
+        f"forked from {parent} after event {where.position}; see: ctxlog log {typed(str(child))}"
+    )
 
 
 def _free_name(parent: StreamKey, taken: set[StreamKey]) -> str:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from cli.door import FINDINGS, USAGE
+from cli.door import FINDINGS, INTERRUPTED, USAGE
 from cli.opening import opened
 from cli.options import Settings, settings_of
-from cli.output import Output, output
+from cli.output import Output, complain, output
 from cli.paths import current_database
 
 if TYPE_CHECKING:
     from cli.models import ImportData
+    from eventlog import EventLog
     from harness.importers.importing import Options
 
 _NOTES = 5
@@ -63,13 +66,18 @@ def command(
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1.
 
+    From another program: my-agent --dump | ctxlog import - --session monday
+
     Example: ctxlog import --all
     """
-    from cli.bringing import Rehearsal, bring, newest, places
+    from cli.bringing import EXPORT, Rehearsal, bring, newest, places
     from eventlog.errors import InputRefused
+    from harness.importers.detection import FORMATS
     from harness.importers.importing import Options
 
     settings, out = settings_of(ctx), output(ctx)
+    if form and form not in (*FORMATS, EXPORT):
+        raise InputRefused(f"{form!r} is no format; there are {', '.join(FORMATS)} and {EXPORT}")
     wanted = [*(paths or []), *(places() if everything else [])]
     if not wanted:
         _refuse(everything)
@@ -83,11 +91,12 @@ def command(
         with (
             Rehearsal(path) as copy,
             opened(replace(settings, db=str(copy)), create=True) as live,
+            _interruptible(settings, live.log, rehearsed=True),
         ):
             data = bring(live.log, wanted, options, dry_run=True)
         data.database = str(path)
     else:
-        with opened(settings, create=True) as live:
+        with opened(settings, create=True) as live, _interruptible(settings, live.log):
             data = bring(live.log, wanted, options)
     _tell(out, data)
     if watch and not dry_run:
@@ -96,6 +105,23 @@ def command(
         raise typer.Exit(USAGE)
     if data.errors or data.unreadable:
         raise typer.Exit(FINDINGS)
+
+
+@contextlib.contextmanager
+def _interruptible(settings: Settings, log: EventLog, rehearsed: bool = False) -> Iterator[None]:
+    """Ctrl-C is told in one line: what was appended stays, and the next import completes it."""
+    before = len(log.streams())
+    try:
+        yield
+    except KeyboardInterrupt:
+        from cli.style import plural
+
+        text = "stopped; nothing was imported"
+        if not rehearsed:
+            new = plural(len(log.streams()) - before, "new session")
+            text = f"stopped: {new} so far; what is in stays, run it again to go on"
+        complain(text, settings, INTERRUPTED, {"type": "interrupted", "message": text})
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _refuse(everything: bool) -> NoReturn:
@@ -107,6 +133,7 @@ def _refuse(everything: bool) -> NoReturn:
 
 
 def _tell(out: Output, data: ImportData) -> None:
+    from cli.bringing import ENDINGS
     from cli.render_keep import render_import
 
     out.show(data, render_import(data, out.style))
@@ -114,6 +141,8 @@ def _tell(out: Output, data: ImportData) -> None:
         count = len(data.passed_over)
         files = f"{count} JSON file{'' if count == 1 else 's'}"
         out.note(f"passed over {files} with no transcript inside (--json names them)")
+    for folder in data.empty:
+        out.note(f"no transcript in {folder}: files are looked into that end in {ENDINGS}")
     for file in data.files:
         if file.error:
             out.note(f"not imported: {file.error}")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.opening import opened
-from cli.options import SessionArgument, settings_of
+from cli.options import SessionArgument, complete_type, settings_of
 from cli.output import output
 
 
@@ -26,7 +26,12 @@ def command(
     ] = None,
     types: Annotated[
         list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Only events of this type; may be repeated."),
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="Only events of this type; may be repeated.",
+            autocompletion=complete_type,
+        ),
     ] = None,
     calls: Annotated[bool, typer.Option("--calls", help="A row for every model call.")] = False,
     events: Annotated[bool, typer.Option("--events", help="A row for every event.")] = False,

@@ -35,6 +35,10 @@ def command(
     with_copies: Annotated[
         bool, typer.Option("--with-copies", help="Summaries and quotes of it too.")
     ] = False,
+    copies: Annotated[
+        int | None,
+        typer.Option("--copies", metavar="N", min=0, help="How many those are, if many."),
+    ] = None,
     everywhere: Annotated[
         bool, typer.Option("--everywhere", help="Look for copies in unrelated sessions too.")
     ] = False,
@@ -50,24 +54,31 @@ def command(
     """Erase the text of items from the log for good.
 
     What was said is gone, that something was there stays: positions, sizes, digests and the chain
-    still verify, and every call that saw it is shown as erased. Other copies, in summaries and
-    quotes, are listed. A text that was imported could still be guessed and proved with the
-    session's import key: --forget-source drops that. Backups and providers keep what they have.
+    still verify, and every call that saw it says that a part was erased since. Summaries and
+    quotes of an item are listed; lines that many events hold are counted only. What --pattern or
+    --secrets finds goes from every event that holds it. A text that was imported could still be
+    guessed and proved with the session's import key: --forget-source drops that. Backups and
+    providers keep what they have.
+
+    By what it says: ctxlog redact --pattern "ORD-[0-9]+" --dry-run
 
     Example: ctxlog redact last 12 --reason "customer data"
     """
-    from cli.erasing import Asked, Doing, done, planned, redact_data
-    from cli.render_keep import render_redact
+    from cli.erasing import Asked, Doing, done, planned, redact_data, too_many
+    from cli.render_redact import render_redact
 
     out = output(ctx)
     asked = Asked(session, items or (), pattern, secrets, everywhere)
-    doing = Doing(with_copies, forget_source, reason)
+    doing = Doing(with_copies, copies, forget_source, reason)
     with opened(settings_of(ctx), write=True) as live:
         plans, findings = planned(live, asked)
         data = redact_data(live, plans, findings, doing)
         if data.erased and not dry_run:
+            many = too_many(live, plans, doing)
+            if many and yes:
+                raise _unsaid(many)
             if not yes:
-                _ask(out, "\n".join(render_redact(data, out.style)))
+                _ask(out, "\n".join(render_redact(data, out.style)), many)
             done(live, plans, data, doing)
     out.show(data, render_redact(data, out.style))
     if data.sources and not data.forgotten:
@@ -77,11 +88,21 @@ def command(
         raise typer.Exit(FINDINGS)
 
 
-def _ask(out: Output, shown: str) -> None:
+def _unsaid(many: int) -> Exception:
+    from eventlog.errors import InputRefused
+
+    return InputRefused(
+        f"{many:,} copies are many: look at them with --dry-run, then say --copies {many}"
+    )
+
+
+def _ask(out: Output, shown: str, many: int) -> None:
     from eventlog.errors import InputRefused
 
     if sys.stdin is None or not sys.stdin.isatty():
         raise InputRefused("this erases text for good: say --yes, or --dry-run to look first")
     out.note(shown)
     if not typer.confirm("erase this for good?", err=True):
+        raise typer.Abort
+    if many and not typer.confirm(f"all {many:,} copies too?", err=True):
         raise typer.Abort

@@ -29,8 +29,8 @@ def command(
     """Rebuild the request that a model was given, from the events.
 
     Where the call's request was recorded it is shown as it was sent, unchanged. Else the context
-    is folded from the events and made legal for the provider; what had to be repaired for that is
-    told on stderr. Nothing is sent anywhere.
+    is folded from the events and made legal for the provider; what had to be repaired for that,
+    and what was never recorded, is told on stderr. Nothing is sent anywhere.
 
     Example: ctxlog replay last@c5 --format openai
     """
@@ -51,6 +51,8 @@ def command(
             out.show(data, "")
     else:
         out.show(data, text)
+    for note in data.notes:
+        out.note(note)
     for repair in data.repairs:
         out.note(f"repaired: {repair}")
     for problem in problems:

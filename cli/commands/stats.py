@@ -12,8 +12,8 @@ from cli.output import output
 def command(ctx: typer.Context, session: SessionArgument) -> None:
     """Count what is in a session.
 
-    A fork counts its own events only. Of an imported session "in the file" is the same file
-    counted as its own format counts.
+    A fork counts its own events only: what it inherits is counted in its parent. Of an imported
+    session "in the file" is the same file counted as its own format counts.
 
     Example: ctxlog stats last --json
     """
@@ -23,5 +23,6 @@ def command(ctx: typer.Context, session: SessionArgument) -> None:
 
     out = output(ctx)
     with opened(settings_of(ctx)) as live:
-        data = session_stats(live, session_key(live, session))
-    out.show(data, render_stats(data, out.style))
+        key = session_key(live, session)
+        data, info = session_stats(live, key), live.log.stream(key)
+    out.show(data, render_stats(data, out.style, info.base))

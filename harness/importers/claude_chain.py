@@ -2,8 +2,9 @@
 
 An answer is written as several records, with tool results between them, so it is *open* until a
 record shows that the model is done: another answer, a person's message, a boundary, the end of the
-turn. What follows an open answer waits for it, in the order of the file. The same holds for a
-compaction boundary until its summary comes.
+turn; at the end of the file also its own last record, when that names a reason to stop. What
+follows an open answer waits for it, in the order of the file. The same holds for a compaction
+boundary until its summary comes.
 
 Fine points of this format: parallel calls fork the tree of ``parentUuid`` and are no rewinds; only
 a second prompt of a person under the same record, after the first one was answered, is taken as
@@ -19,6 +20,7 @@ from typing import Any
 from eventlog.events import Event, Origin, SessionRewound, SessionTitled, Source
 from harness.importers.claude_events import Maker
 from harness.importers.claude_records import (
+    ENDS_ANSWER,
     SYNTHETIC,
     Row,
     attachment_message,
@@ -42,6 +44,15 @@ class _Answer:
     rows: list[Row]
     call: Slot = field(default_factory=Slot)
     message: Slot = field(default_factory=Slot)
+    results: set[str] = field(default_factory=set)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its last record says that the model stopped, and all its calls are answered."""
+        if text_of(self.rows[-1].message.get("stop_reason")) not in ENDS_ANSWER:
+            return False
+        calls = {text_of(call.get("id")) for row in self.rows for call in row.calls}
+        return calls <= self.results
 
 
 @dataclass(slots=True)
@@ -133,8 +144,9 @@ class Chain:
             action()
 
     def finish(self, final: bool) -> None:
-        """The file ends here: what is open is pending, unless ``final``."""
-        if not final:
+        """The file ends here: what is open is pending, unless it is done, or ``final``."""
+        done = isinstance(self._open, _Answer) and self._open.is_done
+        if not (final or done):
             self._put = self.writer.offer
         self.close()
 
@@ -183,7 +195,9 @@ class Chain:
     # -- what people and tools say --------------------------------------------------------------
 
     def _user(self, row: Row) -> None:
-        if any(isinstance(b, dict) and b.get("type") == "tool_result" for b in row.blocks):
+        if _results(row):
+            if isinstance(self._open, _Answer):
+                self._open.results.update(text_of(b.get("tool_use_id")) for b in _results(row))
             self._defer(row, lambda: self._tool_results(row))
             return
         if not row.blocks:
@@ -275,18 +289,30 @@ class Chain:
         data = row.value.get("microcompactMetadata")
         named = data.get("compactedToolIds") if isinstance(data, dict) else None
         ids = [i for i in named if isinstance(i, str)] if isinstance(named, list) else []
+        unique = list(dict.fromkeys(ids))
         standing = {id(item) for item in self._context.items}
-        found = [self._results[i] for i in dict.fromkeys(ids) if i in self._results]
+        found = [self._results[i] for i in unique if i in self._results]
         found = [item for item in found if id(item) in standing]
         for item in found:
             item.cleared = True
-        if len(found) < len(ids):
-            missing = len(ids) - len(found)
-            note = f"line {row.record.line}: {missing} of {len(ids)} cleared results do not stand"
-            self.writer.report.notes.append(note)
+        missing = sum(1 for i in unique if i not in self._results)
+        self._note_missing(row, len(unique), missing, len(unique) - missing - len(found))
         unit = self._maker.clearing(row, found, ids)
         self._end(unit.events[-1].slot, row)
         self._put(unit)
+
+    def _note_missing(self, row: Row, named: int, missing: int, gone: int) -> None:
+        whys = ((missing, "this file does not hold"), (gone, "had left the context before"))
+        words = [
+            f" that {why}" if count == named else f", {count} of which {why}"
+            for count, why in whys
+            if count
+        ]
+        if words:
+            results = "1 tool result" if named == 1 else f"{named} tool results"
+            kept = "; kept as a note" if missing + gone == named else ""
+            text = f"line {row.record.line} clears {results}{''.join(words)}{kept}"
+            self.writer.report.notes.append(text)
 
     # -- the rest -------------------------------------------------------------------------------
 
@@ -329,6 +355,10 @@ class Chain:
             if row.uuid:
                 known = row.uuid in self._ends
                 self._ends[row.uuid] = None if known else (slot, self._context.mark)
+
+
+def _results(row: Row) -> list[dict[str, Any]]:
+    return [b for b in row.blocks if isinstance(b, dict) and b.get("type") == "tool_result"]
 
 
 def _rewound(row: Row, to: Slot) -> Callable[[], Event]:

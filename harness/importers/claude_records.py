@@ -48,6 +48,10 @@ KNOWN_TYPES = frozenset(
 ENDS_TURN = frozenset({"stop_hook_summary", "turn_duration", "away_summary"})
 """System records that are written when an answer is complete."""
 
+ENDS_ANSWER = frozenset({"end_turn", "max_tokens", "refusal", "stop_sequence"})
+"""Reasons for which a model stops and goes on only when it is asked again. Many versions write none
+until a later record of the answer, or never."""
+
 _COMMANDS = (
     "<command-name>",
     "<command-message>",

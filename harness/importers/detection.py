@@ -33,14 +33,35 @@ class UnknownFormat(InputRefused):
         self.name, self.what = name, what
         """``what``: the kind of file that it seems to be, empty where nothing is recognized."""
         said = what or "no record in it is one of a known transcript"
-        super().__init__(f"{name}: {said}; importable are {' and '.join(FORMATS)}")
+        importable = f"{', '.join(FORMATS)} and exports of ctxlog"
+        super().__init__(f"{name}: {said}; importable are {importable}")
 
 
-def detect(head: bytes, name: str) -> str:
+def detect(head: bytes, name: str, asked: str = "") -> str:
     """The format of a file from its first bytes (a mebibyte is enough).
 
-    Raises UnknownFormat, which says in one line what the file seems to be.
+    With ``asked`` it is that one, unless the file is visibly another thing: records of another
+    format, or only such as that format never has. Raises UnknownFormat, which says in one line what
+    the file seems to be.
     """
+    try:
+        found = _detected(head, name)
+    except UnknownFormat as error:
+        if not asked or error.what or (asked == "claude-code" and not _may_be_claude(head)):
+            raise
+        return asked
+    if "claude-code" in (asked, found) and asked not in ("", found):
+        raise UnknownFormat(name, f"it holds {found} and not {asked}")
+    return asked or found
+
+
+def _may_be_claude(head: bytes) -> bool:
+    """Whether nothing is whole yet, or a whole record has a session id, as all of theirs may."""
+    whole = [record.value for record in read_records(io.BytesIO(head)) if not record.torn]
+    return not whole or any(isinstance(value, dict) and "sessionId" in value for value in whole)
+
+
+def _detected(head: bytes, name: str) -> str:
     if not head.strip():
         raise UnknownFormat(name, "the file is empty")
     found = ""
@@ -107,6 +128,10 @@ def _of_document(head: bytes) -> str:
         return _of_value(json.loads(text))
     except (ValueError, RecursionError):
         pass
+    cut = len(head) >= BLOCK and b"\n" not in head
+    if cut and text[:1] == "{" and '"sessionId"' in text and '"type"' in text:
+        # A first record that is longer than the head, as one with an image may be.
+        return "claude-code"
     if text[:1] in "[{" and '"role"' in text and '"content"' in text:
         return "openai-chat"
     return ""

@@ -62,7 +62,8 @@ def import_path(
     """Import a file, or every transcript below a folder with its sub-agents linked.
 
     Raises InputRefused when there is nothing at the path or the options do not fit, and what the
-    log raises when it cannot be written. A file that cannot be imported is an error in the report.
+    log raises when it cannot be written. A file that cannot be imported, or a folder that cannot be
+    looked into, is an error in the report.
     """
     options = options if options is not None else Options()
     _check(options)
@@ -75,7 +76,7 @@ def import_path(
     if options.session:
         raise InputRefused("a session name fits one file, not a folder")
     report = ImportReport()
-    for each in _transcripts(where):
+    for each in _transcripts(where, report):
         found = run.file(each, str(each.relative_to(where)))
         # Other JSON beside transcripts (settings, indexes) is nothing to complain about.
         if each.suffix == ".json" and run.unrecognized:
@@ -105,10 +106,15 @@ def _check(options: Options) -> None:
     StreamKey(options.user, options.agent or FORMATS[0], options.session or "session").checked()
 
 
-def _transcripts(folder: Path) -> Iterator[Path]:
+def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
     """The files of a folder; those of sub-agents behind the sessions that started them."""
     found: list[tuple[bool, str]] = []
-    for root, folders, names in os.walk(folder):
+
+    def closed(error: OSError) -> None:
+        shown = os.fsdecode(error.filename)
+        report.files.append(FileImport(path=shown, error=_line(shown, error)))
+
+    for root, folders, names in os.walk(folder, onerror=closed):
         folders.sort()
         for name in names:
             if name.endswith(SUFFIXES):
@@ -166,7 +172,7 @@ class _Run:
         self.unrecognized = False
         writers: list[StreamWriter] = []
         try:
-            into.format = self._options.format or detect(source.head, source.name)
+            into.format = detect(source.head, source.name, self._options.format)
             if into.format == claude_code.FORMAT:
                 self._claude_code(into, source, path, writers)
             else:

@@ -43,6 +43,13 @@ def data(*args: str | Path, **env: str) -> Any:
     return answer["data"]
 
 
+def on_path(folder: Path) -> str:
+    """A PATH on which ``ctxlog`` is found."""
+    (folder / "bin").mkdir(exist_ok=True)
+    (folder / "bin" / "ctxlog").touch(mode=0o755)
+    return str(folder / "bin")
+
+
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a real process: nothing but what it needs."""
     base = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(home)}

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from running import run
+from running import ROOT, on_path, run
 from small_log import small_log
 
 from cli.main import registered
@@ -30,6 +30,7 @@ COMMANDS: dict[str, list[str]] = {
     "show-call": ["show", "refunds-0001@c2"],
     "show-failed-call": ["show", "refunds-0001@c3"],
     "show-compaction": ["show", "refunds-0001@k1"],
+    "show-pass": ["show", "refunds-0001@12"],
     "show-event": ["show", "refunds-0001@24"],
     "show-context": ["show", "refunds-0001@c3", "--context"],
     "show-context-full": ["show", "refunds-0001@k1^", "--full"],
@@ -38,7 +39,9 @@ COMMANDS: dict[str, list[str]] = {
     "replay-text": ["replay", "refunds-0001@k1", "--format", "text"],
     "stats": ["stats", "refunds-0001"],
     "verify": ["verify"],
+    "verify-session": ["verify", "retry"],
     "head": ["head"],
+    "head-session": ["head", "refunds-0001"],
     "rebuild": ["rebuild"],
     "fork": ["fork", "refunds-0001@c2", "--name", "another"],
     "redact-dry": ["redact", "refunds-0001", "4", "--dry-run"],
@@ -55,7 +58,7 @@ OWN_LOG = {"demo"}
 
 def normalised(text: str, folder: Path) -> str:
     """Without what differs each time: ids and digests made at random, times of recording."""
-    text = text.replace(str(folder), "<folder>")
+    text = text.replace(str(folder), "<folder>").replace(f"{ROOT}/", "")
     text = re.sub(r"\b[0-9a-f]{64}\b", "<digest>", text)
     text = re.sub(
         r"\b(?!0{8})[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[0-9a-f-]{17}\b", "<id>", text
@@ -77,7 +80,7 @@ def folder(tmp_path: Path) -> Path:
 def answer(name: str, folder: Path, *more: str) -> str:
     args = [arg.replace("<folder>", str(folder)) for arg in COMMANDS[name]]
     log = folder / ("demo.db" if name in OWN_LOG else "small.db")
-    result = run(*args, *more, "--db", log)
+    result = run(*args, *more, "--db", log, PATH=on_path(folder))
     assert result.exit_code == 0, result.output
     return normalised(result.stdout, folder)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -59,6 +60,15 @@ class TestImport:
         assert data("import", path, "--dry-run", "--db", db)["new"] == 1
         assert head_of(db) == before
 
+    @pytest.mark.parametrize("name", ["a#b.db", "a?mode=rwc.db", "a%23b.db", "ü b.db"])
+    def test_a_dry_run_reads_the_log_that_was_named(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "of").mkdir()
+        db, path = tmp_path / "of" / name, talk(tmp_path, "one")
+        data("import", path, "--db", db)
+        dry = data("import", path, "--dry-run", "--db", db)
+        assert (dry["new"], dry["known"]) == (0, 2)
+        assert all(file.name.startswith(name) for file in (tmp_path / "of").iterdir())
+
     def test_standard_input_needs_a_name(self, tmp_path: Path) -> None:
         db = tmp_path / "i.db"
         text = '[{"role": "user", "content": "hello"}]'
@@ -101,6 +111,29 @@ class TestImport:
 
     def test_a_missing_path_makes_no_log(self, tmp_path: Path) -> None:
         assert run("import", tmp_path / "none", "--db", tmp_path / "i.db").exit_code == 2
+
+    def test_an_empty_folder_is_told_and_is_no_error(self, tmp_path: Path) -> None:
+        (tmp_path / "empty").mkdir()
+        result = run("import", tmp_path / "empty", "--db", tmp_path / "i.db")
+        assert result.exit_code == 0
+        assert f"no transcript in {tmp_path / 'empty'}" in result.stderr
+        assert ".jsonl" in result.stderr
+
+    def test_a_file_that_is_not_of_the_named_format_is_an_error(self, tmp_path: Path) -> None:
+        noise = tmp_path / "noise.jsonl"
+        noise.write_text('{"a": 1}\n' * 5)
+        result = run("import", noise, "--format", "claude-code", "--db", tmp_path / "i.db")
+        assert result.exit_code == 2
+        assert "exports of ctxlog" in result.stderr
+
+    def test_what_waits_is_told_with_what_takes_it(self, tmp_path: Path) -> None:
+        db, path = tmp_path / "i.db", tmp_path / "torn.jsonl"
+        whole = BUNDLED.read_bytes().splitlines(keepends=True)
+        answer = next(n for n, line in enumerate(whole) if b'"type":"assistant"' in line)
+        path.write_bytes(b"".join(whole[: answer + 1]))
+        result = run("import", path, "--width", "60", "--db", db)
+        assert "waiting for the rest of their file (--final takes them)" in result.stdout
+        assert result.stdout.splitlines()[0].endswith("1 waiting  8f31c0a9")
 
     def test_an_unknown_format_is_refused(self, tmp_path: Path) -> None:
         result = run("import", BUNDLED, "--format", "word", "--db", tmp_path / "i.db")
@@ -161,6 +194,29 @@ class TestExport:
         text = run("export", "c", "--format", "markdown", "--db", path).stdout
         assert "`````text\n" in text
 
+    @pytest.mark.parametrize("command", [["export", "--all"], ["replay", NAME]])
+    def test_a_file_needs_a_name_and_is_no_folder(
+        self, db: Path, tmp_path: Path, command: list[str]
+    ) -> None:
+        for name, why in (("", "is empty"), (str(tmp_path), "is a folder")):
+            refused = run(*command, "--out", name, "--force", "--db", db)
+            assert refused.exit_code == 2
+            assert why in refused.stderr
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+    def test_a_full_disk_names_the_file(self, db: Path) -> None:
+        refused = run("export", "--all", "--out", "/dev/full", "--force", "--db", db)
+        assert refused.exit_code == 5
+        assert "No space left on device: /dev/full" in refused.stderr
+
+    def test_a_folder_that_is_not_there_is_told_by_the_name_that_was_given(
+        self, db: Path, tmp_path: Path
+    ) -> None:
+        out = tmp_path / "none" / "out.jsonl"
+        refused = run("export", "--all", "--out", out, "--db", db)
+        assert str(out) in refused.stderr
+        assert ".part" not in refused.stderr
+
     def test_it_says_what_it_needs(self, db: Path) -> None:
         assert run("export", NAME, "--all", "--db", db).exit_code == 2
         assert run("export", NAME, "--json", "--db", db).exit_code == 2
@@ -184,8 +240,17 @@ class TestFork:
 
     def test_a_name_that_is_taken_is_refused(self, db: Path) -> None:
         result = run("fork", NAME, "--name", "retry", "--db", db)
-        assert result.exit_code == 5
+        assert result.exit_code == 2
+        assert "that name is taken" in result.stderr
         assert result.stderr.count("\n") == 1
+
+    def test_what_to_type_next_can_be_typed(self, db: Path) -> None:
+        told = run("fork", NAME, "--name", "another try", "--db", db).stderr
+        words = shlex.split(told.rpartition("ctxlog ")[2])
+        assert data(*words, "--db", db)["key"] == "ann/bot/another try"
+        called = run("show", "another try@c1", "--db", db).stdout
+        words = shlex.split(called.rpartition("ctxlog ")[2])
+        assert data(*words, "--db", db)["ref"] == "c1"
 
 
 class TestRedact:
@@ -269,6 +334,40 @@ class TestRedact:
         assert run("redact", NAME, "99", "--yes", "--db", db).exit_code == 3
 
 
+class TestOneSessionInTwoLogs:
+    """Whether a session that was handed on is still the same is asked years later."""
+
+    def test_its_head_goes_along_with_an_export(self, db: Path, tmp_path: Path) -> None:
+        file, other = tmp_path / "s.jsonl", tmp_path / "other.db"
+        told = run("export", NAME, "--out", file, "--db", db)
+        mine = data("head", NAME, "--db", db)
+        assert (mine["session"], mine["version"]) == (str(KEY), 26)
+        assert f"head {mine['head']} at version 26 of {KEY}" in told.stderr
+        run("import", file, "--db", other)
+        assert data("head", NAME, "--db", other) == mine
+        assert data("head", "--db", other)["head"] != data("head", "--db", db)["head"]
+        assert run("head", NAME, "--db", other).stdout == f"{mine['head']}\n"
+        checked = data("verify", NAME, "--head", mine["head"], "--db", other)
+        assert (checked["session"], checked["session_head"]) == (str(KEY), mine["head"])
+
+    def test_another_session_has_another_head(self, db: Path) -> None:
+        mine = data("head", NAME, "--db", db)["head"]
+        assert data("head", "retry", "--db", db)["head"] != mine
+        result = run("verify", "retry", "--head", mine, "--db", db)
+        assert result.exit_code == 4
+        assert "not " + mine in result.stdout
+
+    def test_the_head_of_the_log_counts_for_a_session_too(self, db: Path) -> None:
+        whole = data("head", "--db", db)["head"]
+        assert run("verify", NAME, "--head", whole, "--db", db).exit_code == 0
+
+    def test_an_export_of_all_tells_the_head_of_the_log(self, db: Path, tmp_path: Path) -> None:
+        whole = data("head", "--db", db)["head"]
+        assert f"head {whole}\n" in run("export", "--all", "--db", db).stderr
+        written = data("export", "--all", "--out", tmp_path / "x.jsonl", "--db", db)
+        assert written["head"] == whole
+
+
 class TestVerify:
     """The proof is worth what it finds."""
 
@@ -303,7 +402,7 @@ class TestDemo:
 
     def test_it_names_what_was_lost(self, tmp_path: Path) -> None:
         text = run("demo", "--db", tmp_path / "d.db").stdout
-        assert "k1 compacted (auto) 35.1k → ≈924 · 71 items folded" in text
+        assert "k1 compacted (auto) 35.1k (agent's count; ≈14.5k recorded here) → ≈924" in text
         for lost in ("ORD-77120", "4f1c9a7be2d05836", "Use httpie, not curl"):
             assert lost in text
 
@@ -331,14 +430,3 @@ class TestDemo:
         answer = data("demo", **env)
         assert answer["database"] == str(tmp_path / ".cache" / "ctxlog" / "demo" / "ctxlog.db")
         assert head_of(db) == before
-
-    def test_what_it_says_to_type_works(self, tmp_path: Path) -> None:
-        env = {"HOME": str(tmp_path)}
-        text = run("demo", **env).stdout
-        where = str(tmp_path / ".cache" / "ctxlog" / "demo" / "ctxlog.db")
-        typed = [line.split("  ")[1] for line in text.splitlines() if line.startswith("  ctxlog ")]
-        assert len(typed) == 3
-        for line in typed:
-            words = line.strip().split(" ")[1:]
-            command = words[: next((i for i, w in enumerate(words) if w.isalpha() and i > 1), None)]
-            assert run(*command, CTXLOG_DB=where).exit_code == 0, line

@@ -6,11 +6,19 @@ import json
 from pathlib import Path
 
 import pytest
-from running import data, run
+from running import ROOT, data, run
 from small_log import EVENTS, KEY, said, small_log
 
 from eventlog import Json, StreamKey
-from eventlog.events import ContextCompacted, MessageAppended, NewMessage, ToolResultRecorded
+from eventlog.events import (
+    ContextCompacted,
+    DecisionUndone,
+    ItemPinned,
+    MessageAppended,
+    NewMessage,
+    PlaceholderSubstituted,
+    ToolResultRecorded,
+)
 from projections import open_log
 from projections.dialects import dialect
 
@@ -24,6 +32,26 @@ def db(tmp_path: Path) -> Path:
 
 def states(*args: str | Path) -> dict[str, str]:
     return {row["ref"]: row["state"] for row in data("log", *args)["rows"]}
+
+
+@pytest.fixture
+def cleared(tmp_path: Path) -> Path:
+    """200 results, cleared by one pass."""
+    path = tmp_path / "p.db"
+    with open_log(path) as live:
+        results = [
+            ToolResultRecorded(
+                tool_call_id=f"c{n}", name="bash", dialect="openai_chat", content="out " * 50
+            )
+            for n in range(200)
+        ]
+        live.append("a/b/c", *results)
+        passed = (
+            PlaceholderSubstituted(item=str(n), content="[cleared]", pass_id='p"1')
+            for n in range(1, 201)
+        )
+        live.append("a/b/c", *passed)
+    return path
 
 
 class TestLog:
@@ -82,6 +110,17 @@ class TestLog:
             "26",
         ]
 
+    def test_what_was_undone_is_called_as_people_call_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "u.db"
+        with open_log(path) as live:
+            live.append("a/b/c", said("user", "one"), ContextCompacted(covered=("1",)))
+            live.append("a/b/c", DecisionUndone(target=2), ItemPinned(item="1"))
+            live.append("a/b/c", DecisionUndone(target=3))
+        text = run("log", "c", "--db", path).stdout
+        assert "── 3 undone: k1 ─" in text
+        assert "── 5 undone: 3 ─" in text
+        assert data("show", "c@3", "--db", path)["summary"] == "undone: k1"
+
     def test_types_can_be_asked_for(self, db: Path) -> None:
         rows = data(
             "log", NAME, "--type", "context-compacted", "--type", "model_called", "--db", db
@@ -98,27 +137,52 @@ class TestLog:
         later = data("log", NAME, "--range", "22-", "--db", db)["rows"]
         assert later[0]["call"] == 4
 
-    def test_one_pass_is_one_row_however_many_results_it_cleared(self, tmp_path: Path) -> None:
-        from eventlog.events import PlaceholderSubstituted
+    def test_calls_say_what_they_were_given_and_what_came_of_it(self, db: Path) -> None:
+        rows = data("log", NAME, "--calls", "--db", db)["rows"]
+        calls = {row["ref"]: row for row in rows if row["type"] == "model_called"}
+        assert [calls[c]["outcome"] for c in ("c1", "c2", "c3")] == [
+            "answered: stop", "answered: stop", "failed: overloaded",
+        ]  # fmt: skip
+        for ref, row in calls.items():
+            window = data("show", f"{NAME}@{ref}", "--context", "--db", db)
+            assert row["items"] == len(window["items"])
+            assert (row["tokens"], row["billed"]) == (window["tokens"], window["billed"])
+        for width in ("60", "100"):
+            text = run("log", NAME, "--calls", "--width", width, "--db", db).stdout
+            assert "provider 120 · answered: stop" in text
+            assert f"4 items ≈{calls['c2']['tokens']}" in text
 
-        path = tmp_path / "p.db"
-        with open_log(path) as live:
-            results = [
-                ToolResultRecorded(
-                    tool_call_id=f"c{n}", name="bash", dialect="openai_chat", content="out " * 50
-                )
-                for n in range(200)
-            ]
-            live.append("a/b/c", *results)
-            cleared = (
-                PlaceholderSubstituted(item=str(n), content="[cleared]", pass_id="p")
-                for n in range(1, 201)
-            )
-            live.append("a/b/c", *cleared)
-        text = run("log", "c", "--db", path).stdout
+    def test_one_pass_is_one_row_however_many_results_it_cleared(self, cleared: Path) -> None:
+        text = run("log", "c", "--db", cleared).stdout
         assert text.count("200 items cleared") == 1
         assert text.count("✂") == 200
         assert "62→15" in text
+
+    @pytest.mark.parametrize("asked", [["--type", "placeholder_substituted"], ["--events"]])
+    def test_each_substitution_has_a_row_where_each_event_was_asked_for(
+        self, cleared: Path, asked: list[str]
+    ) -> None:
+        rows = data("log", "c", *asked, "--db", cleared)["rows"]
+        found = [row for row in rows if row["type"] == "placeholder_substituted"]
+        assert [row["rendition"] for row in found] == [f"{n}@{n + 200}" for n in range(1, 201)]
+        assert "── 201 item 1 cleared · 62→15 tokens ─" in run(
+            "log", "c", *asked, "--db", cleared
+        ).stdout  # fmt: skip
+
+    @pytest.mark.parametrize("width", [60, 80, 100])
+    def test_a_compaction_says_whose_count_it_tells(self, db: Path, width: int) -> None:
+        row = next(r for r in data("log", NAME, "--db", db)["rows"] if r["ref"] == "k1")
+        assert (row["before_tokens"], row["before_estimated"]) == (155_000, False)
+        window = data("show", f"{NAME}@k1^", "--db", db)
+        assert row["before_recorded"] == window["tokens"]
+        assert (
+            row["after_recorded"] == data("show", f"{NAME}@k1", "--context", "--db", db)["tokens"]
+        )
+        assert window["told"] == 155_000
+        text = run("log", NAME, "--width", str(width), "--db", db).stdout
+        assert f"155k (agent's{' count' * (width > 80)}; ≈{window['tokens']}" in text
+        assert "the agent counted 155k" in run("show", f"{NAME}@k1^", "--db", db).stdout
+        assert f"≈{window['tokens']} recorded here" in run("show", f"{NAME}@k1", "--db", db).stdout
 
     def test_a_fork_shows_its_parents_events_and_where_it_began(self, db: Path) -> None:
         answer = data("log", "retry", "--db", db)
@@ -138,6 +202,28 @@ class TestShow:
         assert data("show", f"{NAME}@8", "--db", db)["item"]["form"] == "original"
         cleared = data("show", f"{NAME}@8@12", "--db", db)["item"]
         assert (cleared["form"], cleared["text"]) == ("cleared", "[cleared]")
+
+    def test_a_pass_shows_every_item_that_it_cleared(self, cleared: Path) -> None:
+        for position in (201, 300):
+            result = run("show", f"c@{position}", "--db", cleared)
+            assert result.stdout.count("62→15  bash         out out") == 200
+            assert "{" not in result.stdout
+        found = data("show", "c@201", "--db", cleared)["substitutions"]
+        assert [(i["item"], i["position"]) for i in found["items"]][-1] == ("200", 400)
+        assert json.loads(run("show", "c@201", "--raw", "--db", cleared).stdout.split("\n\n")[1])
+
+    def test_an_item_says_what_became_of_it_before_it_left(self, db: Path) -> None:
+        told = run("show", f"{NAME}@8", "--db", db).stdout
+        assert "folded into a summary with event 16; cleared with event 12 before that" in told
+        assert data("show", f"{NAME}@8", "--db", db)["changed_at"] == 12
+        assert "stands in the context, revised with event 20" in run(
+            "show", f"{NAME}@13", "--db", db
+        ).stdout  # fmt: skip
+        assert data("show", f"{NAME}@4", "--db", db)["changed_at"] is None
+
+    def test_an_item_that_stands_as_a_placeholder_says_since_when(self, cleared: Path) -> None:
+        told = run("show", "c@5", "--db", cleared).stdout
+        assert "stands there as a placeholder, cleared with event 205" in told
 
     def test_the_window_before_and_after_a_compaction(self, db: Path) -> None:
         before = data("show", f"{NAME}@k1^", "--db", db)
@@ -197,6 +283,14 @@ class TestReplay:
         assert "unanswered call" in result.stderr
         assert "no result was recorded" in result.stdout
 
+    def test_what_was_never_recorded_is_told(self, db: Path, tmp_path: Path) -> None:
+        bundled = ROOT / "cli" / "demo" / "refund-rounding.jsonl"
+        run("import", bundled, "--db", tmp_path / "d.db")
+        for options in ([], ["--format", "text"], ["--format", "openai"]):
+            told = run("replay", "last@c5", *options, "--db", tmp_path / "d.db").stderr
+            assert "never recorded: the system prompt and the tool definitions\n" in told
+        assert "never recorded" not in run("replay", f"{NAME}@c3", "--db", db).stderr
+
     def test_a_recorded_request_is_shown_as_it_was_sent(self, tmp_path: Path) -> None:
         from projections.calls import Calls
 
@@ -247,16 +341,50 @@ class TestSessionsAndStats:
         assert len(data("sessions", "-n", "1", "--db", db)["sessions"]) == 1
         assert data("sessions", "--agent", "other", "--db", db)["sessions"] == []
 
-    def test_what_is_listed_as_a_name_is_taken_as_one(self, tmp_path: Path) -> None:
-        path = tmp_path / "many.db"
+    def test_an_agent_that_has_none_is_told_as_that(self, db: Path) -> None:
+        assert "there are bot" in run("sessions", "--agent", "other", "--db", db).stdout
+
+    @pytest.mark.parametrize("width", [40, 60, 80, 100])
+    def test_what_is_listed_as_a_name_is_taken_as_one(self, tmp_path: Path, width: int) -> None:
+        path, root = tmp_path / "many.db", "fe5e1c67-53e7-4862-81ae-d0e013e3270b"
         with open_log(path) as live:
-            for session in ("aaaaaaaa-1111-2222-3333", "aaaaaaaa-1112-2222-3333", "short", "x@c1"):
+            for session in (
+                "aaaaaaaa-1111-2222-3333",
+                "aaaaaaaa-1112-2222-3333",
+                "short",
+                "x@c1",
+                root,
+                f"{root}.6690d10e-f521-4ac0",
+                f"{root}.60dade70-20bb-4edb",
+            ):
                 live.append(StreamKey("u", "a", session), said("user", session))
             live.append(StreamKey("v", "a", "short"), said("user", "other"))
-        lines = run("sessions", "--db", path).stdout.splitlines()[1:]
+            for suffix in (".fork1", ".fork10", "~2"):
+                live.log.fork(StreamKey("u", "a", root + suffix), StreamKey("u", "a", root), 1)
+        lines = run("sessions", "--width", str(width), "--db", path).stdout.splitlines()[1:]
+        assert max(map(len, lines)) <= width
         names = [line.split("  ")[0] for line in lines]
         found = {data("stats", name, "--db", path)["key"] for name in names}
-        assert len(names) == len(found) == 5
+        assert len(names) == len(set(names)) == len(found) == 11
+        assert data("stats", "fe5e", "--db", path)["key"] == f"u/a/{root}"
+        newest = run("sessions", "-n", "1", "--width", str(width), "--db", path).stdout
+        assert newest.splitlines()[1].split("  ")[0] == names[0]
+
+    def test_a_deleted_session_is_listed_with_the_name_that_it_still_answers_to(
+        self, db: Path
+    ) -> None:
+        from eventlog.events import SessionDeleted
+
+        with open_log(db) as live:
+            live.append(KEY, SessionDeleted())
+        assert str(KEY) not in run("sessions", "--db", db).stdout
+        assert str(KEY) in run("sessions", "--deleted", "--db", db).stdout
+
+    def test_a_fork_says_where_what_it_inherits_is_counted(self, db: Path) -> None:
+        assert "2 of its own; 13 inherited ones are counted in the parent" in run(
+            "stats", "retry", "--db", db
+        ).stdout  # fmt: skip
+        assert "inherited" not in run("stats", NAME, "--db", db).stdout
 
     def test_a_session_has_the_same_figures_in_the_list_and_alone(self, db: Path) -> None:
         listed = {row["key"]: row for row in data("sessions", "--db", db)["sessions"]}

@@ -14,7 +14,8 @@ from small_log import KEY, small_log
 
 from cli import door, main
 from cli.main import registered
-from cli.options import Settings
+from cli.options import Settings, complete_session, complete_type
+from eventlog.errors import ReadOnlyLog, UnsafePath
 
 HEAVY = {"openai", "sqlite_utils", "pydantic", "tiktoken", "detect_secrets", "rich", "eventlog"}
 
@@ -62,6 +63,12 @@ class TestHelp:
 
     def test_the_version_is_told(self) -> None:
         assert re.fullmatch(r"ctxlog (\d\S+|\(not installed\))\n", run("--version").stdout)
+
+    def test_the_version_is_json_when_that_is_asked_for(self) -> None:
+        for args in (["--json", "--version"], ["--version", "--json"]):
+            answer = json.loads(run(*args).stdout)
+            assert answer["ctxlog"] == 1
+            assert answer["data"]["version"] in run("--version").stdout
 
     def test_a_mistyped_command_is_answered_with_the_right_one(self) -> None:
         result = run("sesions")
@@ -141,13 +148,13 @@ class TestWithoutACommand:
     def test_it_shows_the_latest_sessions_and_what_to_type_next(self, db: Path) -> None:
         result = run("--db", db)
         assert "Refunds" in result.stdout
-        assert "ctxlog log last" in result.stderr
+        assert " log last · show" in result.stderr
 
     def test_it_shows_the_help_where_there_is_no_log(self, tmp_path: Path) -> None:
         result = run("--db", tmp_path / "none.db")
         assert result.exit_code == 0
         assert result.stdout.startswith("Usage: ctxlog")
-        assert "ctxlog demo" in result.stderr
+        assert " demo` shows" in result.stderr
         assert not (tmp_path / "none.db").exists()
 
 
@@ -199,9 +206,49 @@ class TestErrors:
             assert run("fork", "refunds-0001@4", "--name", f"again-{number}", "--db", db)
         result = run("log", "agai", "--db", db)
         assert result.exit_code == 3
-        assert all(f"ann/bot/again-{number}\n" in result.stderr for number in range(1, 12))
+        told = result.stderr.splitlines()
+        assert told[0] == "ctxlog: 'agai' names 11 sessions:"
+        assert {line.split()[0] for line in told[1:]} == {f"again-{n}" for n in range(1, 12)}
         listed = json.loads(run("log", "agai", "--db", db, "--json").stderr)
         assert len(listed["error"]["candidates"]) == 11
+
+    @pytest.mark.parametrize(
+        ("error", "told"),
+        [
+            (UnsafePath("/x/y.db", "[Errno 13] Permission denied: '/x/y.db'"),
+             "/x/y.db is not used: Permission denied"),
+            (UnsafePath("/x/y.db", "[Errno 13] Permission denied: '/x'"),
+             "/x/y.db is not used: Permission denied: /x"),
+            (ReadOnlyLog("/x/y.db", "the file is not writable; open it read-only"),
+             "/x/y.db cannot be written by you; commands that only look work all the same, for "
+             "others name another log with --db"),
+            (ReadOnlyLog("/x/y.db"), "/x/y.db cannot be written: it was opened read-only"),
+        ],
+    )  # fmt: skip
+    def test_the_system_and_the_library_are_translated_for_a_person(
+        self, error: Exception, told: str
+    ) -> None:
+        assert door.message(error) == told
+
+    def test_a_log_that_may_only_be_read_says_what_can_be_done(
+        self, db: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import os
+
+        can = os.access
+        monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and can(path, mode))
+        told = run("fork", "refunds-0001", "--db", db).stderr
+        assert "commands that only look work" in told
+        assert "open it" not in told
+
+    @pytest.mark.parametrize("command", [["export", "--all"], ["replay", "refunds-0001"]])
+    def test_a_folder_that_is_not_there_is_named(
+        self, db: Path, tmp_path: Path, command: list[str]
+    ) -> None:
+        out = tmp_path / "none" / "x.json"
+        result = run(*command, "--out", out, "--db", db)
+        assert result.exit_code == 3
+        assert result.stderr == f"ctxlog: No such file or directory: {out.parent}\n"
 
     @pytest.mark.parametrize(
         ("error", "code", "said"),
@@ -246,7 +293,7 @@ class TestErrors:
 
 
 class TestCompletion:
-    """Session ids are long; nobody types them whole."""
+    """Session ids are long, nobody types them whole; and what is proposed must be there."""
 
     def complete(self, line: str, db: Path, home: Path) -> list[str]:
         words = line.split(" ")
@@ -276,3 +323,25 @@ class TestCompletion:
 
 def test_the_program_is_installed_under_its_name() -> None:
     assert 'ctxlog = "cli.main:run"' in (ROOT / "pyproject.toml").read_text()
+
+    def test_sessions_and_places_in_them(self, db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CTXLOG_DB", str(db))
+        assert complete_session("ref") == ["refunds-0001"]
+        assert complete_session("refunds-0001@") == [
+            f"refunds-0001@{place}" for place in ("c4", "c3", "c2", "c1", "k1", "k1^")
+        ]
+        assert complete_session("refu@k") == ["refu@k1", "refu@k1^"]
+        assert complete_session("retry@c") == ["retry@c2", "retry@c1"]
+        assert complete_session("nosuch@c") == []
+        for proposed in complete_session("last@"):
+            assert run("show", proposed, "--db", db).exit_code == 0
+
+    def test_types_of_events(self, db: Path) -> None:
+        assert complete_type("session-f") == ["session_forked"]
+        for name in complete_type("model"):
+            assert run("log", "last", "--type", name, "--db", db).exit_code == 0
+
+    def test_no_log_gives_no_error(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CTXLOG_DB", str(tmp_path / "none.db"))
+        assert complete_session("x@c") == []
+        assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -122,6 +123,50 @@ class TestSignals:
             running.wait()
         assert "Traceback" not in told.read_text()
 
+    def test_an_import_that_is_stopped_says_how_to_go_on(self, tmp_path: Path) -> None:
+        folder, told = tmp_path / "talks", tmp_path / "told.txt"
+        folder.mkdir()
+        for number in range(40):
+            text = f'[{{"role": "user", "content": "talk {number}"}}]'
+            (folder / f"{number}.json").write_text(text)
+        # Standard input comes last and stays open: the import waits for it until it is stopped.
+        db = tmp_path / "s.db"
+        with told.open("wb") as stream:
+            running = subprocess.Popen(
+                [sys.executable, "-m", "cli.main", "import", folder, "-", "--db", db],
+                env=environment(tmp_path),
+                stdin=subprocess.PIPE,
+                stdout=stream,
+                stderr=stream,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            )  # fmt: skip
+        try:
+            deadline = time.monotonic() + 20
+            while self.sessions_in(db) < 40:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=20) == 130
+        finally:
+            running.kill()
+            running.wait()
+            assert running.stdin is not None
+            running.stdin.close()
+        assert told.read_text() == (
+            "ctxlog: stopped: 40 new sessions so far; what is in stays, run it again to go on\n"
+        )
+        done = process("import", folder, "--db", db, home=tmp_path)
+        assert b"40 sessions, 0 new events" in done.stdout
+
+    def sessions_in(self, db: Path) -> int:
+        if not db.exists():
+            return 0
+        with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as reader:
+            try:
+                return int(reader.execute("select count(*) from streams").fetchone()[0])
+            except sqlite3.OperationalError:  # it is just being made
+                return 0
+
     def wait_for(self, text: str, file: Path) -> None:
         deadline = time.monotonic() + 20
         while text not in file.read_text():
@@ -220,7 +265,7 @@ class TestFiles:
     def test_a_missing_log_is_not_made_by_looking(self, tmp_path: Path) -> None:
         done = process("sessions", "--db", tmp_path / "none.db", home=tmp_path)
         assert done.returncode == 5
-        assert b"ctxlog import" in done.stderr
+        assert b" import PATH` makes one" in done.stderr
         assert list(tmp_path.iterdir()) == []
 
     def test_another_programs_database_is_left_as_it_is(self, tmp_path: Path) -> None:

@@ -25,9 +25,14 @@ DANGEROUS = {
     "separators": of((0x2028, 0x2029)),
     "zero width": of((0x200B, 0x200B), (0x2060, 0x2064), (0xFEFF, 0xFEFF)),
     "invisible letters": [0x00AD, 0x034F, 0x115F, 0x1160, 0x180E, 0x3164, 0xFFA0],
-    "tags": of((0xE0000, 0xE007F)),
+    "format controls": of((0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xFFF9, 0xFFFB)),
+    "tags": of((0xE0000, 0xE00FF), (0xE01F0, 0xE0FFF)),
     "lone surrogates": [0xD800, 0xDBFF, 0xDC00, 0xDFFF],
 }
+SEEN = of((0x0600, 0x0605), (0x06DD, 0x06DD), (0x070F, 0x070F), (0x0890, 0x0891), (0x08E2, 0x08E2))
+SEEN += [0x110BD, 0x110CD]
+"""Format characters that are drawn: signs over or under numbers, and of abbreviations."""
+
 INVISIBLE = {chr(code) for codes in DANGEROUS.values() for code in codes}
 
 
@@ -55,6 +60,15 @@ class TestWhatATerminalWouldObeyOrHide:
     )
     def test_covers_the_known_attacks(self, attack: str, shown: str) -> None:
         assert safe_text(attack) == shown
+
+    def test_covers_every_format_character_that_is_not_seen(self) -> None:
+        every = [code for code in range(0x110000) if unicodedata.category(chr(code)) == "Cf"]
+        kept = [code for code in every if safe_text(f"a{chr(code)}b") == f"a{chr(code)}b"]
+        assert kept == sorted(set(SEEN) & set(every))
+
+    def test_covers_bytes_hidden_in_joiners_of_hieroglyphs(self) -> None:
+        hidden = "\U00013000" + "\U00013430" * 3
+        assert safe_text(hidden) == "\U00013000\U00013430" + r"\u{13430}" * 2
 
     def test_covers_bytes_hidden_in_variation_selectors(self) -> None:
         assert safe_text("❤\ufe0f\ufe01\U000e0101") == "❤\ufe0f" + r"\u{fe01}\u{e0101}"
@@ -90,6 +104,9 @@ class TestWhatPeopleWrite:
             "❤\ufe0f\u200d🔥",
             "🇩🇪 ❤️",
             "葛\U000e0100",
+            "\u182d\u180b",
+            "\u0600\u0661\u0662",
+            "\U00013000\U00013430\U00013001",
             r"C:\users\u{1b}",
         ],
     )

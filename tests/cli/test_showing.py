@@ -8,11 +8,24 @@ from pathlib import Path
 import pytest
 
 from cli import saying
+from cli.naming import short_names
 from cli.output import _is_colored, json_text
-from cli.paths import cache_folder, data_folder, database, shown
-from cli.render_sessions import short_ids
+from cli.paths import cache_folder, data_folder, database, program, shown
 from cli.safetext import display_width
-from cli.style import Style, ascii_text, pad, pad_left, plural, short, tokens
+from cli.style import (
+    Style,
+    ascii_text,
+    counted,
+    heading,
+    named,
+    pad,
+    pad_left,
+    plural,
+    ranges,
+    short,
+    tokens,
+    typed,
+)
 
 HOME = Path("/home/ann")
 
@@ -41,6 +54,29 @@ class TestWhereTheLogIs:
     def test_a_path_is_shown_as_a_person_writes_it(self) -> None:
         assert shown(HOME / "x.db", HOME) == "~/x.db"
         assert shown(Path("/tmp/x.db"), HOME) == "/tmp/x.db"
+
+
+class TestHowTheProgramIsTyped:
+    """A hint that cannot be typed is the first thing a new user trips over."""
+
+    def test_by_its_name_where_the_shell_finds_it(self, tmp_path: Path) -> None:
+        own = tmp_path / ".venv" / "bin" / "ctxlog"
+        own.parent.mkdir(parents=True)
+        own.touch(mode=0o755)
+        assert program(str(own), str(own.parent), tmp_path, HOME) == "ctxlog"
+
+    def test_else_by_the_way_to_it(self, tmp_path: Path) -> None:
+        own = tmp_path / "a b" / "ctxlog"
+        own.parent.mkdir(parents=True)
+        own.touch(mode=0o755)
+        assert program(str(own), "/nowhere", own.parent, HOME) == "./ctxlog"
+        assert program(str(own), "/nowhere", tmp_path, HOME) == "'a b/ctxlog'"
+        assert program(str(own), "/nowhere", HOME, tmp_path / "a b") == "~/ctxlog"
+        assert program(str(own), "/nowhere", HOME, HOME) == f"'{own}'"
+
+    def test_a_module_is_started_by_its_interpreter(self, tmp_path: Path) -> None:
+        main = tmp_path / "cli" / "main.py"
+        assert program(str(main), "/nowhere", tmp_path, HOME).endswith(" -m cli.main")
 
 
 class TestColour:
@@ -106,6 +142,49 @@ class TestLayout:
         assert tokens(35_100, exact=True) == "35.1k"
         assert tokens(None) == "?"
 
+    def test_it_is_said_whose_count_it_is(self) -> None:
+        assert counted(158_000, False, 125_000) == "158k (agent's count; ≈125k recorded here)"
+        assert counted(158_000, False, 125_000, brief=True) == "158k (agent's; ≈125k here)"
+        assert counted(3_000, True, 3_000) == "≈3.0k"
+
+    @pytest.mark.parametrize(
+        ("room", "shown"),
+        [
+            (70, "local/claude-code/fe5e1c67-53e7.6690d10e-f521"),
+            (44, "fe5e1c67-53e7.6690d10e-f521"),
+            (20, "fe5e1c67.6690d10e"),
+            (8, "fe5e1c6…"),
+        ],
+    )
+    def test_a_session_is_named_in_the_room_that_there_is(self, room: int, shown: str) -> None:
+        key = "local/claude-code/fe5e1c67-53e7.6690d10e-f521"
+        assert named(key, Style(), room) == shown
+
+    @pytest.mark.parametrize("width", [60, 80, 100])
+    @pytest.mark.parametrize("ref", ["@k1^", "@12@340", ""])
+    def test_a_head_line_keeps_its_numbers_and_its_place(self, width: int, ref: str) -> None:
+        key = "local/claude-code/fe5e1c67-53e7-4862-81ae-d0e013e3270b.6690d10e-f521-4ac0-800d"
+        line = heading("219 items, ≈125k tokens", key, Style(width=width), ref)
+        assert line.startswith("219 items, ≈125k tokens · ")
+        assert "fe5e1c67" in line
+        assert "6690d10e" in line
+        assert line.endswith(ref)
+        assert display_width(line) <= width
+
+    @pytest.mark.parametrize(
+        ("names", "shown"),
+        [
+            (["c1"], "c1"),
+            (["c1", "c2"], "c1, c2"),
+            (["c2", "c3", "c4", "c100"], "c2-c4, c100"),
+            (["c1", "a/b@c1", "a/b@c2", "a/b@c3", "x@c4"], "c1, a/b@c1-c3, x@c4"),
+            (["k"], "k"),
+            ([], ""),
+        ],
+    )
+    def test_what_follows_on_each_other_is_one(self, names: list[str], shown: str) -> None:
+        assert ranges(names) == shown
+
     def test_one_is_not_many(self) -> None:
         assert [plural(1, "item"), plural(1204, "item")] == ["1 item", "1,204 items"]
 
@@ -113,17 +192,16 @@ class TestLayout:
 class TestNames:
     """What stands in a list is typed next."""
 
-    def test_long_ids_are_cut_as_far_as_they_stay_apart(self) -> None:
-        keys = [
-            "u/a/8f31c0a9-5d2e-4b7a",
-            "u/a/8f31c0a9-5d2f-4b7a",
-            "u/a/77777777-0000-0000",
-            "u/a/b",
-        ]
-        assert short_ids(keys) == ["8f31c0a9-5d2e", "8f31c0a9-5d2f", "77777777", "b"]
-
     def test_the_same_id_of_two_agents_is_shown_with_its_key(self) -> None:
-        assert short_ids(["u/a/x", "u/b/x"]) == ["u/a/x", "u/b/x"]
+        assert list(short_names(["u/a/x", "u/b/x", "u/a/y"]).values()) == ["u/a/x", "u/b/x", "y"]
+
+    @pytest.mark.parametrize(
+        ("name", "shown"),
+        [("8f31c0a9@k1^", "8f31c0a9@k1^"), ("98b7~2", "98b7~2"), ("a b", "'a b'"),
+         ("~root", "'~root'"), ("it's", "'it'\"'\"'s'"), ("x;rm", "'x;rm'"), ("é", "'é'")],
+    )  # fmt: skip
+    def test_a_name_is_shown_as_a_shell_takes_it(self, name: str, shown: str) -> None:
+        assert typed(name) == shown
 
     @pytest.mark.parametrize(
         ("text", "told"),

@@ -28,6 +28,7 @@ LEAVES = [
     (errors.LogNotFound("log.db"), {"path": "log.db"}),
     (errors.UnsafePath("log.db", "a link"), {"path": "log.db", "reason": "a link"}),
     (errors.DamagedLog("log.db", "torn"), {"path": "log.db", "detail": "torn"}),
+    (errors.DiskFault("log.db", "i/o"), {"path": "log.db", "detail": "i/o"}),
     (errors.StreamNotFound("a/b/c"), {"stream": "a/b/c"}),
     (errors.PositionNotFound("a/b/c", "call 9"), {"stream": "a/b/c", "what": "call 9"}),
     (errors.ItemNotFound("a/b/c", "57.0"), {"stream": "a/b/c", "item": "57.0"}),

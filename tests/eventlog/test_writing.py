@@ -124,6 +124,45 @@ class TestForkedChild:
         thread.join()
         assert code == 0
 
+    def test_a_child_of_a_thread_can_write_while_other_threads_append(self, path: Path) -> None:
+        code = """
+import os, sys, threading, time
+from eventlog import EventLog, StreamKey
+from eventlog.events import SessionTitled
+log = EventLog(sys.argv[1], durability="normal", lock_timeout=5)
+key, failed = StreamKey("a", "b", "c"), []
+log.append(key, SessionTitled(title="first"))
+done = threading.Event()
+def append():
+    try:
+        while not done.is_set():
+            log.append(key, SessionTitled(title="thread"))
+    except Exception as error:
+        failed.append(error)
+threads = [threading.Thread(target=append) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for number in range(8):
+    time.sleep(0.01 + number * 0.003)
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            log.append(key, SessionTitled(title="child"))
+            code = 0
+        finally:
+            os._exit(code)
+    if os.waitpid(pid, 0)[1]:
+        failed.append(f"child {number}")
+done.set()
+for thread in threads:
+    thread.join()
+sys.exit(bool(failed))
+"""
+        with program(code, path) as forking:
+            assert forking.wait(60) == 0
+        assert recompute(path) == []
+
     def test_an_idle_child_does_not_keep_the_lock_of_a_killed_parent(self, path: Path) -> None:
         with EventLog(path) as first:
             first.append(KEY, said())

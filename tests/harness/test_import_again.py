@@ -130,6 +130,62 @@ class TestAGrowingFile:
         assert (report.sessions[0].pending, report.files[0].pending) == (1, 1)
         assert log.version(KEY) == 2
 
+    @pytest.mark.parametrize("stop", ["end_turn", "stop_sequence", "refusal", "max_tokens"])
+    def test_an_answer_that_says_that_it_is_done_does_not_wait(
+        self, log: EventLog, tmp_path: Path, stop: str
+    ) -> None:
+        t = Transcript()
+        t.user("Hi.")
+        t.answer("msg_1", text("Hello."))
+        t.answer("msg_1", text("Bye."), stop_reason=stop)
+        t.record("attachment", attachment={"type": "todo_reminder", "content": "Nothing."})
+        path = t.write(tmp_path / "session.jsonl")
+        report = run(log, path)
+        assert report.pending == 0
+        assert [e.type for e in events(log, str(KEY))][-4:] == [
+            "model_called", "message_appended", "model_responded", "message_appended",
+        ]  # fmt: skip
+        before = shape(log)
+        t.user("Go on.")
+        report = run(log, t.write(path))
+        assert (report.new, report.sessions[0].forks) == (1, [])
+        assert shape(log)[: len(before)] == before
+
+    @pytest.mark.parametrize("stop", [None, "tool_use", "pause_turn"])
+    def test_an_answer_that_does_not_say_so_waits(
+        self, log: EventLog, tmp_path: Path, stop: str | None
+    ) -> None:
+        t = Transcript()
+        t.user("Hi.")
+        t.answer("msg_1", text("Hello."), stop_reason="end_turn")
+        t.answer("msg_1", text("More."), stop_reason=stop)
+        assert run(log, t.write(tmp_path / "session.jsonl")).pending == 2
+
+    def test_an_answer_whose_calls_are_open_waits(self, log: EventLog, tmp_path: Path) -> None:
+        t = Transcript()
+        t.user("Hi.")
+        t.answer("msg_1", call("toolu_1"), call("toolu_2"), stop_reason="max_tokens")
+        t.result("toolu_1", "one")
+        path = t.write(tmp_path / "session.jsonl")
+        assert run(log, path).pending == 2
+        t.result("toolu_2", "two")
+        assert run(log, t.write(path)).pending == 0
+
+    def test_records_of_an_answer_that_said_that_it_was_done_are_taken_all_the_same(
+        self, log: EventLog, tmp_path: Path
+    ) -> None:
+        t = Transcript()
+        t.user("Hi.")
+        t.answer("msg_1", text("Hello."), stop_reason="end_turn")
+        path = t.write(tmp_path / "session.jsonl")
+        run(log, path)
+        t.answer("msg_1", text("And more."), stop_reason="end_turn")
+        t.user("Go on.")
+        report = run(log, t.write(path))
+        assert (report.pending, report.sessions[0].forks) == (0, [])
+        assert any("And more." in e.payload for e in events(log, str(KEY)))
+        assert run(log, path).new == 0
+
     def test_a_file_without_a_session_id_yet_is_pending_as_a_whole(
         self, log: EventLog, tmp_path: Path
     ) -> None:

@@ -143,8 +143,32 @@ class TestCompaction:
             microcompactMetadata={"compactedToolIds": ["gone"]},
         )
         report = run(log, t.write(tmp_path / "session.jsonl"))
-        assert report.sessions[0].notes == ["line 2: 1 of 1 cleared results do not stand"]
+        assert report.sessions[0].notes == [
+            "line 2 clears 1 tool result that this file does not hold; kept as a note"
+        ]
         assert events(log, KEY)[-1].type == "record_unrecognized"
+
+    def test_it_is_told_apart_what_the_file_lacks_and_what_had_left_before(
+        self, log: EventLog, tmp_path: Path
+    ) -> None:
+        t = Transcript()
+        t.user("One.")
+        t.answer("msg_1", call("toolu_1"))
+        t.result("toolu_1", "an old result")
+        t.boundary()
+        t.summary()
+        t.answer("msg_2", call("toolu_2"))
+        t.result("toolu_2", "a new result")
+        t.record(
+            "system",
+            subtype="microcompact_boundary",
+            microcompactMetadata={"compactedToolIds": ["toolu_1", "toolu_2", "none", "none"]},
+        )
+        report = run(log, t.write(tmp_path / "session.jsonl"))
+        assert report.sessions[0].notes == [
+            "line 8 clears 3 tool results, 1 of which this file does not hold, "
+            "1 of which had left the context before"
+        ]
 
 
 class TestRewinds:

@@ -75,6 +75,47 @@ class TestDetection:
         assert "\n" not in str(caught.value)
 
 
+class TestANamedFormat:
+    """Whoever names a format is believed, as long as the file does not say otherwise."""
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b'{"a": 1}\n{"b": 2}\n',
+            b"hello\nworld\n",
+            b'[{"role":"user","content":"x"}]',
+            b'{"type":"session_meta","payload":{}}\n',
+            b"",
+        ],
+    )
+    def test_what_is_visibly_another_thing_is_refused(
+        self, log: EventLog, tmp_path: Path, data: bytes
+    ) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_bytes(data)
+        for final in (False, True):
+            report = import_path(log, path, Options(format="claude-code", final=final))
+            assert len(report.errors) == 1
+            assert report.pending == 0
+        assert log.streams() == []
+
+    def test_a_transcript_is_not_taken_for_a_chat(self, log: EventLog, tmp_path: Path) -> None:
+        path = long_session().write(tmp_path / "x.jsonl")
+        (error,) = import_path(log, path, Options(format="openai-chat")).errors
+        assert "claude-code and not openai-chat" in error
+
+    @pytest.mark.parametrize(
+        ("data", "asked"),
+        [
+            (b'{"type":"odd","sessionId":"x"}\n', "claude-code"),
+            (b'{"type":"user","sess', "claude-code"),
+            (b'[{"role":"bot","content":"x"}]', "openai-chat"),
+        ],
+    )
+    def test_what_cannot_be_told_is_what_was_named(self, data: bytes, asked: str) -> None:
+        assert detect(data, "file", asked) == asked
+
+
 class TestAFolder:
     """One bad file among a thousand must not keep the others out, nor be passed over in silence."""
 
@@ -186,3 +227,33 @@ class TestWhatElseLiesInAFolder:
             "copilot.jsonl: a Copilot CLI session, which is not imported yet",
             "pi.jsonl: a pi session, which is not imported yet",
         ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into everything")
+class TestAClosedFolder:
+    """What may not be read is not what is not there."""
+
+    def test_it_is_named_and_the_others_go_in(self, log: EventLog, tmp_path: Path) -> None:
+        long_session().write(tmp_path / "open" / "a.jsonl")
+        closed = tmp_path / "closed"
+        closed.mkdir()
+        closed.chmod(0)
+        try:
+            report = import_path(log, tmp_path)
+            alone = import_path(log, closed)
+        finally:
+            closed.chmod(0o700)
+        assert report.new > 0
+        assert report.errors == alone.errors == [f"{closed}: Permission denied"]
+
+    def test_a_first_record_longer_than_what_is_looked_at_is_still_known(
+        self, log: EventLog, tmp_path: Path
+    ) -> None:
+        t = long_session()
+        picture = {"type": "image", "source": {"type": "base64", "data": "A" * 1_500_000}}
+        t.records[0]["message"]["content"] = [picture, {"type": "text", "text": "see"}]
+        path = tmp_path / "big.jsonl"
+        path.write_bytes(t.bytes())
+        report = import_path(log, path, Options(final=True))
+        assert report.errors == []
+        assert report.files[0].format == "claude-code"

@@ -135,6 +135,82 @@ class TestRedactionAndTheDesignTable:
                     assert (verdict.name, verdict.exit_code) == ("erased", 0), verdict.detail
             assert verify(live.log).problems == ()
 
+    def test_forms_and_results_of_inferred_compactions_go_with_what_they_belong_to(
+        self, tmp_path: Path
+    ) -> None:
+        """A mark that moves, a result that a compaction brought in: each has a form of its own."""
+        mark = {"cache_control": {"type": "ephemeral"}}
+        parts = [{"type": "text", "text": "SECRET one"}, {"type": "text", "text": "SECRET two"}]
+        call = {"type": "tool_use", "id": "t", "name": "run", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": "t", "content": [parts[0], parts[1] | mark]}
+        moved = {**result, "content": [parts[0] | mark, parts[1]]}
+        bodies = [
+            {
+                "messages": [
+                    {"role": "user", "content": [{"type": "text", "text": "SECRET", **mark}]}
+                ]
+            },
+            {
+                "messages": [
+                    {"role": "user", "content": "SECRET"},
+                    {"role": "assistant", "content": [call]},
+                    {"role": "user", "content": [result]},
+                ]
+            },
+            {
+                "messages": [
+                    {"role": "user", "content": "SECRET"},
+                    {"role": "assistant", "content": [call]},
+                    {"role": "user", "content": [moved, {"type": "text", "text": "go", **mark}]},
+                ]
+            },
+            {
+                "messages": [
+                    {"role": "user", "content": "now: SECRET"},
+                    {"role": "assistant", "content": [call | {"id": "u"}]},
+                    {"role": "user", "content": [result | {"tool_use_id": "u"}]},
+                    {"role": "assistant", "content": "done"},
+                    {"role": "user", "content": "next"},
+                ]
+            },
+        ]
+        with open_log(tmp_path / "log.db") as live:
+            calls, requests = Calls(live), Requests(live)
+            at = [
+                calls.record(KEY, "anthropic", {"model": "m", "max_tokens": 9, **body}).position
+                for body in bodies
+            ]
+            kinds = ("message_appended", "tool_result_recorded", "context_compacted")
+            held = [e.position for e in live.log.read(KEY, types=kinds) if "SECRET" in e.payload]
+            for position in held:  # one after the other: each must leave the rest readable
+                hashes = requests.affected(KEY, [position])
+                target = Target(KEY, position)
+                redact(live.log, [target], stream=KEY, entry_hashes={target: hashes})
+                for place in at:
+                    event = live.log.at(KEY, [place])[place]
+                    assert judge(live, KEY, event).name in ("exact", "erased")
+                    check_sendable(live, KEY, place)
+            assert not any("SECRET" in e.payload for e in live.log.read(KEY))
+            assert verify(live.log).problems == ()
+
+    def test_recording_goes_on_after_an_erasure(self, tmp_path: Path) -> None:
+        """An agent may send what is left of an erased item, and tools that were erased."""
+        tools = [{"type": "function", "function": {"name": "run", "parameters": {}}}]
+        said = {"role": "user", "content": "SECRET"}
+        with open_log(tmp_path / "log.db") as live:
+            calls, requests = Calls(live), Requests(live)
+            body = {"model": "m", "messages": [said], "tools": tools}
+            calls.record(KEY, "openai_chat", body)
+            for event in list(live.log.read(KEY, types=["message_appended", "tools_declared"])):
+                redact(live.log, [Target(KEY, event.position)], stream=KEY)
+            left = [dict(item.message) for item in live.items(KEY)]
+            for again in ([*left, {"role": "user", "content": "go on"}], [said]):
+                body = {"model": "m", "messages": again, "tools": tools}
+                position = calls.record(KEY, "openai_chat", body).position
+                call = live.log.at(KEY, [position])[position]
+                assert requests.sent(KEY, call).body["messages"] == again
+                assert judge(live, KEY, call).name in ("exact", "erased")
+
     def test_a_forged_manifest_is_broken_even_beside_erased_parts(self, tmp_path: Path) -> None:
         with open_log(tmp_path / "log.db") as live:
             live.append(

@@ -323,6 +323,39 @@ class TestKeptViews:
             with open_log(path, read_only=True) as reader:
                 assert reader.view(key) == expected
 
+    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(log=LOG, hidden=st.integers(1, 30))
+    def test_also_where_barriers_are_thinned_at_every_compaction(
+        self, log: list[list[events.Event]], hidden: int
+    ) -> None:
+        """Logs of a few events never reach the slack, so it is taken away."""
+        with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+            patch.setattr("projections.context.SLACK", -1000)
+            path = Path(folder) / "log.db"
+            with open_log(path, durability="normal") as live:
+                live.append(KEY, *(said(str(n)) for n in range(hidden)))
+                live.append(KEY, events.SessionRewound(to=hidden // 2))
+                for append in log:
+                    live.append(KEY, *append)
+                expected = rebuilt(live)
+            with open_log(path, durability="normal") as live:
+                assert live.view(KEY) == expected
+                for at in range(1, live.log.version(KEY) + 1):
+                    assert live.view(KEY, at) == rebuilt(live, to=at)
+
+    def test_what_a_rewind_hid_stays_hidden_after_a_compaction_and_a_reopening(
+        self, tmp_path: Path
+    ) -> None:
+        with open_log(tmp_path / "a.db") as live:
+            live.append(KEY, *(said(str(n)) for n in range(103)))
+            live.append(KEY, events.SessionRewound(to=3))
+            live.append(KEY, events.ContextCompacted(covered=("2",)), said("a"), said("b"))
+            live.append(KEY, events.SessionRewound(to=106), said("c"))
+            live.append(KEY, events.SessionRewound(to=106), said("d"))
+            labels = live.view(KEY).labels()
+        with open_log(tmp_path / "a.db") as live:
+            assert live.view(KEY).labels() == labels == rebuilt(live).labels()
+
     def test_snapshots_stand_at_every_thousandth_position(self, live: Live) -> None:
         live.append(KEY, *(said(str(n)) for n in range(2500)))
         rows = live.log.query("select position, state from snapshots").fetchall()

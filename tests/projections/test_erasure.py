@@ -16,7 +16,7 @@ from eventlog.redaction import Target
 from projections import open_log, verdicts
 from projections.calls import Calls
 from projections.erasure import ErasurePlan, apply, plan, plans
-from projections.findings import matching
+from projections.findings import matching, standing
 from projections.live import Live
 from projections.sent import Requests
 from projections.sessions import list_sessions
@@ -277,6 +277,39 @@ class TestDoingIt:
             ("s", ("2",), [("s", 2), ("s", 3)]),
             ("other", ("2.0",), [("other", 2)]),
         ]
+
+    def test_a_text_that_was_found_is_no_reason_to_look_for_quotes(self, live: Live) -> None:
+        beside = "a long line that has nothing to do with it"
+        live.append(KEY, said(f"{SECRET}\n{beside}"), said(beside), said("x"))
+        (made,) = plans(live, matching(live, re.compile("swordfish")))
+        assert (at(made), made.copies) == ([("s", 1)], ())
+
+    def test_it_is_a_copy_in_a_session_that_was_not_asked_for(self, live: Live) -> None:
+        other = KEY._replace(session="other")
+        live.append(KEY, said("a"), said(SECRET), summarised("so", "2"))
+        live.append(other, said(SECRET), said("b"))
+        found = matching(live, re.compile("pass.* swordfish"), [KEY])
+        (made,) = plans(live, found, elsewhere=standing(live, found, [other]))
+        assert copies(made) == [("s", 3, "reference"), ("other", 1, "match")]
+        assert SECRET not in made.copies[1].shown
+        apply(live, made, with_copies=True)
+        assert matching(live, re.compile("swordfish")) == []
+
+    def test_each_event_is_erased_by_one_plan(self, live: Live) -> None:
+        live.append(KEY, said(SECRET))
+        live.log.fork(CHILD, KEY, at=1)
+        live.append(CHILD, summarised(f"so: {SECRET}", "1"))
+        made = plans(live, matching(live, re.compile("swordfish")))
+        assert [(at(each), copies(each)) for each in made] == [
+            ([("s", 1)], []),
+            ([("s~2", 3)], []),
+        ]
+
+    def test_a_placeholder_of_an_item_that_is_not_there_is_erased_too(self, live: Live) -> None:
+        hostile = events.PlaceholderSubstituted(item="99", content=SECRET)
+        live.append(KEY, said("a"), hostile)
+        (made,) = plans(live, matching(live, re.compile("swordfish")))
+        assert (made.items, at(made)) == ((), [("s", 2)])
 
     def test_targets_are_named_by_the_streams_that_own_them(self, live: Live) -> None:
         live.append(KEY, said(SECRET), said("b"))

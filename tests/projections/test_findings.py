@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import os
 import re
 import socket
 import time
@@ -13,7 +16,7 @@ import pytest
 from eventlog import StreamKey, events
 from eventlog.redaction import Target, redact
 from projections import open_log
-from projections.findings import DETECTORS, detectors, masked, matching, secrets
+from projections.findings import DETECTORS, detectors, masked, matching, secrets, standing
 from projections.live import Live
 
 KEY = StreamKey("local", "agent", "s")
@@ -140,3 +143,47 @@ class TestPatterns:
     def test_it_may_span_lines(self, live: Live) -> None:
         live.append(KEY, said("one\ntwo"))
         assert len(matching(live, re.compile(r"one\ntwo"))) == 1
+
+
+class TestTheTextItself:
+    """Without these a secret is erased where a pattern reads it, and stays where it was encoded."""
+
+    def test_in_base64_in_json_inside_a_text_and_in_a_picture(self, live: Live) -> None:
+        secret = 'swordfish "7"'
+        encoded = base64.b64encode(f"key: {secret}".encode()).decode()
+        data = base64.b64encode(os.urandom(30_000) + secret.encode()).decode()
+        url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+        picture = events.MessageAppended(
+            dialect="openai_chat", source="human", message={"role": "user", "content": [url]}
+        )
+        live.append(
+            KEY,
+            said(f"it is {secret}"),
+            result(f"Authorization: {encoded}"),
+            result(f"log: {json.dumps(json.dumps({'a': secret}))}"),
+            picture,
+            said("a sword and a fish"),
+        )
+        found = matching(live, re.compile("swordfish [^ ]+"))
+        assert [(f.position, f.item, f.rule) for f in found] == [
+            (at, str(at), "swordfish [^ ]+") for at in (1, 2, 3, 4)
+        ]
+
+    def test_each_of_several_in_one_text(self, live: Live) -> None:
+        live.append(KEY, said("keys: first-key-1 and first-key-2"), result("Zmlyc3Qta2V5LTI="))
+        assert [f.position for f in matching(live, re.compile(r"first-key-\d"))] == [1, 2]
+
+    def test_a_short_one_is_not_looked_for_inside_other_words(self, live: Live) -> None:
+        live.append(KEY, said("pin 4711"), said("order 9471123"))
+        assert [f.position for f in matching(live, re.compile(r"\b4711\b"))] == [1]
+
+    def test_other_sessions_are_asked_separately(self, live: Live) -> None:
+        live.append(KEY, said(GITHUB))
+        live.append(OTHER, said("no"), result(base64.b64encode(GITHUB.encode()).decode()))
+        found = secrets(live, [KEY])
+        assert [(f.stream, f.position) for f in found] == [(KEY, 1)]
+        assert [(f.stream, f.position) for f in standing(live, found, [OTHER])] == [(OTHER, 2)]
+
+    def test_a_finding_does_not_tell_it_when_it_is_printed(self, live: Live) -> None:
+        live.append(KEY, said(GITHUB))
+        assert GITHUB not in repr(secrets(live))

@@ -173,6 +173,14 @@ class TestWhatChangedBetweenTwoRequests:
         watched.check()
         assert watched.kinds() == ["tools_declared", "tools_declared"]
 
+    def test_one_and_one_point_zero_are_two_things(self, watched: Watched) -> None:
+        for weight in (1, 1.0, True, 1):
+            watched.call([system(), {**user("fix it"), "weight": weight}, answer("x")])
+        call = watched.live.log.at(KEY, [max(watched.bodies)])[max(watched.bodies)]
+        watched.check()
+        body = Requests(watched.live).sent(KEY, call).body
+        assert json.dumps(body["messages"][1]["weight"]) == "1"
+
     def test_tools_that_are_null_are_sent_as_null(self, watched: Watched) -> None:
         watched.call(FIRST, tools=None)
         watched.check()
@@ -315,6 +323,28 @@ class TestForms:
     ) -> None:
         made = apply(stored, json.loads(json.dumps(form(stored, sent))))
         assert json.dumps(made, sort_keys=True) == json.dumps(sent, sort_keys=True)
+
+    @given(
+        text=st.sampled_from(["fix the test", "a longer text of it " * 5, ""]),
+        dress=st.lists(st.integers(0, 4), min_size=2, max_size=2),
+        dialect=st.sampled_from(["text", "input_text"]),
+    )
+    def test_between_two_that_are_alike_no_change_holds_their_text(
+        self, text: str, dress: list[int], dialect: str
+    ) -> None:
+        mark = {"cache_control": {"type": "ephemeral"}}
+        dresses: list[Any] = [
+            text,
+            [{"type": dialect, "text": text}],
+            [{"type": dialect, "text": text, **mark}],
+            [{"type": "text", "text": text, "annotations": None}],
+            [{"type": "output_text", "text": text, **mark}],
+        ]
+        stored, sent = ({"role": "user", "content": dresses[number]} for number in dress)
+        assert key(stored) == key(sent)
+        changes = form(stored, sent)
+        assert apply(stored, json.loads(json.dumps(changes))) == sent
+        assert not text or text not in json.dumps(changes)
 
     def test_a_cache_mark_does_not_store_the_text_again(self) -> None:
         text = "long " * 100

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from projections.quotes import LEAST, LONG, Quotes, texts_in
+from projections.quotes import LEAST, LONG, Quotes, content_in, texts_in
 
 LINE = "the vault opens with the word swordfish"
 LETTERS = st.text(st.characters(categories=["L", "N"]), min_size=LEAST, max_size=60)
@@ -89,3 +89,28 @@ class TestTexts:
     def test_origin_is_passed_over_except_its_rest(self) -> None:
         origin = {"records": [{"line": 1, "type": "x", "id": "y"}], "rest": {"type": "kept"}}
         assert list(texts_in({"origin": origin})) == ["kept"]
+
+    def test_as_content_the_notes_of_a_source_are_passed_over(self) -> None:
+        rest = {
+            "uuid": "u",
+            "sessionId": "s",
+            "cwd": "/c",
+            "version": "1",
+            "pid_file": "f",
+            "other": "33fa413f-8363-41f2-8cc1-4fe8ee2f0b4f",
+            "timestamp": "2026-01-01",
+            "toolUseResult": {"filePath": "/p", "stdout": "out", "file": {"content": "text"}},
+            "paid": "kept",
+        }
+        assert sorted(content_in({"origin": {"rest": rest}})) == ["kept", "out", "text"]
+        assert sorted(content_in({"content": [{"uuid": "said", "path": "said too"}]})) == [
+            "said",
+            "said too",
+        ]
+
+    def test_as_content_json_that_carries_is_only_what_it_holds(self) -> None:
+        arguments = '{"file_path": "/a", "id": "i", "content": "one\\ntwo"}'
+        assert set(content_in({"function": {"arguments": arguments}})) == {"i", "one\ntwo"}
+        assert set(content_in({"raw": '{"cwd": "/a", "x": "y"}'})) == {"y"}
+        assert set(content_in({"raw": "no JSON"})) == {"no JSON"}
+        assert arguments in set(content_in({"content": arguments}))

@@ -121,6 +121,23 @@ class TestSessions:
         with pytest.raises(StreamNotFound):
             find_session(told, "019")
 
+    def test_too_few_characters_are_told_as_that(self, told: Live) -> None:
+        with pytest.raises(StreamNotFound, match="at least 4 characters"):
+            find_session(told, "01")
+        with pytest.raises(StreamNotFound, match="ctxlog sessions"):
+            find_session(told, "xy")
+
+    def test_a_short_id_means_the_session_also_when_others_grew_out_of_it(self, told: Live) -> None:
+        for name in (".fork1", ".fork2", ".a21e2f5", "~2"):
+            told.log.fork(named(KEY.session + name), KEY, at=4)
+        assert find_session(told, "0198") == KEY
+        assert find_session(told, "0198c0de-aa") == KEY
+        assert find_session(told, "0198.fork2") == named(KEY.session + ".fork2")
+        assert find_session(told, "0198~2") == named(KEY.session + "~2")
+        assert resolve(told, "0198.a21@c1").stream == named(KEY.session + ".a21e2f5")
+        with pytest.raises(Ambiguous):
+            find_session(told, "0198.f")
+
     def test_an_exact_id_is_taken_before_a_longer_one(self, live: Live) -> None:
         for name in ("abcd", "abcd-2"):
             live.append(named(name), said("x"))
@@ -215,8 +232,8 @@ class TestPlaces:
             ("9", PositionNotFound, "it ends at 8"),
             ("0", PositionNotFound, "it ends at 8"),
             ("9" * 400, PositionNotFound, "it ends at 8"),
-            ("c3", PositionNotFound, "it has 2 calls"),
-            ("k2", PositionNotFound, "it has 1 compactions"),
+            ("c3", PositionNotFound, "it has 2 calls$"),
+            ("k2", PositionNotFound, "it has 1 compaction$"),
             ("7.1", ItemNotFound, "no item 7.1"),
             ("4.0", ItemNotFound, "no item 4.0"),
             ("4@7", ItemNotFound, "no item 4@7"),

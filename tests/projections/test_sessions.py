@@ -94,6 +94,7 @@ class TestCounts:
             "provenance": "rebuilt",
             "events": 13,
             "items": 6,
+            "erased_items": 0,
             "human_messages": 1,
             "answers": 2,
             "calls": 1,
@@ -105,6 +106,7 @@ class TestCounts:
             "placeholders": 1,
             "unrecognized": 2,
             "usage": {"input": 3, "cached": 0, "cache_write": 0, "output": 4, "reasoning": 0},
+            "output_is_partial": False,
             "source": None,
         }
 
@@ -274,6 +276,17 @@ class TestProvenance:
         assert list_sessions(live)[0].provenance == "exact"
         redact(live.log, [Target(KEY, 1)], stream=KEY)
         assert session_stats(live, KEY).provenance == "erased"
+
+    def test_an_erased_item_is_counted_and_makes_a_folded_call_no_better_known(
+        self, live: Live
+    ) -> None:
+        live.append(KEY, said("s", "system"), said("x"), summarised("2"), said("y"))
+        live.append(KEY, CALLED, events.ModelResponded(call=5))
+        redact(live.log, [Target(KEY, 2), Target(KEY, 3)], stream=KEY)
+        live.log.fork(CHILD, KEY, at=6)
+        stats = session_stats(live, KEY)
+        assert (stats.items, stats.erased_items, stats.provenance) == (4, 2, "rebuilt")
+        assert session_stats(live, CHILD).erased_items == 0
 
     def test_without_a_look_at_the_bytes_nothing_is_called_exact(self, live: Live) -> None:
         body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
@@ -458,6 +471,13 @@ class TestImported:
         assert source is not None
         assert (source.records, source.tool_calls) == (2, 2)
         assert session_stats(live, agent).parent == str(KEY)
+
+    @pytest.mark.parametrize(("format", "partial"), [("claude-code", True), ("openai-chat", False)])
+    def test_output_is_a_lower_bound_where_the_format_keeps_a_part(
+        self, live: Live, format: str, partial: bool
+    ) -> None:
+        live.append(KEY, events.SessionStarted(format=format, ownership="observed"))
+        assert session_stats(live, KEY).output_is_partial is partial
 
     def test_a_session_of_ones_own_has_no_source(self, live: Live) -> None:
         live.append(KEY, events.SessionStarted())

@@ -1,0 +1,65 @@
+"""What a redaction erased, or would erase, as text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cli.style import Style, plural, ranges
+
+if TYPE_CHECKING:
+    from cli.erasing import RedactionData
+    from cli.models import RedactedTarget
+
+ROWS = 10
+"""Rows of one list before it is only counted."""
+
+_PLACES = 6
+"""Positions that one row names."""
+
+
+def render_redact(data: RedactionData, style: Style) -> Iterator[str]:
+    """What was erased, or would be, and where else the text stands."""
+    if not data.erased:
+        yield "nothing to erase"
+        return
+    home = data.sessions[0] if len(data.sessions) == 1 else ""
+    done = "would be erased" if data.dry_run else "erased"
+    title = f"{plural(len(data.erased), 'event')} {done}  {home}".rstrip()
+    yield style.paint(style.line(title, style.width), "bold")
+    yield from _rows(data.erased, home, style)
+    if data.calls:
+        calls = ranges(call.removeprefix(f"{home}@") for call in data.calls)
+        yield style.line(f"seen by {plural(len(data.calls), 'call')}: {calls}", style.width)
+    if data.copies:
+        still = "" if data.dry_run else " still"
+        where = plural(len(data.copies), "other event")
+        title = f"The same text{still} stands in {where} (--with-copies erases it too):"
+        yield style.paint(title, "bold")
+        yield from _rows(data.copies, home, style)
+    common = data.common
+    if common.lines:
+        stand = "stands" if common.lines == 1 else "stand"
+        yield style.line(
+            f"{plural(common.lines, 'line')} of it {stand} in {plural(common.events, 'event')} for "
+            "other reasons, and stay there; --pattern erases them",
+            style.width,
+        )
+
+
+def _rows(targets: Sequence[RedactedTarget], home: str, style: Style) -> Iterator[str]:
+    """One row for all events of a kind that hold the same; the first ten of them."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for target in targets:
+        place = f"{target.key}@{target.position}".removeprefix(home)
+        kind = target.type.replace("_", " ")
+        groups.setdefault((kind, target.why, target.preview), []).append(place)
+    shown = list(groups.items())[:ROWS]
+    for words, places in shown:
+        where = ", ".join(places[:_PLACES])
+        more = len(places) - _PLACES
+        start = where + (f" and {more:,} more" if more > 0 else "")
+        yield "  " + style.line(" · ".join(w for w in (start, *words) if w), style.width - 2)
+    left = len(targets) - sum(len(places) for _, places in shown)
+    if left:
+        yield f"  {left:,} more, --json lists all"

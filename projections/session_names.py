@@ -1,0 +1,93 @@
+"""Session ids as people shorten them: ``fdd2``, ``fdd2.fork1``, ``98b7~2``, ``fe5e.6690``.
+
+A session that came out of another one (a fork, a sub-agent, a rewritten file) has that one's id and
+a suffix behind ``.`` or ``~``. So an id is read in pieces, each of which may be cut short, and a
+short name means a session also when others have grown out of it. ``shortest`` is the inverse of
+``matching``: what it gives names that one session. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_PIECES = re.compile(r"^[^.~]*|[.~][^.~]*")
+_BEGIN = 8
+"""Characters that are kept of a long piece."""
+
+_WHOLE = 16
+"""A piece up to this length is what a person would type, and is not cut."""
+
+
+def pieces(name: str) -> tuple[str, ...]:
+    """The id up to its first ``.`` or ``~``, then each suffix with its sign."""
+    return tuple(_PIECES.findall(name))
+
+
+def matching(text: str, names: Iterable[str]) -> list[str]:
+    """The ids that a short name could mean; one, unless it is ambiguous or two are equal.
+
+    The id itself comes first, then ids that begin with the text, then those of which each piece
+    begins as it was typed; of these, the ones in which more pieces were typed whole. Where all that
+    are left are one session and those that grew out of it, it is that session.
+    """
+    all_names = list(names)
+    if text in all_names:
+        return [name for name in all_names if name == text]
+    found = [name for name in all_names if name.startswith(text)] or _cut_short(text, all_names)
+    if not found:
+        return []
+    eldest = min(found, key=len)
+    if all(name == eldest or _grew_out_of(name, eldest) for name in found):
+        return [name for name in found if name == eldest]
+    return found
+
+
+def _grew_out_of(name: str, eldest: str) -> bool:
+    return name.startswith(eldest) and name[len(eldest)] in ".~"
+
+
+def _cut_short(text: str, names: Sequence[str]) -> list[str]:
+    typed = pieces(text)
+    if len(typed) == 1:
+        return []
+    graded: list[tuple[tuple[bool, ...], str]] = []
+    for name in names:
+        have = pieces(name)
+        pairs = list(zip(have, typed, strict=False))
+        if len(have) >= len(typed) and all(piece.startswith(cut) for piece, cut in pairs):
+            graded.append((tuple(piece == cut for piece, cut in pairs), name))
+    best = max((grade for grade, _ in graded), default=())
+    return [name for grade, name in graded if grade == best]
+
+
+def shortest(names: Sequence[str]) -> list[str]:
+    """For each id the shortest name that is useful: it can be typed, and means that id alone.
+
+    Of a long piece its first 8 characters stay, more where others begin with the same.
+    """
+    split = [pieces(name) for name in names]
+    siblings: dict[tuple[str, ...], set[str]] = {}
+    for parts in split:
+        for at, part in enumerate(parts):
+            siblings.setdefault(parts[:at], set()).add(part)
+    cut: dict[tuple[str, ...], str] = {}
+    for parents, found in siblings.items():
+        cut.update(((*parents, part), short) for part, short in _apart(sorted(found)))
+    return ["".join(cut[parts[: at + 1]] for at in range(len(parts))) for parts in split]
+
+
+def _apart(found: list[str]) -> Iterable[tuple[str, str]]:
+    """Each of some sorted pieces with the beginning that none of the others has."""
+    for at, piece in enumerate(found):
+        if len(piece) <= _WHOLE:
+            yield piece, piece
+            continue
+        near = found[max(at - 1, 0) : at] + found[at + 1 : at + 2]
+        shared = max((_shared(piece, other) for other in near), default=0)
+        yield piece, piece[: max(shared + 1, _BEGIN + (piece[0] in ".~"))]
+
+
+def _shared(one: str, other: str) -> int:
+    length = min(len(one), len(other))
+    return next((i for i in range(length) if one[i] != other[i]), length)

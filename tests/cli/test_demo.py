@@ -1,0 +1,56 @@
+"""The demo is the first thing that is seen: what it shows must be what one gets."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from running import on_path, run
+
+
+class TestDemo:
+    """A command that does not print what the demo shows, or cannot be typed, costs the trust."""
+
+    def shown(self, folder: Path, width: int = 100) -> str:
+        result = run("demo", "--db", folder / "d.db", "--width", str(width), PATH=on_path(folder))
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    @pytest.mark.parametrize("width", [60, 80, 100])
+    def test_each_command_prints_what_is_shown_of_it(self, tmp_path: Path, width: int) -> None:
+        text = self.shown(tmp_path, width)
+        blocks = re.findall(r"^\$ ctxlog (.*)\n((?:(?!\n\n[A-Z]).|\n(?!\n[A-Z]))*)", text, re.M)
+        assert [command.split()[0] for command, _ in blocks] == [
+            "import", "sessions", "log", "show", "replay",
+        ]  # fmt: skip
+        for command, block in blocks:
+            fresh = "new.db" if command.startswith("import") else "d.db"
+            args = [*shlex.split(command), "--width", str(width), "--db", tmp_path / fresh]
+            printed = run(*args).stdout.splitlines()
+            left_out = 0
+            for line in block.rstrip("\n").splitlines():
+                gap = re.fullmatch(r"… ([\d,]+) (?:row|line)s? more", line)
+                if gap is not None:
+                    left_out += int(gap[1])
+                    del printed[: int(gap[1])]
+                else:
+                    assert printed.pop(0) == line, command
+            assert printed in ([], [""])
+
+    def test_what_is_to_be_tried_works(self, tmp_path: Path) -> None:
+        text = self.shown(tmp_path)
+        tried = re.findall(r"^  ctxlog (.*?) +# ", text, re.M)
+        assert len(tried) == 3
+        for command in tried:
+            assert run(*shlex.split(command), "--db", tmp_path / "d.db").exit_code == 0
+
+    def test_where_a_shell_does_not_find_it_the_way_to_it_is_shown(self, tmp_path: Path) -> None:
+        result = run("demo", "--db", tmp_path / "d.db", PATH="/nowhere")
+        assert "$ ctxlog" not in result.stdout
+        assert re.search(r"^\$ \S+ -m cli\.main log ", result.stdout, re.M)
+        assert re.search(r"^  \S+ -m cli\.main import --all$", result.stdout, re.M)
+
+    def test_the_demos_own_look_is_called_that(self, tmp_path: Path) -> None:
+        assert "demo's own" in self.shown(tmp_path)

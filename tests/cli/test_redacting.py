@@ -1,0 +1,130 @@
+"""What `redact` lists, and when it asks again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from running import data, process, run
+from small_log import said
+
+from cli.erasing import MANY
+from cli.render_redact import ROWS
+from projections import open_log
+
+KEY = "ann/bot/vault"
+SECRET = "the password of the vault is swordfish"
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """One message, and 24 of 85 events that quote it whole."""
+    path = tmp_path / "many.db"
+    with open_log(path, durability="normal") as live:
+        live.append(KEY, said("user", SECRET))
+        for number in range(MANY + 4):
+            live.append(KEY, said("user", f"{SECRET}, for the {number}th time"))
+        live.append(KEY, *[said("user", str(number)) for number in range(60)])
+    return path
+
+
+class TestManyCopies:
+    """Without these one line of a reminder takes a third of a session along."""
+
+    def test_they_go_only_when_their_number_is_named(self, db: Path) -> None:
+        args = ["redact", "vault", "1", "--with-copies", "--yes", "--db", db]
+        for more in ([], ["--copies", "3"]):
+            refused = run(*args, *more)
+            assert refused.exit_code == 2
+            assert "24" in refused.stderr
+        assert b"swordfish" in db.read_bytes()
+        assert run(*args, "--copies", "24").exit_code == 0
+        assert b"swordfish" not in db.read_bytes()
+
+    def test_a_dry_run_and_one_without_them_need_no_number(self, db: Path) -> None:
+        assert run("redact", "vault", "1", "--with-copies", "--dry-run", "--db", db).exit_code == 0
+        assert run("redact", "vault", "1", "--yes", "--db", db).exit_code == 0
+
+    def test_a_few_go_unasked_however_short_the_session(self, tmp_path: Path) -> None:
+        path = tmp_path / "few.db"
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, *[said("user", SECRET)] * 6)
+        args = ["redact", "vault", "1", "--with-copies", "--yes", "--db", path]
+        with open_log(path) as live:
+            live.append(KEY, said("user", SECRET))
+        assert run(*args).exit_code == 2
+        assert run(*args, "--copies", "6").exit_code == 0
+
+    def test_what_holds_a_pattern_is_no_copy_and_goes_always(self, db: Path) -> None:
+        done = data("redact", "vault", "--pattern", "swordfish", "--yes", "--db", db)
+        assert len(done["erased"]) == MANY + 5
+        assert b"swordfish" not in db.read_bytes()
+
+    def test_another_session_is_told_of_and_goes_when_that_is_asked_for(self, db: Path) -> None:
+        with open_log(db) as live:
+            live.append("ann/bot/other", said("user", SECRET))
+        args = ["redact", "vault", "--pattern", "swordfish", "--dry-run", "--db", db]
+        listed = data(*args)
+        assert [(c["key"], c["why"]) for c in listed["copies"]] == [("ann/bot/other", "match")]
+        everywhere = data(*args, "--everywhere")
+        assert everywhere["copies"] == []
+        assert len(everywhere["erased"]) == len(listed["erased"]) + 1
+
+
+class TestAsking:
+    """Without these a person who types y once erases what the first question did not name."""
+
+    @pytest.mark.parametrize(("typed", "gone"), [(b"y\ny\n", True), (b"y\nn\n", False)])
+    def test_many_copies_are_asked_for_by_a_question_of_their_own(
+        self, db: Path, tmp_path: Path, typed: bytes, gone: bool
+    ) -> None:
+        ours, theirs = os.openpty()
+        os.write(ours, typed)
+        args = ["redact", "vault", "1", "--with-copies", "--db", db]
+        told = process(*args, home=tmp_path, stdin=theirs)
+        os.close(theirs)
+        os.close(ours)
+        assert b"all 24 copies too?" in told.stderr
+        assert (told.returncode == 0) is gone
+        assert (b"swordfish" in db.read_bytes()) is not gone
+
+    def test_few_are_asked_for_once(self, db: Path, tmp_path: Path) -> None:
+        ours, theirs = os.openpty()
+        os.write(ours, b"y\n")
+        told = process("redact", "vault", "30", "--db", db, home=tmp_path, stdin=theirs)
+        os.close(theirs)
+        os.close(ours)
+        assert told.returncode == 0, told.stderr
+        assert b"copies too" not in told.stderr
+
+
+class TestLists:
+    """Without these the few copies that matter are buried under hundreds of lines."""
+
+    def test_ten_rows_then_how_many_more(self, tmp_path: Path) -> None:
+        path = tmp_path / "rows.db"
+        with open_log(path, durability="normal") as live:
+            lines = [f"line {n} of this very long note" for n in range(ROWS + 5)]
+            live.append(KEY, said("user", "\n".join(lines)))
+            live.append(KEY, *[said("user", f"as you say: {line}") for line in lines])
+        shown = run("redact", "vault", "1", "--dry-run", "--db", path).stdout
+        assert shown.count("quote of 1") == ROWS
+        assert "5 more, --json lists all" in shown
+        listed = data("redact", "vault", "1", "--dry-run", "--db", path)["copies"]
+        assert len(listed) == ROWS + 5
+
+    def test_events_that_hold_the_same_are_one_row(self, db: Path) -> None:
+        shown = run("redact", "vault", "1", "--dry-run", "--db", db).stdout
+        assert f"stands in {MANY + 4} other events" in shown
+        assert f"@2, @3, @4, @5, @6, @7 and {MANY - 2} more" in shown
+
+    def test_lines_that_everybody_holds_are_counted(self, tmp_path: Path) -> None:
+        path = tmp_path / "reminder.db"
+        reminder = "Whenever you read a file, consider what it is."
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, *[said("user", f"file {n}\n{reminder}") for n in range(9)])
+        args = ["redact", "vault", "1", "--dry-run", "--db", path]
+        assert data(*args)["common"] == {"lines": 1, "events": 8}
+        assert data(*args)["copies"] == []
+        assert "1 line of it stands in 8 events for other reasons" in run(*args).stdout

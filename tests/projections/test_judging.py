@@ -1,0 +1,161 @@
+"""Many calls judged in one walk: the same verdicts as one by one, and soon."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_logs import DECISION
+
+from eventlog import Draft, StreamKey, events
+from projections import erasure, open_log
+from projections.calls import Calls
+from projections.judging import judge_all
+from projections.live import Live
+from projections.verdicts import judge
+
+KEY = StreamKey("local", "agent", "judged")
+CHILD = StreamKey("local", "agent", "judged~2")
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    with open_log(tmp_path / "log.db", durability="normal") as opened:
+        yield opened
+
+
+def said(role: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"role": role, "content": text, **more}
+
+
+MESSAGES = st.lists(
+    st.one_of(
+        st.builds(said, st.just("system"), st.sampled_from(["s1", "s2"])),
+        st.builds(said, st.just("user"), st.sampled_from(["a", "b", "long " * 30])),
+        st.builds(said, st.just("assistant"), st.sampled_from(["x", "y"])),
+        st.builds(said, st.just("tool"), st.sampled_from(["out", "-"]), tool_call_id=st.just("k")),
+    ),
+    min_size=1,
+    max_size=7,
+)
+CHANGED = st.fixed_dictionaries(
+    {},
+    optional={
+        "request_digest": st.sampled_from([None, "0" * 64]),
+        "server_edited": st.just(("truncation",)),
+        "forms": st.none(),
+        "manifest": st.sampled_from([("1",), ("=1",), ("1", "1"), ("99",), None]),
+        "tools": st.sampled_from([None, 1]),
+    },
+)
+STEP = st.one_of(
+    st.tuples(st.just("call"), MESSAGES),
+    st.tuples(st.just("grow"), MESSAGES),
+    st.tuples(st.just("decide"), DECISION),
+    st.tuples(st.just("again"), CHANGED),
+    st.tuples(st.just("erase"), st.integers(0, 99)),
+    st.tuples(st.just("fork"), st.integers(0, 99)),
+)
+
+
+class Played:
+    """A stream in which anything happens between the calls."""
+
+    def __init__(self, live: Live) -> None:
+        self.live, self.key = live, KEY
+        self.messages: list[dict[str, Any]] = []
+        self.erased = self.forged = False
+
+    def play(self, step: str, given: Any) -> None:
+        if step in ("call", "grow"):
+            if self.erased:  # what such a request is recorded as is no matter of this test
+                return
+            self.messages = given if step == "call" else [*self.messages, *given]
+            tools = [{"type": "function", "function": {"name": f"t{len(given) % 2}"}}]
+            body = {"model": "m", "messages": self.messages, "tools": tools}
+            made = Calls(self.live).record(self.key, "openai_chat", body)
+            if made.position and len(given) % 3:
+                self.live.append(self.key, events.ModelResponded(call=made.position))
+        elif not self.live.log.exists(self.key):
+            return
+        elif step == "decide":
+            self.live.append(self.key, given)
+        elif step == "again":
+            self.forged |= "manifest" in given
+            last = list(self.live.log.read(self.key, types=["model_called"]))[-1:]
+            for call in last:
+                assert isinstance(call.event, events.ModelCalled)
+                salt = self.live.log.salts(self.key, [call.position]).get(call.position)
+                copy = call.event.model_copy(update=given)
+                self.live.append(self.key, Draft(copy, salt=salt))
+        elif step == "erase":
+            if not self.forged:
+                self.erase(given)
+        elif self.key == KEY:
+            at = 1 + given % self.live.log.version(KEY)
+            self.live.log.fork(CHILD, KEY, at=at)
+            self.key = CHILD
+
+    def erase(self, number: int) -> None:
+        """An item, or, seldom, a call or the tools."""
+        at = 1 + number % self.live.log.version(self.key)
+        event = self.live.log.at(self.key, [at])[at]
+        if event.type in ("redacted", "session_forked"):
+            return
+        is_item = event.type in ("message_appended", "tool_result_recorded")
+        plan = erasure.plan(
+            self.live,
+            self.key,
+            [str(at)] if is_item else [],
+            positions=[] if is_item else [at],
+            quotes=False,
+        )
+        erasure.apply(self.live, plan)
+        self.erased = True
+
+
+class TestAgainstOneByOne:
+    """Without it a list of sessions and a look at a call tell different verdicts."""
+
+    @settings(max_examples=80, deadline=None)
+    @given(st.lists(STEP, min_size=2, max_size=9), st.integers(0, 2**16))
+    def test_the_verdicts_are_the_same_for_any_calls_of_any_stream(
+        self, tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, Any]], seed: int
+    ) -> None:
+        folder = tmp_path_factory.mktemp("judged")
+        with open_log(folder / "log.db", durability="normal") as live:
+            played = Played(live)
+            for step, drawn in steps:
+                played.play(step, drawn)
+            for info in live.log.streams():
+                calls = list(live.log.read(info.key, types=["model_called"]))
+                wanted = [judge(live, info.key, call) for call in calls]
+                assert judge_all(live, info.key, calls) == wanted
+                dice = random.Random(seed)
+                some = [n for n in range(len(calls)) if dice.random() < 0.5]
+                dice.shuffle(some)
+                picked = judge_all(live, info.key, [calls[n] for n in some])
+                assert picked == [wanted[n] for n in some]
+
+
+class TestSpeed:
+    """Without it a session of a thousand calls takes a minute to be listed the first time."""
+
+    def test_a_call_costs_what_is_new_in_it(self, live: Live) -> None:
+        calls, messages = Calls(live), [said("user", f"message {n} " * 20) for n in range(150)]
+        for number in range(60):
+            calls.record(KEY, "openai_chat", {"model": "m", "messages": messages})
+            messages.append(said("assistant", f"answer {number}"))
+        recorded = list(live.log.read(KEY, types=["model_called"]))
+        started = time.perf_counter()
+        many = judge_all(live, KEY, recorded)
+        walked = time.perf_counter() - started
+        started = time.perf_counter()
+        assert many == [judge(live, KEY, call) for call in recorded]
+        assert walked * 4 < time.perf_counter() - started

@@ -1,0 +1,132 @@
+"""The verdict of a call: the weakest that holds, and what was erased of what it saw."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eventlog import Draft, StreamKey, events
+from eventlog.redaction import Target, redact
+from projections import erasure, open_log
+from projections.calls import Calls
+from projections.judging import judge_all
+from projections.live import Live
+from projections.verdicts import Verdict, judge
+
+KEY = StreamKey("local", "agent", "s")
+CALLED = events.ModelCalled(model="m", dialect="openai_chat")
+TOOLS = [{"type": "function", "function": {"name": "run", "description": "runs swordfish"}}]
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    with open_log(tmp_path / "log.db", durability="normal") as opened:
+        yield opened
+
+
+def said(text: str, role: str = "user") -> events.MessageAppended:
+    source = {"user": "human", "assistant": "model"}.get(role, "injected")
+    return events.MessageAppended(
+        dialect="openai_chat", source=source, message={"role": role, "content": text}
+    )
+
+
+def recorded(live: Live, *texts: str, **more: Any) -> int:
+    messages = [{"role": "user", "content": text} for text in texts]
+    body = {"model": "m", "messages": messages, **more}
+    position = Calls(live).record(KEY, "openai_chat", body).position
+    live.append(KEY, events.ModelResponded(call=position))
+    return position
+
+
+def verdict(live: Live, position: int) -> Verdict:
+    call = live.log.at(KEY, [position])[position]
+    found = judge(live, KEY, call)
+    assert judge_all(live, KEY, [call]) == [found]
+    return found
+
+
+def erase(live: Live, *items: str, positions: tuple[int, ...] = ()) -> None:
+    erasure.apply(live, erasure.plan(live, KEY, items, positions=positions, quotes=False))
+
+
+class TestFolded:
+    """Without these an erased part makes a guessed context look better known, or goes untold."""
+
+    def test_partial_stays_partial_and_tells_what_was_erased(self, live: Live) -> None:
+        live.append(KEY, said("a"), said("b"), CALLED, events.ModelResponded(call=3))
+        erase(live, "1")
+        found = verdict(live, 3)
+        assert (found.name, found.erased) == ("partial", 1)
+        assert found.detail == "the system prompt was never recorded; 1 item was erased since"
+        erase(live, "2")
+        assert verdict(live, 3).detail.endswith("; 2 items were erased since")
+
+    def test_rebuilt_is_weaker_than_erased(self, live: Live) -> None:
+        live.append(KEY, said("s", "system"), said("b"), CALLED, events.ModelResponded(call=3))
+        erase(live, "2")
+        found = verdict(live, 3)
+        assert (found.name, found.erased) == ("rebuilt", 1)
+        assert found.detail == "no request was recorded; 1 item was erased since"
+
+    def test_an_item_that_no_longer_stood_is_not_counted(self, live: Live) -> None:
+        live.append(KEY, said("a"), said("b"), events.ContextCompacted(covered=("1",)))
+        live.append(KEY, CALLED, events.ModelResponded(call=4))
+        erase(live, "1")
+        assert verdict(live, 4).erased == 0
+
+
+class TestRecorded:
+    """Without these an erasure hides that a request was never exactly known."""
+
+    def test_erased_items_are_counted(self, live: Live) -> None:
+        call = recorded(live, "a", "b", "c")
+        erase(live, "1", "3")
+        assert verdict(live, call) == Verdict("erased", False, "2 items were erased since", 2)
+
+    def test_what_the_provider_completes_stays_partial(self, live: Live) -> None:
+        call = recorded(live, "a", "b")
+        event = live.log.at(KEY, [call])[call].event
+        assert isinstance(event, events.ModelCalled)
+        edited = event.model_copy(update={"server_edited": ("truncation",)})
+        live.append(KEY, Draft(edited, salt=live.log.salts(KEY, [call])[call]))
+        erase(live, "1")
+        assert verdict(live, call + 2).name == "partial"
+        assert verdict(live, call + 2).detail.endswith("; 1 item was erased since")
+
+    def test_erased_tools_are_erased_and_not_broken(self, live: Live) -> None:
+        call = recorded(live, "a", tools=TOOLS)
+        declared = next(live.log.read(KEY, types=["tools_declared"])).position
+        erase(live, positions=(declared,))
+        assert verdict(live, call) == Verdict("erased", False, "its tools were erased since")
+
+    def test_so_are_erased_parameters(self, live: Live) -> None:
+        call = recorded(live, "a", user="someone")
+        redact(live.log, [Target(KEY, call)], stream=KEY)
+        assert verdict(live, call) == Verdict("erased", False, "its parameters were erased since")
+
+    def test_behind_an_unknown_critical_event_the_fold_is_not_known(self, live: Live) -> None:
+        recorded(live, "a")
+        live.append(KEY, events.TaskClassified(task_type="x"))
+        call = recorded(live, "a", "b")
+        path = live.log.path
+        live.close()
+        with sqlite3.connect(path) as db:
+            schema = db.execute("select name, sql from sqlite_master where type = 'trigger'")
+            triggers = schema.fetchall()
+            for name, _ in triggers:
+                db.execute(f"drop trigger {name}")
+            db.execute(
+                "update events set type = 'unheard_of', critical = 1 where type = 'task_classified'"
+            )
+            for _, sql in triggers:
+                db.execute(sql)
+        with open_log(path) as again:
+            again.rebuild()
+            found = verdict(again, call)
+            assert found.name == "drift"
+            assert "unheard_of" in found.detail
