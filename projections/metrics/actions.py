@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,13 +97,16 @@ def shell(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     writes = [target for target in _REDIRECT.findall(command) if target != "/dev/null"]
     reads: list[str] = []
     for segment in _SEGMENT.split(_REDIRECT.sub(" ", command)):
-        words = segment.split()
+        words = _words(segment)
         while words and (words[0] == "sudo" or re.match(r"[A-Za-z_]\w*=", words[0])):
             words = words[1:]
         if not words:
             continue
         program = words[0].rpartition("/")[2]
-        named = [w.strip("'\"") for w in words[1:] if _is_path(w.strip("'\""))]
+        given = [word for word in words[1:] if not word.startswith("-")]
+        if program == "sed":  # the first is its script
+            given = given[1:]
+        named = [word for word in given if _is_path(word)]
         if program in _WRITERS or (program == "sed" and any(w.startswith("-i") for w in words)):
             writes += named
         elif program in _READERS:
@@ -110,12 +114,16 @@ def shell(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return _unique(reads), _unique(writes)
 
 
+def _words(segment: str) -> list[str]:
+    try:
+        return shlex.split(segment)
+    except ValueError:  # a quote that is not closed: the segment ends inside a string
+        return segment.split()
+
+
 def _is_path(word: str) -> bool:
-    return (
-        bool(re.fullmatch(r"[\w.~/@+-]{2,500}", word))
-        and ("/" in word or re.search(r"\w\.\w{1,8}$", word) is not None)
-        and not word.startswith("-")
-    )
+    named = "/" in word or re.search(r"\w\.\w{1,8}$", word) is not None
+    return named and re.fullmatch(r"[\w.~/@+-]{2,500}", word) is not None
 
 
 def _unique(paths: list[str]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Which of a set of literals a text mentions, each as a whole word.
 
 One pass over the words of a text, whatever the number of literals: a literal is looked for only
-where all its words stand, and found by the rarest of them. ``77120`` is not mentioned by ``177120``; runs of white space are
-equal.
+where all its words stand, and found by the rarest of them. ``177120`` does not mention ``77120``,
+``/repo/src/a.py`` mentions ``src/a.py``; runs of white space are equal.
 """
 
 from __future__ import annotations

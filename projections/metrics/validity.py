@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from eventlog.messages import SYSTEM_ROLES
 from projections.metrics.facts import CallFacts, Rendition, Shape
 from projections.metrics.ground import Ground
 from projections.metrics.model import Result, ratio
@@ -66,7 +67,7 @@ class ValidityMeter:
         """Items at fault, by rule; those that ``_now`` finds are not in it."""
         self._open: dict[Origin, None] = {}
         """Items of units with an open call."""
-        self._ids: dict[str, dict[Origin, None]] = {}
+        self._ids: dict[str, dict[Origin, int]] = {}
         self._repeated: set[str] = set()
         self._gaps: dict[Origin, tuple[Origin, frozenset[Origin]]] = {}
         """Results with something between them and their call: the call, and what it is."""
@@ -119,8 +120,8 @@ class ValidityMeter:
             self._system[origin] = None
         for call_id in shape.calls:
             holders = self._ids.setdefault(call_id, {})
-            holders[origin] = None
-            if len(holders) > 1:
+            holders[origin] = holders.get(origin, 0) + 1
+            if _is_repeated(call_id, holders):
                 self._repeated.add(call_id)
         if shape.role == "assistant":
             self._bind(origin, window, shown)
@@ -163,7 +164,7 @@ class ValidityMeter:
         for call_id in before.shape.calls:
             holders = self._ids.get(call_id, {})
             holders.pop(origin, None)
-            if len(holders) < 2:
+            if not _is_repeated(call_id, holders):
                 self._repeated.discard(call_id)
 
     def call(self, number: int, facts: CallFacts, window: Window, shown: Shown) -> None:
@@ -209,9 +210,11 @@ class ValidityMeter:
         gone = [o for o in self._system if o not in entries]
         if gone:
             yield "system_lost", gone
-        first = next(window.oldest(), None)
-        if first is not None and shown[first.origin].shape.role != "user":
-            yield "no_user_first", [first.origin]
+        speaking = ((e.origin, shown[e.origin].shape.role) for e in window.oldest())
+        behind = (each for each in speaking if each[1] not in SYSTEM_ROLES)
+        first, role = next(behind, (None, ""))
+        if role != "user":
+            yield "no_user_first", [first] if first is not None else []
         human = facts.last_human
         if human is not None and (human not in entries or entries[human].item.form == "cut"):
             yield "last_user_lost", [human]
@@ -229,6 +232,11 @@ class ValidityMeter:
             )
             for dialect in DIALECTS
         )
+
+
+def _is_repeated(call_id: str, holders: Mapping[Origin, int]) -> bool:
+    """An empty id is none, and is given another too."""
+    return sum(holders.values()) > 1 or (not call_id and bool(holders))
 
 
 def _caller(entry: Entry, call_id: str, shown: Shown) -> Origin | None:

@@ -116,3 +116,22 @@ def long_session(turns: int = 12, rounds: int = 3) -> Session:
             made.result(f"{path} has {turn * 7 + 31}ms\n{lines}", name)
         made.call(text=f"Done with OPS-{1000 + turn}")
     return made
+
+
+def late_reference(calls: int, at: int, path: str = "src/core/engine.py") -> Session:
+    """A path that a result names, and that a call uses only ``at`` calls later."""
+    made = Session()
+    made.system("You help.")
+    made.human("Look around")
+    for number in range(calls):
+        if number == 0:
+            made.call(("list_files", {}))
+            made.result(f"{path}\n" + "noise " * 60)
+        elif number == at:
+            made.call(("read_file", {"path": path}))
+            made.result("text " * 60)
+        else:
+            made.call(("list_files", {"n": number}))
+            made.result("noise " * 60)
+    made.call(text="done")
+    return made
