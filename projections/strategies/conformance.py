@@ -241,9 +241,8 @@ def _markers(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) 
         for origin, item in each.items:
             if origin in each.summaries and item != each.originals[origin]:
                 yield each.number, f"the summary {origin} was edited"
-            if item.text.count(SUMMARY_OPEN) > max(
-                1, each.originals[origin].text.count(SUMMARY_OPEN)
-            ):
+            inside = 1 if origin in each.summaries else each.originals[origin].text.count(_OPEN)
+            if item.text.count(_OPEN) > inside:
                 yield each.number, f"{origin} has a summary within a summary"
             if item is not each.originals[origin]:
                 notes = item.text.count(_NOTE)
@@ -251,6 +250,7 @@ def _markers(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) 
                     yield each.number, f"{origin} was cut twice"
 
 
+_OPEN = SUMMARY_OPEN
 _NOTE = "characters left out …]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -107,7 +107,8 @@ class _Maker:
             self._step("pin", origin=chosen.origin)
         elif dice < 0.45:
             self._step("unpin", origin=chosen.origin)
-        elif dice < 0.6 and chosen.item is not None and chosen.item.is_human:
+        elif dice < 0.6:
+            chosen = self.random.choice([s for s in items if s.item and s.item.is_human])
             message = {"role": "user", "content": "revised: " + self._text()}
             item = Item(
                 id=str(chosen.origin),
