@@ -55,6 +55,13 @@ def compare(
     measured: list[list[Measured]] = [[] for _ in range(len(named) + 1)]
     factors: list[Calibrated] = []
     done, runs = 0, len(recordings) * (len(named) + 1)
+
+    def one_more() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, runs)
+
     for recording in recordings:
         ground = Ground(recording, counter)
         base = measure(ground, _observed(recording), options)
@@ -63,12 +70,11 @@ def compare(
         factors.append(
             Calibrated(session=recording.key, factor=round(found.factor, 6), samples=found.samples)
         )
+        one_more()
         for place, strategies in enumerate(named, 1):
             run = _whatif(recording, strategies, counter, summarize, embed)
             measured[place].append(measure(ground, run, options, base))
-            done += 1
-            if progress is not None:
-                progress(done + len(factors), runs)
+            one_more()
     draws = Draws(len(recordings))
     names = [OBSERVED, *(" | ".join(each.spec for each in strategies) for strategies in named)]
     slides = [False, *(any(each.slides for each in strategies) for strategies in named)]

@@ -1,6 +1,7 @@
 """The artifact trail: of the files that the session has written and read, how many are still named.
 
-A model that no longer knows which files it changed changes them again, or forgets to.
+A model that no longer knows which files it changed changes them again, or forgets to. A rewind
+takes back what was said, and not what was written: those files count on.
 """
 
 from __future__ import annotations

@@ -169,9 +169,7 @@ class _Walk:
                 self._call(step)
             elif step.kind == "revise" and step.item is not None:
                 made = self.ground.rendition(step.origin, step.item, step.tokens)
-                self.mentions[step.origin] = made.mentions
-                if step.origin in self.standing:
-                    self._mention(step.origin)
+                self._revised(step.origin, made.mentions)
             elif step.kind == "rewind":
                 self._rewind(steps[:number], step)
             elif step.kind == "pin":
@@ -212,6 +210,22 @@ class _Walk:
         facts = self.by_position.get(item.call or 0)
         for call_id, done in self.actions.get(origin, ()):
             self._done(origin, call_id, done, facts)
+
+    def _revised(self, origin: Origin, mentions: frozenset[int]) -> None:
+        before = self.mentions.get(origin, frozenset())
+        self.mentions[origin] = mentions
+        if origin in self.ground.head:
+            self.head |= mentions
+        if origin not in self.standing:
+            return
+        for literal in before - mentions:
+            if self.last[literal][1] == origin:
+                del self.last[literal]
+                others = (o for o in reversed(self.standing) if literal in self.mentions[o])
+                other = next(others, None)
+                if other is not None:
+                    self.last[literal] = (self.standing[other], other)
+        self._mention(origin)
 
     def _mention(self, origin: Origin) -> None:
         came = self.standing[origin]

@@ -68,6 +68,11 @@ class TestRows:
         names = [row.strategy for row in compared(1, "observed", "none").rows]
         assert names == ["observed", "none"]
 
+    def test_progress_is_told_after_each_run(self) -> None:
+        told: list[tuple[int, int]] = []
+        compare(sessions(2), ["none"], COUNTING, progress=lambda *now: told.append(now))
+        assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
     def test_sums_are_over_the_sessions(self) -> None:
         row = compared(3, "clear:keep=1,at=model_call").rows[1]
         assert row.cumulative == sum(m.tokens.cumulative for m in row.sessions)
