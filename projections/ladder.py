@@ -19,8 +19,8 @@ from projections.strategies.window_tokens import TokenWindow
 KEPT_RESULTS = 3
 SMALLEST = 60
 """Tokens under which a text is not cut any further."""
-NOTE = 16
-"""Tokens of the note in a cut."""
+NOTE = 28
+"""Tokens of the note in a cut, and of what stands around a message."""
 RAISED = 1.1
 """By how much the context must grow before a strategy that got stuck is asked again."""
 
@@ -28,10 +28,9 @@ RAISED = 1.1
 def descend(applier: Applier, limit: int, moment: Moment, by: str) -> bool:
     """Go down the rungs for a strategy until the context is within its limit; whether it is."""
     window = applier.window
-    for keep in (KEPT_RESULTS, 0):
-        if window.tokens > limit and len(window.results) > keep:
-            clear = Clear(Clear.Parameters(keep=keep))
-            applier.decided(clear, moment, "clear", by)
+    if len(window.results) > KEPT_RESULTS:
+        clear = Clear(Clear.Parameters(keep=KEPT_RESULTS))
+        applier.decided(clear, moment, "clear", by)
     if window.tokens > limit:
         drop = TokenWindow(TokenWindow.Parameters(tokens=max(1, limit), low=100))
         applier.decided(drop, moment, "truncate", by)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from eventlog.messages import Part
 from projections.dialects.translate import result_text
 from projections.items import Item
 from projections.runs import Origin
@@ -25,6 +26,15 @@ class Unit:
     def tokens(self) -> int:
         """Of all its items."""
         return sum(entry.tokens for entry in self.items.values())
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A call that has no result yet."""
+
+    unit: Unit
+    call: Part
+    answered: bool = False
 
 
 @dataclass(slots=True)
@@ -79,3 +89,17 @@ def normal(arguments: str) -> str:
         return json.dumps(json.loads(arguments), sort_keys=True)
     except (ValueError, RecursionError):
         return arguments
+
+
+def taken(calls: dict[str, list[Waiting]], call_id: str) -> Waiting | None:
+    """The nearest open call of that id: of the latest unit, and within it the first."""
+    queue = calls.get(call_id, [])
+    while queue and queue[-1].answered:
+        queue.pop()
+    if not queue:
+        calls.pop(call_id, None)
+        return None
+    unit = queue[-1].unit
+    found = next(each for each in queue if each.unit is unit and not each.answered)
+    found.answered = True
+    return found

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from eventlog.messages import Part
 from projections.items import Item
-from projections.pairing import one_answer
+from projections.pairing import one_answer, original_id
 from projections.reading import calls_of, results_of, role_of
 from projections.runs import Origin
 from projections.strategies import hashing
-from projections.strategies.entries import Entry, Unit
+from projections.strategies.entries import Entry, Unit, Waiting, taken
 from projections.tokens import CALL_TOKENS, MESSAGE_TOKENS, Counter, Utf8Counter
 
 __all__ = ["Embed", "Entry", "Unit", "Window"]
@@ -65,7 +65,9 @@ class Window:
         self._same: dict[tuple[str, str], dict[Origin, Entry]] = {}
         self._repeats: dict[tuple[str, str], int] = {}
         self._by_tool: dict[str, dict[Origin, Entry]] = {}
-        self._open: dict[str, list[tuple[Unit, Part]]] = {}
+        self._open: dict[str, list[Waiting]] = {}
+        self._renamed: dict[str, list[Waiting]] = {}
+        """Open calls by the id that the model gave, where it was renamed since."""
         self._next_unit = 0
         self._last: Entry | None = None
         self._last_answer: Entry | None = None
@@ -182,12 +184,16 @@ class Window:
         for part in calls_of(item) if role == "assistant" else ():
             self.tools[part.name] = self.tools.get(part.name, 0) + 1
             entry.unit.waiting += 1
-            self._open.setdefault(part.id, []).append((entry.unit, part))
+            waiting = Waiting(entry.unit, part)
+            self._open.setdefault(part.id, []).append(waiting)
+            given = original_id(item, part.id)
+            if given != part.id:
+                self._renamed.setdefault(given, []).append(waiting)
         return entry
 
     def _join(self, entry: Entry, results: Sequence[Part]) -> None:
         """Put an item into the unit that it belongs to, or into one of its own."""
-        joined = [unit for unit, _ in self._answered(entry, results)]
+        joined = list(self._answered(entry, results))
         before = self._last
         if (
             before is not None
@@ -205,21 +211,14 @@ class Window:
                 entry.unit = self._merged(entry.unit, other)
         entry.unit.items[entry.origin] = entry
 
-    def _answered(self, entry: Entry, results: Sequence[Part]) -> Iterator[tuple[Unit, Part]]:
-        """The nearest open calls that these results answer."""
+    def _answered(self, entry: Entry, results: Sequence[Part]) -> Iterator[Unit]:
+        """The units of the nearest open calls that these results answer."""
         for result in results:
-            waiting = self._open.get(result.id)
-            if not waiting:
-                continue
-            # Within one batch the first call of an id is answered first.
-            unit = waiting[-1][0]
-            place = next(i for i, (each, _) in enumerate(waiting) if each is unit)
-            _, call = waiting.pop(place)
-            unit.waiting -= 1
-            if not waiting:
-                del self._open[result.id]
-            entry.tool, entry.arguments = call.name or entry.tool, call.text
-            yield unit, call
+            found = taken(self._open, result.id) or taken(self._renamed, result.id)
+            if found is not None:
+                found.unit.waiting -= 1
+                entry.tool, entry.arguments = found.call.name or entry.tool, found.call.text
+                yield found.unit
 
     def _merged(self, first: Unit, second: Unit) -> Unit:
         """One message can answer the calls of two answers: then all of it is one unit."""
@@ -231,8 +230,10 @@ class Window:
         large.items.update(small.items)
         large.waiting += small.waiting
         self.units.pop(small.number, None)
-        for waiting in self._open.values():
-            waiting[:] = [(large if unit is small else unit, part) for unit, part in waiting]
+        for queue in self._open.values():
+            for waiting in queue:
+                if waiting.unit is small:
+                    waiting.unit = large
         return large
 
     def _count(self, entry: Entry, sign: int) -> None:

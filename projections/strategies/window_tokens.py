@@ -55,10 +55,13 @@ def oldest_over(
 ) -> tuple[Origin, ...]:
     """The items of the oldest units that must leave so that no more than these tokens stand.
 
-    Units that may not leave, and those with an item that ``keep`` names, are passed over.
+    Units that may not leave, those with an item that ``keep`` names, and the newest answer with its
+    results, which the model has not read yet, are passed over: of a giant there the ladder keeps
+    head and tail.
     """
     over = window.tokens - tokens
-    seen: set[int] = set()
+    latest = window.last_answer()
+    seen: set[int] = {latest.unit.number} if latest is not None else set()
     gone: list[Origin] = []
     for entry in window.oldest():
         if over <= 0:

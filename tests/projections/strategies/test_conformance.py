@@ -81,12 +81,12 @@ class TestMadeSessions:
 
     @pytest.mark.parametrize("spec", COUNTED)
     def test_a_counting_strategy_keeps_every_rule(self, spec: str) -> None:
-        assert [str(finding) for finding in check(spec, seeds=range(3))] == []
+        assert [str(finding) for finding in check(spec, seeds=range(2))] == []
 
     @pytest.mark.parametrize("tokens", [60, 700])
     @pytest.mark.parametrize("spec", BUDGETED)
     def test_a_budgeted_strategy_keeps_every_rule(self, spec: str, tokens: int) -> None:
-        assert [str(f) for f in check(spec.format(n=tokens), seeds=range(3, 6))] == []
+        assert [str(f) for f in check(spec.format(n=tokens), seeds=range(2, 4))] == []
 
 
 class TestDrawnSessions:
