@@ -219,7 +219,7 @@ class ReplayData(BaseModel):
     key: str
     ref: str
     at: int
-    kind: Literal["as_sent", "as_sendable"]
+    kind: Literal["as_sent", "as_sendable", "what_if"]
     format: str
     items: list[str]
     """The rendition of each item, in order."""

@@ -16,6 +16,7 @@ from cli.style import typed
 
 FOLDER = ".ctxlog"
 FILE = "ctxlog.db"
+CONFIG = "config.toml"
 
 
 def database(given: str | None, environment: Mapping[str, str], here: Path, home: Path) -> Path:
@@ -25,10 +26,20 @@ def database(given: str | None, environment: Mapping[str, str], here: Path, home
     named = environment.get("CTXLOG_DB", "")
     if named:
         return Path(named).expanduser()
+    return _folder(environment, here, home) / FILE
+
+
+def _folder(environment: Mapping[str, str], here: Path, home: Path) -> Path:
     for folder in (here, *here.parents):
         if (folder / FOLDER).is_dir():
-            return folder / FOLDER / FILE
-    return data_folder(environment, home) / FILE
+            return folder / FOLDER
+    return data_folder(environment, home)
+
+
+def config_file() -> Path:
+    """The config of this process, whether or not there is one: it stands in the folder, not beside
+    a log that was named apart."""
+    return _folder(os.environ, _here(), home()) / CONFIG
 
 
 def data_folder(environment: Mapping[str, str], home: Path) -> Path:

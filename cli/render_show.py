@@ -14,6 +14,7 @@ KINDS = {
     "as_sent": "as sent, from the recorded manifest",
     "as_folded": "as folded from the events",
     "as_sendable": "as sendable, folded and then made legal",
+    "what_if": "what-if: what another strategy would have made of the recorded messages",
 }
 """What each kind of context is called."""
 

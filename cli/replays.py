@@ -14,6 +14,7 @@ from eventlog.messages import SYSTEM_ROLES
 from projections import Live, tokens
 from projections.dialects import dialect
 from projections.items import Item
+from projections.legality import Sendable
 from projections.references import Reference
 from projections.repairs import Repair
 
@@ -28,29 +29,45 @@ def replay(live: Live, place: Reference, asked: str) -> tuple[ReplayData, list[s
     NoContext.
     """
     call = call_of(live, place)
-    own = _own_dialect(live, place, call)
+    own = own_dialect(live, place, call)
     wanted = FORMATS.get(asked, own)
     if call is not None and call.data.get("manifest") is not None:
         from projections.sent import Requests
 
         sent = Requests(live).sent(place.stream, call)
         if wanted == own and asked not in ("json", "text"):
-            data = _data(place, "as_sent", wanted, sent.items, (), sent.body)
+            data = request_data(place, "as_sent", wanted, sent.items, (), sent.body)
             return data, []  # what was sent is shown, not judged
         if asked in ("json", "text"):
-            return _data(place, "as_sent", asked, sent.items, (), _neutral(sent.items)), []
+            return request_data(place, "as_sent", asked, sent.items, (), _neutral(sent.items)), []
     made = live.sendable(place.stream, place.position)
-    tools, parameters = _surroundings(live, place, call, wanted == own)
-    problems: list[str] = []
-    if asked in ("json", "text"):
-        body: Any = _neutral(made.items)
-    else:
-        body = dialect(wanted).render(made.items, tools, parameters)
-        problems = dialect(wanted).validate(body)
     form = asked if asked in ("json", "text") else wanted
-    data = _data(place, "as_sendable", form, made.items, made.repairs, body)
-    data.notes = _never_recorded(live, place.stream, made.items, tools)
+    body, problems, notes = rendered(live, place, call, made, form, own)
+    data = request_data(place, "as_sendable", form, made.items, made.repairs, body)
+    data.notes = notes
     return data, problems
+
+
+def rendered(
+    live: Live,
+    place: Reference,
+    call: RecordedEvent | None,
+    made: Sendable,
+    form: str,
+    own: str,
+) -> tuple[Any, list[str], list[str]]:
+    """A legal context as a request, why a provider would refuse it, and what nobody recorded.
+
+    ``form`` is a dialect, ``json`` or ``text``, ``own`` the dialect of the session there.
+    """
+    tools, parameters = _surroundings(live, place, call, form == own)
+    if form in ("json", "text"):
+        body: Any = _neutral(made.items)
+        problems: list[str] = []
+    else:
+        body = dialect(form).render(made.items, tools, parameters)
+        problems = dialect(form).validate(body)
+    return body, problems, _never_recorded(live, place.stream, made.items, tools)
 
 
 def _never_recorded(
@@ -65,7 +82,7 @@ def _never_recorded(
     return [f"never recorded: {' and '.join(missing)}"] if missing else []
 
 
-def _own_dialect(live: Live, place: Reference, call: RecordedEvent | None) -> str:
+def own_dialect(live: Live, place: Reference, call: RecordedEvent | None) -> str:
     """Of the call; else of the last item, since that is what would be asked next."""
     if call is not None:
         return str(call.data["dialect"])
@@ -105,7 +122,7 @@ def _neutral(items: Sequence[Item]) -> list[dict[str, Any]]:
     return [item_data(item, counter, names).model_dump() for item in items]
 
 
-def _data(
+def request_data(
     place: Reference,
     kind: Any,
     form: str,
@@ -113,6 +130,7 @@ def _data(
     repairs: Sequence[Repair],
     request: Any,
 ) -> ReplayData:
+    """A request as data."""
     counter = tokens.counter()
     return ReplayData(
         key=str(place.stream),

@@ -11,6 +11,7 @@ from cli.opening import opened
 from cli.options import ReferenceArgument, settings_of
 from cli.output import output
 
+Summarizer = Literal["extractive", "none"]
 Format = Literal["openai", "anthropic", "responses", "json", "text"]
 
 
@@ -25,12 +26,24 @@ def command(
         str | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600).")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE.")] = False,
+    strategy: Annotated[
+        str | None,
+        typer.Option("--strategy", metavar="SPEC", help="What another strategy would have made."),
+    ] = None,
+    summarizer: Annotated[
+        Summarizer,
+        typer.Option("--summarizer", help="With --strategy: what writes summaries; no key."),
+    ] = "extractive",
 ) -> None:
     """Rebuild the request that a model was given, from the events.
 
     Where the call's request was recorded it is shown as it was sent, unchanged. Else the context
     is folded from the events and made legal for the provider; what had to be repaired for that,
     and what was never recorded, is told on stderr. Nothing is sent anywhere.
+
+    With --strategy it is the request that another strategy would have made there, with the
+    recorded messages kept. A SPEC is a name and parameters, such as clear:keep=3; | between two
+    makes a pipeline; a name from [strategies] in .ctxlog/config.toml and my.py:function will do.
 
     Example: ctxlog replay last@c5 --format openai
     """
@@ -42,7 +55,15 @@ def command(
 
     out = output(ctx)
     with opened(settings_of(ctx)) as live:
-        data, problems = replay(live, place(live, reference), form or "")
+        where = place(live, reference)
+        if strategy is None:
+            data, problems = replay(live, where, form or "")
+        else:
+            from cli.strategies import strategies_of
+            from cli.whatifs import replay_under
+
+            named = strategies_of(strategy)
+            data, problems = replay_under(live, where, form or "", named, summarizer)
     text = json_text(data.request) if form != "text" else "\n".join(render_items(data, out.style))
     if file is not None:
         write_new(file, text + "\n", force=force)

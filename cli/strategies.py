@@ -1,0 +1,153 @@
+"""Strategies as they are named on the command line: by spec, by the config, from a file.
+
+The config is ``config.toml`` in the nearest ``.ctxlog`` (else in the user's data folder), and names
+specs under ``[strategies]``. A Python file is run only when it stands on the command line itself: a
+folder that somebody else made may hold a config, and looking at a log must not run its code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Literal
+
+from cli.paths import config_file
+from eventlog.errors import CtxlogError, InputRefused
+from projections.applying import Summarize
+from projections.items import Item
+from projections.strategies.base import Strategy
+from projections.strategies.decisions import Summary
+from projections.strategies.registry import STRATEGIES
+from projections.strategies.spec import parse
+from projections.tokens import Counter
+
+SummarizerName = Literal["extractive", "none"]
+
+EXTRACTIVE = (
+    "summaries are sentences picked without a model (extractive/1); a model's would say other things"
+)
+WITHOUT = "no summarizer: where a summary was wanted, the strategy took its next step instead"
+
+
+def strategies_of(text: str) -> tuple[Strategy, ...]:
+    """The strategies of a spec as it was typed. Raises InputRefused."""
+    typed = {part.partition(":")[0].strip() for part in text.split("|")}
+
+    def load(path: str, name: str) -> object:
+        if path not in typed:
+            raise InputRefused(
+                f"the config names {path}:{name}; a file is run only when it is typed itself"
+            )
+        return _loaded(path, name)
+
+    return parse(text, configured(config_file()), load)
+
+
+def spec_of(strategies: Sequence[Strategy]) -> str:
+    """The text form."""
+    return " | ".join(strategy.spec for strategy in strategies)
+
+
+# -- the config -----------------------------------------------------------------------------------
+
+
+def configured(path: Path) -> dict[str, str]:
+    """The specs that a config names; none where there is no file. Raises InputRefused."""
+    try:
+        whole = tomllib.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputRefused(f"{path} is no TOML: {error}") from None
+    except OSError as error:
+        raise InputRefused(f"{path} cannot be read: {error.strerror}") from None
+    found = whole.get("strategies", {})
+    if not isinstance(found, dict):
+        raise InputRefused(f"{path}: [strategies] is no table of names and specs")
+    for name, spec in found.items():
+        if not isinstance(spec, str):
+            raise InputRefused(f"{path}: the strategy {name!r} is no text such as 'clear:keep=3'")
+        if name in STRATEGIES:
+            raise InputRefused(f"{path}: {name!r} is the name of a strategy that there is already")
+    return found
+
+
+# -- a file ---------------------------------------------------------------------------------------
+
+
+def _loaded(path: str, name: str) -> object:
+    """What a file has under a name. It is not written beside it (``__pycache__``)."""
+    file = Path(path).expanduser()
+    try:
+        source = file.read_bytes()
+    except OSError as error:
+        raise InputRefused(f"{path}: {error.strerror}") from None
+    module = ModuleType(f"ctxlog_user_{sha256(str(file).encode()).hexdigest()[:12]}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # dataclasses and pydantic look there
+    with own_code(f"{path} cannot be run"):
+        exec(compile(source, str(file), "exec"), module.__dict__)
+    if not hasattr(module, name):
+        raise InputRefused(f"{path} has no {name!r}")
+    return getattr(module, name)
+
+
+@contextlib.contextmanager
+def own_code(what: str) -> Iterator[None]:
+    """Where a user's own code runs: what it raises is told as its fault, not as ours."""
+    try:
+        yield
+    except CtxlogError:
+        raise
+    except Exception as error:
+        raise InputRefused(f"{what}: {type(error).__name__}: {error}") from error
+
+
+def is_own(strategies: Sequence[Strategy]) -> bool:
+    """Whether any of them comes from a user's file."""
+    return any(
+        ".py:" in strategy.spec or type(strategy).__module__.startswith("ctxlog_user_")
+        for strategy in strategies
+    )
+
+
+@contextlib.contextmanager
+def blaming(strategies: Sequence[Strategy]) -> Iterator[None]:
+    """Run strategies; where one is the user's own, what it raises is told as its fault."""
+    if not is_own(strategies):
+        yield
+        return
+    with own_code(f"the strategy {spec_of(strategies)} failed"):
+        yield
+
+
+# -- summaries ------------------------------------------------------------------------------------
+
+
+def summarizer(name: SummarizerName, counting: Counter) -> Summarize | None:
+    """A summarizer without a key, which writes each summary once."""
+    if name == "none":
+        return None
+    from harness.summarizers import ExtractiveSummarizer
+
+    writer, known = ExtractiveSummarizer(counting), dict[tuple[object, ...], str | None]()
+
+    def summarize(wanted: Summary, items: Sequence[Item]) -> str | None:
+        said = [item for item in items if not (wanted.texts_only and item.role == "tool")]
+        key = (wanted.max_tokens, *((item.role, item.text) for item in said))
+        if key not in known:
+            written = writer.summarize(said, wanted.max_tokens)
+            known[key] = None if written.fault is not None else written.text
+        return known[key]
+
+    return summarize
+
+
+def label(name: SummarizerName, used: bool) -> str:
+    """What has to be said of summaries, where any was wanted."""
+    return "" if not used else EXTRACTIVE if name == "extractive" else WITHOUT

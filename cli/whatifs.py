@@ -1,0 +1,126 @@
+"""The context that another strategy would have made at a place. Teacher-forced, and labelled so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cli.models_whatif import DecidedData, WhatIfData
+from cli.naming import call_of, ref_of
+from cli.replays import FORMATS, own_dialect, rendered, request_data
+from cli.strategies import SummarizerName, blaming, label, spec_of, summarizer
+from eventlog.errors import NoContext
+from projections import Live, tokens
+from projections.applying import Change
+from projections.captured import captured
+from projections.diff import Became, became
+from projections.items import Item
+from projections.legality import sendable
+from projections.recording import Recording, Step, recording
+from projections.references import Reference
+from projections.strategies.base import Strategy
+from projections.whatif import Runner
+
+FORCED = "what-if: the recorded messages are kept; what the model would have said is unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a strategy made of a session up to a place."""
+
+    spec: str
+    items: tuple[Item, ...]
+    changes: tuple[Change, ...]
+    summaries: int
+    """That were wanted."""
+
+    def became(self) -> dict[str, Became]:
+        """What took each item that left."""
+        found = became(self.changes)
+        for change in self.changes:
+            said = Became("dropped", str(change.position), "not shown to the summarizer")
+            found.update(dict.fromkeys(map(str, change.unseen), said))
+        return found
+
+    def decided(self) -> list[DecidedData]:
+        """What was decided, by kind."""
+        kinds: dict[str, list[Change]] = {}
+        for change in self.changes:
+            kinds.setdefault(change.kind, []).append(change)
+        return [
+            DecidedData(
+                kind=kind,
+                times=len(of),
+                items=sum(len(change.items) for change in of),
+                before=sum(change.before for change in of),
+                after=sum(change.after for change in of),
+            )
+            for kind, of in kinds.items()
+        ]
+
+
+def recorded(live: Live, place: Reference) -> Recording:
+    """The session up to a place, with a call there: a strategy decides when a call is made."""
+    events = live.log.read(place.stream, to=place.position)
+    found = recording(events, tokens.counter())
+    call = Step("call", place.position + 1)
+    return replace(found, steps=(*found.steps, call))
+
+
+def make(found: Recording, strategies: Sequence[Strategy], name: SummarizerName) -> Made:
+    """Run a strategy over it, and take the context of its last call. Raises InputRefused."""
+    counting = tokens.counter()
+    write, wanted = summarizer(name, counting), list[object]()
+
+    def asked(what: Any, items: Sequence[Item]) -> str | None:
+        wanted.append(what)
+        return write(what, items) if write is not None else None
+
+    calls = sum(step.kind == "call" for step in found.steps)
+    with blaming(strategies):
+        last = captured(
+            lambda look: Runner(found, strategies, counting, asked, look).run(),
+            calls,
+        )
+    assert last is not None
+    return Made(spec_of(strategies), last.items, last.changes, len(wanted))
+
+
+def replay_under(
+    live: Live, place: Reference, asked: str, strategies: Sequence[Strategy], name: SummarizerName
+) -> tuple[WhatIfData, list[str]]:
+    """The request that another strategy would have made there, and why a provider would refuse it.
+
+    Raises NoContext, InputRefused.
+    """
+    made = make(recorded(live, place), strategies, name)
+    if not made.items:
+        raise NoContext(str(place.stream), place.position)
+    call = call_of(live, place)
+    own = own_dialect(live, place, call)
+    legal = sendable(made.items)
+    form = asked if asked in ("json", "text") else FORMATS.get(asked, own)
+    body, problems, notes = rendered(live, place, call, legal, form, own)
+    data = request_data(place, "what_if", form, legal.items, legal.repairs, body)
+    said = label(name, made.summaries > 0)
+    return (
+        WhatIfData(
+            **{**data.model_dump(), "notes": [FORCED, *([said] if said else []), *notes]},
+            strategy=made.spec,
+            decided=made.decided(),
+            recorded_tokens=_recorded_tokens(live, place),
+        ),
+        problems,
+    )
+
+
+def _recorded_tokens(live: Live, place: Reference) -> int:
+    counting = tokens.counter()
+    items = live.items(place.stream, place.position)
+    return sum(tokens.count_item(counting, item) for item in items)
+
+
+def title(spec: str, place: Reference) -> str:
+    """A what-if as it is called on screen."""
+    return f"{spec} @{ref_of(place)}"
