@@ -11,9 +11,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from projections.items import Item
+
+MANY = 8
+"""Candidates in one text above which its pairs of neighbouring words are looked at first."""
 
 _WORD = re.compile(r"\w+", re.ASCII)
 
@@ -60,7 +64,9 @@ class Mentions:
 
     def __init__(self, literals: Sequence[str]) -> None:
         self.literals = [" ".join(literal.split()) for literal in literals]
-        self._words = [frozenset(_WORD.findall(literal)) for literal in self.literals]
+        listed = [_WORD.findall(literal) for literal in self.literals]
+        self._words = [frozenset(words) for words in listed]
+        self._pairs = [frozenset(pairwise(words)) for words in listed]
         shared = Counter(word for words in self._words for word in words)
         self._by_word: dict[str, list[int]] = {}
         self._wordless: list[int] = []
@@ -75,7 +81,8 @@ class Mentions:
         """The literals that stand in one of the texts."""
         found: set[int] = set()
         for text in given:
-            words = set(_WORD.findall(text))
+            listed = _WORD.findall(text)
+            words = set(listed)
             candidates = [
                 place
                 for word in self._by_word.keys() & words
@@ -84,6 +91,9 @@ class Mentions:
             ]
             if not candidates and not self._wordless:
                 continue
+            if len(candidates) > MANY:
+                pairs = set(pairwise(listed))
+                candidates = [place for place in candidates if self._pairs[place] <= pairs]
             flat = " ".join(text.split())
             for place in (*candidates, *self._wordless):
                 if place not in found and _stands(self.literals[place], flat):

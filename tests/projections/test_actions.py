@@ -121,12 +121,17 @@ class TestMentions:
         assert not self.inside(literal, text)
 
     @given(
-        st.lists(st.text(alphabet="ab/. 好", min_size=1, max_size=6), max_size=8),
+        st.lists(st.text(alphabet="ab/. 好", min_size=1, max_size=6), max_size=30),
         st.text(alphabet="ab/. 好", max_size=30),
     )
     def test_many_together_are_as_each_alone(self, literals: list[str], text: str) -> None:
         each = {at for at, literal in enumerate(literals) if self.inside(literal, text)}
         assert Mentions(literals).inside([text]) == each
+
+    def test_of_very_many_that_share_their_words_only_those_that_stand_are_found(self) -> None:
+        literals = [f"mod{n % 7}/file{n % 11}.py" for n in range(77)]
+        text = " ".join(literals[:5]) + " mod6 file9.py"
+        assert Mentions(literals).inside([text]) == set(range(5))
 
     def test_strings_in_arguments_are_taken_out_of_their_json(self) -> None:
         text = json.dumps({"command": 'grep "a b"\n', "n": [7, True, None, {"k": "v"}]})
