@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from projections.anchors import Kind
 from projections.metrics.intervals import Draws, Interval
 from projections.metrics.measure import Measured, Options
 from projections.metrics.model import Result
-from projections.metrics.recall import DISTANCES, FAR
+from projections.metrics.recall import DISTANCES, FAR, Lost
 
 ENOUGH = 20
 """Sessions for a winner by tokens or cost, references for one by recall."""
@@ -102,6 +103,59 @@ class Comparison(Result):
     """The baseline first, then in the order in which they were named."""
     winners: tuple[Winner, ...]
     warnings: tuple[str, ...]
+
+
+class Missing(Result):
+    """A literal that answers used and that their contexts no longer held."""
+
+    session: str
+    kind: Kind
+    text: str
+    item: str
+    """In which it stood last, before the first of the calls."""
+    calls: tuple[int, ...]
+    """The calls whose answers used it."""
+    position: int
+    """Of the first of them."""
+    distance: int
+    """Calls since its last mention, at the first of them."""
+    in_arguments: bool
+    """A tool was called with it, at least once."""
+    taken_by: str
+    taken_at: int | None
+    reason: str
+
+
+def missing(row: Row) -> tuple[Missing, ...]:
+    """What was lost and needed later, each literal of a session once.
+
+    First what tools were called with, then by how often it was needed, then by when.
+    """
+    found: list[Missing] = []
+    for measured in row.sessions:
+        grouped: dict[str, list[Lost]] = {}
+        for lost in measured.recall.lost:
+            grouped.setdefault(lost.text, []).append(lost)
+        found += [_missing(measured.session, each) for each in grouped.values()]
+    found.sort(key=lambda one: (not one.in_arguments, -len(one.calls), one.calls, one.session))
+    return tuple(found)
+
+
+def _missing(session: str, lost: Sequence[Lost]) -> Missing:
+    first = lost[0]
+    return Missing(
+        session=session,
+        kind=first.kind,
+        text=first.text,
+        item=first.item,
+        calls=tuple(each.call for each in lost),
+        position=first.position,
+        distance=first.distance,
+        in_arguments=any(each.in_arguments for each in lost),
+        taken_by=first.taken_by,
+        taken_at=first.taken_at,
+        reason=first.reason,
+    )
 
 
 def row(

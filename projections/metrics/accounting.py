@@ -67,7 +67,7 @@ class Accounting(Result):
 def accounting(ground: Ground, window: Window, taken: dict[Origin, Taken]) -> Accounting:
     """Of the context of the last call, which is the one that stands."""
     last = ground.calls[-1].position if ground.calls else 0
-    groups: dict[tuple[State, str], list[tuple[Origin, int, int]]] = {}
+    groups: dict[tuple[State, str], list[tuple[str, int, int]]] = {}
     speech: dict[Speaker, list[int]] = {}
     oldest: str | None = None
     for origin, step in ground.items.items():
@@ -76,7 +76,7 @@ def accounting(ground: Ground, window: Window, taken: dict[Origin, Taken]) -> Ac
         entry = window.entries.get(origin)
         state, reason, left = _state(origin, ground, window, taken)
         tokens = entry.original_tokens if entry is not None else step.tokens
-        groups.setdefault((state, reason), []).append((origin, tokens, left))
+        groups.setdefault((state, reason), []).append((step.item.id, tokens, left))
         if state != "never_visible":
             role = role_of(step.item)
             speaker: Speaker = "system" if role == "developer" else role
@@ -85,7 +85,7 @@ def accounting(ground: Ground, window: Window, taken: dict[Origin, Taken]) -> Ac
             for place, count in enumerate((1, tokens, kept, min(left, tokens))):
                 counts[place] += count
         if oldest is None and state == "kept" and entry is not None and not entry.is_system:
-            oldest = str(origin)
+            oldest = step.item.id
     own = sum(left for each in groups.values() for _, _, left in each)
     return Accounting(
         fates=tuple(
@@ -121,16 +121,16 @@ def _reason(kind: str, said: Taken | None) -> str:
 
 
 def _in_order(
-    groups: dict[tuple[State, str], list[tuple[Origin, int, int]]],
+    groups: dict[tuple[State, str], list[tuple[str, int, int]]],
 ) -> list[tuple[State, str]]:
     return sorted(groups, key=lambda key: (STATES.index(key[0]), key[1]))
 
 
-def _fate(state: State, reason: str, items: list[tuple[Origin, int, int]]) -> Fate:
+def _fate(state: State, reason: str, items: list[tuple[str, int, int]]) -> Fate:
     return Fate(
         state=state,
         reason=reason,
-        items=tuple(str(origin) for origin, _, _ in items),
+        items=tuple(item for item, _, _ in items),
         tokens=sum(tokens for _, tokens, _ in items),
         tokens_left=sum(left for _, _, left in items),
     )

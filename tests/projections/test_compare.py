@@ -17,7 +17,7 @@ from recorded_sessions import Session, late_reference, long_session
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
 from projections.compare import compare
-from projections.comparison import ENOUGH, Comparison, Winner
+from projections.comparison import ENOUGH, Comparison, Winner, missing
 from projections.metrics.intervals import Draws, Interval
 from projections.metrics.prices import CACHED, Prices
 from projections.recording import Recording
@@ -126,6 +126,32 @@ class TestRows:
         row = compare(made, ["clear:keep=2,at=model_call"], COUNTING).rows[1]
         assert row.survival == ((5, 0.75), (8, 0.25))
         assert row.first_loss == 5
+
+
+class TestMissing:
+    """Without this the list that a person reads names the same path forty times."""
+
+    def test_each_literal_stands_once_with_all_the_calls_that_needed_it(self) -> None:
+        made = late_reference(9, 7)
+        made.human("again?")
+        made.call(text="it was src/core/engine.py")
+        for number in range(4):
+            made.call(("list_files", {"n": 100 + number}))
+            made.result("noise " * 60)
+        made.call(text="and OPS-4711")
+        row = compare([made.recording()], ["truncate:turns=2,at=model_call"], COUNTING).rows[1]
+        (found,) = missing(row)
+        assert (found.text, found.kind, found.item) == ("src/core/engine.py", "path", "5")
+        assert (found.calls[0], found.distance, found.in_arguments) == (8, 6, True)
+        assert (found.session, found.taken_by) == ("local/agent/made", "dropped")
+        assert found.reason
+
+    def test_what_tools_were_called_with_comes_first(self) -> None:
+        made = late_reference(9, 7)
+        row = compare([made.recording()], ["truncate:turns=1,at=model_call"], COUNTING).rows[1]
+        order = [each.in_arguments for each in missing(row)]
+        assert order == sorted(order, reverse=True)
+        assert missing(compare([made.recording()], ["none"], COUNTING).rows[1]) == ()
 
 
 class TestWinners:
