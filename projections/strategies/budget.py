@@ -69,6 +69,7 @@ class Budget(Strategy):
                 freed += task.tokens - share
                 yield Substitute(task.origin, cut(text, length), "over the task's share", "cut")
         rest -= (task.tokens if task is not None else 0) - freed
+        over: list[Substitute] = []
         left = max(0, rest) * p.tools // 100
         for entry in reversed(list(window.results.values())):
             if entry.tokens <= left or entry.origin in window.pins:
@@ -77,7 +78,8 @@ class Budget(Strategy):
             left = min(left, 0)  # once over the share, nothing older stays
             text = placeholder(entry)
             freed += max(0, entry.tokens - window.result_cost(text))
-            yield Substitute(entry.origin, text, "over the tools' share")
+            over.append(Substitute(entry.origin, text, "over the tools' share"))
+        yield from reversed(over)
         if p.drop_history:
             gone = oldest_over(window, total + freed, lambda entry: entry is task)
             if gone:

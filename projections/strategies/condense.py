@@ -32,7 +32,7 @@ class Condense(Strategy):
 
         max_items: Annotated[int, Field(ge=0)] = 0
         """Items over which it happens; 0: no such trigger."""
-        tokens: Annotated[int, Field(ge=0)] = 0
+        tokens: Annotated[int, Field(ge=0)] = 100_000
         """Tokens over which it happens; 0: no such trigger."""
         keep_first: Annotated[int, Field(ge=0)] = 0
         keep_last: Annotated[int, Field(ge=0)] = 10
@@ -47,9 +47,6 @@ class Condense(Strategy):
             return self
 
     parameters: Parameters
-
-    def __init__(self, parameters: Parameters | None = None, at: MomentKind | None = None) -> None:
-        super().__init__(parameters or self.Parameters(tokens=100_000), at)
 
     @property
     def limit(self) -> int | None:

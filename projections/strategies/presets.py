@@ -65,7 +65,9 @@ class OpenHands(Preset):
 
     def expand(self) -> tuple[Strategy, ...]:
         """One summary."""
-        return (Condense(Condense.Parameters(max_items=240, keep_first=2, keep_last=117)),)
+        return (
+            Condense(Condense.Parameters(max_items=240, tokens=0, keep_first=2, keep_last=117)),
+        )
 
 
 class Codex(Preset):

@@ -328,13 +328,14 @@ class Window:
                 del self.entries[origin]
         if not new:
             return
-        self._last = None
+        last, self._last = self._last, None  # what comes in here is nobody's answer
         behind = (e.order for e in self.entries.values() if e.order > place)
         step = (min(behind, default=place + 1) - place) / (len(new) + 1)
         fresh = [
             self._entry(origin, item, tokens, place + index * step)
             for index, (origin, (item, tokens)) in enumerate(new.items())
         ]
+        self._last = last
         placed: dict[Origin, Entry] = {}
         for origin, entry in self.entries.items():
             if entry.order == place:

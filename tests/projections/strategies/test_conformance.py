@@ -44,7 +44,7 @@ COUNTED = (
     "clear:keep=1,clear_at_least=50",
     "compact:keep_turns=1",
     "compact:keep_turns=0,at=model_call",
-    "condense:max_items=4,keep_first=1,keep_last=2",
+    "condense:max_items=4,tokens=0,keep_first=1,keep_last=2",
     "dedup",
     "dedup:at=model_call,min_tokens=0",
     "mask:n=1,polling=2",
