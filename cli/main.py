@@ -14,7 +14,9 @@ import typer
 from typer.core import TyperGroup
 
 from cli.commands import (
+    compare,
     demo,
+    diff,
     export,
     fork,
     head,
@@ -140,6 +142,8 @@ for _name, _function, _heading in (
     ("log", log.command, LOOK),
     ("show", show.command, LOOK),
     ("replay", replay.command, LOOK),
+    ("diff", diff.command, LOOK),
+    ("compare", compare.command, LOOK),
     ("stats", stats.command, LOOK),
     ("export", export.command, KEEP),
     ("fork", fork.command, KEEP),

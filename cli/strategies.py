@@ -29,7 +29,7 @@ from projections.tokens import Counter
 SummarizerName = Literal["extractive", "none"]
 
 EXTRACTIVE = (
-    "summaries are sentences picked without a model (extractive/1); a model's would say other things"
+    "summaries are sentences picked without a model (extractive/1); a model would say it otherwise"
 )
 WITHOUT = "no summarizer: where a summary was wanted, the strategy took its next step instead"
 

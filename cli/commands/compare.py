@@ -1,0 +1,96 @@
+"""``ctxlog compare``"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from cli.opening import opened
+from cli.options import complete_session, settings_of
+from cli.output import output
+
+Summarizer = Literal["extractive", "none"]
+
+_PATIENCE = 2.0
+"""Seconds after which it says how far it is."""
+
+
+def command(
+    ctx: typer.Context,
+    sessions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="S...",
+            help="Sessions: key, id, its first 4 characters, title, or last.",
+            autocompletion=complete_session,
+        ),
+    ],
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option("--strategy", "-s", metavar="SPEC", help="One more strategy; repeatable."),
+    ] = None,
+    preset: Annotated[
+        list[str] | None,
+        typer.Option("--preset", metavar="NAME", help="What a known agent does, or all of them."),
+    ] = None,
+    prices: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prices",
+            metavar="TABLE",
+            help="Per million tokens: in=3,cached=0.3,write=3.75,out=15.",
+        ),
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option("--window", metavar="N", min=1, help="Tokens the model can take.")
+    ] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="The table as CSV.")] = False,
+    summarizer: Annotated[
+        Summarizer, typer.Option("--summarizer", help="What writes summaries; no key.")
+    ] = "extractive",
+) -> None:
+    """What other strategies would have cost, kept and lost on recorded sessions.
+
+    Against observed, the contexts as they really were: tokens sent and the largest context; what a
+    cache of the provider could have read, and how often its prefix broke; the cost where a cache
+    read costs a tenth and a write a quarter more, and without any discount; calls that could be
+    sent as they were; and how much of what later answers used, five calls back or more, was still
+    there. What-ifs keep the recorded messages. Without --strategy a few usual ones are taken.
+
+    Example: ctxlog compare last --strategy truncate:turns=20 --strategy clear:keep=3
+    """
+    import time
+
+    from cli.comparing import compared, prices_of, specs_of
+    from cli.naming import session_key, short_names
+    from cli.render_compare import csv_text, render_compare
+    from eventlog.errors import InputRefused
+    from projections.sessions import session_states
+
+    out = output(ctx)
+    if as_csv and out.as_json:
+        raise InputRefused("either --csv or --json")
+    started = told = time.monotonic()
+
+    def progress(done: int, runs: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - started > _PATIENCE and now - told > _PATIENCE and done < runs:
+            told = now
+            out.note(f"{done} of {runs} runs")
+
+    specs = specs_of(strategy or (), preset or ())
+    tables = [prices_of(text) for text in prices or ()]
+    with opened(settings_of(ctx)) as live:
+        keys = [session_key(live, name) for name in sessions]
+        names = short_names(state.key for state in session_states(live))
+        data = compared(
+            live, keys, specs, summarizer, prices=tables, window=window, progress=progress
+        )
+    if as_csv:
+        out.write(csv_text(data))
+        for warning in data.warnings:
+            out.note(f"! {warning}")
+    else:
+        out.show(data, render_compare(data, out.style, names))

@@ -1,0 +1,153 @@
+"""Many strategies over sessions, as data: one row each, and what was lost and needed later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cli.models_whatif import CompareData, NeededData, PricesData, StrategyData
+from cli.strategies import SummarizerName, blaming, label, strategies_of, summarizer
+from eventlog import StreamKey
+from eventlog.errors import InputRefused
+from projections import Live, tokens
+from projections.compare import compare
+from projections.comparison import Comparison, Row
+from projections.metrics.prices import Prices
+from projections.observed import OBSERVED
+from projections.recording import recording
+from projections.strategies.presets import PRESETS
+
+USUAL = ("none", "truncate", "compress", "cut", "clear", "compact")
+"""What is compared when nothing is named."""
+
+_PRICES = {"in": "input", "cached": "cache_read", "write": "cache_write", "out": "output"}
+
+
+def specs_of(typed: Sequence[str], presets: Sequence[str]) -> list[str]:
+    """All that is to be compared, each once, in the order in which it was typed.
+
+    Raises InputRefused for a preset that there is not.
+    """
+    found = [text.strip() for text in typed]
+    for name in presets:
+        if name == "all":
+            found += PRESETS
+        elif name in PRESETS:
+            found.append(name)
+        else:
+            raise InputRefused(f"no preset {name!r}; there are all, {', '.join(PRESETS)}")
+    return list(dict.fromkeys(spec for spec in found or USUAL if spec != OBSERVED))
+
+
+def prices_of(text: str) -> Prices:
+    """A price table, per million tokens: ``in=3,cached=0.3,write=3.75,out=15``.
+
+    Without ``cached`` and ``write`` these cost what the input costs. Raises InputRefused.
+    """
+    given: dict[str, float] = {}
+    for pair in text.split(","):
+        key, equals, value = (piece.strip() for piece in pair.partition("="))
+        if not equals or key not in _PRICES:
+            raise InputRefused(
+                f"--prices: {pair.strip()!r} is none of in=…, cached=…, write=…, out=… "
+                "(per million tokens)"
+            )
+        try:
+            given[key] = float(value)
+        except ValueError:
+            raise InputRefused(f"--prices: {key}={value!r} is no number") from None
+        if not 0 <= given[key] < float("inf"):
+            raise InputRefused(f"--prices: {key}={value} is no price")
+    if missing := [key for key in ("in", "out") if key not in given]:
+        raise InputRefused(f"--prices: {' and '.join(missing)} is missing")
+    given = {"cached": given["in"], "write": given["in"], **given}
+    return Prices(
+        name=text.replace(" ", ""),
+        input=given["in"],
+        cache_read=given["cached"],
+        cache_write=given["write"],
+        output=given["out"],
+        currency="given",
+    )
+
+
+def compared(
+    live: Live,
+    keys: Sequence[StreamKey],
+    specs: Sequence[str],
+    name: SummarizerName,
+    *,
+    prices: Sequence[Prices] = (),
+    window: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> CompareData:
+    """Every strategy on every session. Raises InputRefused."""
+    counting = tokens.counter()
+    named = [strategies_of(spec) for spec in specs]
+    recordings = [recording(live.log.read(key), counting) for key in dict.fromkeys(keys)]
+    for each in recordings:
+        if not any(step.kind == "call" for step in each.steps):
+            raise InputRefused(f"{each.key} has no call of a model, so there is nothing to compare")
+    with blaming([strategy for each in named for strategy in each]):
+        found = compare(
+            recordings,
+            named,
+            counting,
+            summarizer(name, counting),
+            window,
+            tuple(prices) or None,
+            progress=progress,
+        )
+    return _data(found, [OBSERVED, *specs], name)
+
+
+def _data(found: Comparison, typed: Sequence[str], name: SummarizerName) -> CompareData:
+    rows = [_row(row, text) for row, text in zip(found.rows, typed, strict=True)]
+    used = any(row.summaries or row.needs_summary for row in found.rows[1:])
+    said = label(name, used)
+    return CompareData(
+        sessions=list(found.sessions),
+        counter=found.counter,
+        baseline=found.baseline,
+        window=found.options.window,
+        prices=[PricesData(name=p.name, relative=not p.currency) for p in found.options.prices],
+        distances=list(found.distances),
+        strategies=rows,
+        needed=_needed(found, typed),
+        winners=list(found.winners),
+        calibration=list(found.calibration),
+        warnings=[*found.warnings, *([said] if said else [])],
+    )
+
+
+def _row(row: Row, typed: str) -> StrategyData:
+    fields = {key: value for key, value in dict(row).items() if key in StrategyData.model_fields}
+    lost = sum(len(measured.recall.lost) for measured in row.sessions)
+    return StrategyData.model_validate(
+        {**fields, "strategy": typed, "spec": row.strategy, "lost": lost}
+    )
+
+
+def _needed(found: Comparison, typed: Sequence[str]) -> list[NeededData]:
+    """What was lost, once each, the ones that tools were called with and the far ones first."""
+    known: dict[tuple[str, int, str, str], NeededData] = {}
+    for row, name in zip(found.rows, typed, strict=True):
+        for measured in row.sessions:
+            for lost in measured.recall.lost:
+                key = (measured.session, lost.call, lost.kind, lost.text)
+                if key not in known:
+                    known[key] = NeededData(
+                        session=measured.session,
+                        call=lost.call,
+                        kind=lost.kind,
+                        text=lost.text,
+                        item=lost.item,
+                        distance=lost.distance,
+                        in_arguments=lost.in_arguments,
+                        lost_by=[],
+                    )
+                known[key].lost_by.append(name)
+    order = {session: number for number, session in enumerate(found.sessions)}
+    return sorted(
+        known.values(),
+        key=lambda one: (not one.in_arguments, -one.distance, order[one.session], one.call),
+    )

@@ -1,0 +1,373 @@
+"""Two contexts of one session against each other, as data."""
+
+from __future__ import annotations
+
+from collections import Counter as Bag
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from cli.models_whatif import (
+    AnchorCount,
+    DecidedData,
+    DiffData,
+    DiffRow,
+    LostAnchorData,
+    PrefixData,
+    SideData,
+    SumData,
+)
+from cli.naming import place, ref_of
+from cli.saying import preview, who
+from cli.strategies import SummarizerName, label, strategies_of
+from cli.whatifs import FORCED, make, recorded
+from cli.windows import full_text, items_at, tool_names
+from cli.words import first_difference, word_diff
+from eventlog.errors import InputRefused, NoContext
+from projections import Live, tokens
+from projections.anchors import KINDS, Kind, item_anchors
+from projections.diff import Became, Diff, Line, LostAnchor, diff
+from projections.items import Item
+from projections.materialize import original
+from projections.observed import OBSERVED
+from projections.references import Reference
+from projections.strategies.none import NoStrategy
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One context, and how it came about."""
+
+    place: Reference
+    items: tuple[Item, ...]
+    kind: Literal["as_sent", "as_folded", "what_if"]
+    spec: str = ""
+    became: Mapping[str, Became] = field(default_factory=dict)
+    decided: tuple[DecidedData, ...] = ()
+    summaries: int = 0
+
+    def data(self) -> SideData:
+        """As data."""
+        counting = tokens.counter()
+        return SideData(
+            ref=ref_of(self.place),
+            strategy=self.spec,
+            kind=self.kind,
+            items=len(self.items),
+            tokens=sum(tokens.count_item(counting, item) for item in self.items),
+            decided=list(self.decided),
+        )
+
+
+# -- which two ------------------------------------------------------------------------------------
+
+
+def two_places(live: Live, first: str, second: str | None) -> tuple[Reference, Reference]:
+    """The contexts that one reference or two name. Raises InputRefused and NotFound."""
+    one = place(live, first)
+    if second is not None:
+        own = f"{one.stream}{second}" if second.startswith("@") else second
+        other = place(live, own)
+        if other.stream != one.stream:
+            raise InputRefused(
+                f"two places of one session are compared, not {one.stream} and {other.stream}"
+            )
+        return one, other
+    if one.kind == "compaction":
+        return place(live, f"{one.stream}@k{one.number}^"), one
+    if one.kind == "call":
+        if one.number == 1:
+            raise InputRefused("c1 is the first call; there is none before it")
+        return place(live, f"{one.stream}@c{one.number - 1}"), one
+    raise InputRefused(
+        "name a second place, a compaction (S@k1), a call (S@c12), or --left and --right"
+    )
+
+
+def as_it_was(live: Live, where: Reference) -> Side:
+    """The context as it really was. Raises NoContext."""
+    items, kind = items_at(live, where)
+    if not items:
+        raise NoContext(str(where.stream), where.position)
+    return Side(where, tuple(items), kind)
+
+
+def compared(live: Live, left: Side, right: Side, words: bool = False) -> DiffData:
+    """The right context held against the left one."""
+    later = _later(live, _last(left, right))
+    found = diff(left.items, right.items, tokens.counter(), became=right.became, later=later)
+    of = _Named(left.items, right.items)
+    lost = _ranked([_lost(one, of, "right") for one in found.lost], of)
+    data = _data(live, left, right, found, of, [_row(line, of, words) for line in found.lines])
+    data.sums = _sums(found)
+    data.lost = lost
+    data.anchors = _counts(of, lost, two=False)
+    return data
+
+
+# -- two strategies -------------------------------------------------------------------------------
+
+
+def under(
+    live: Live,
+    where: Reference,
+    left: str | None,
+    right: str | None,
+    name: SummarizerName,
+    words: bool = False,
+) -> DiffData:
+    """What two strategies would have made at a place; one that is not named is what really was.
+
+    Raises InputRefused, NoContext.
+    """
+    sides: list[Side] = []
+    session = recorded(live, where)
+    for text in (left, right):
+        if text is None or text.strip() == OBSERVED:
+            sides.append(as_it_was(live, where))
+            continue
+        made = make(session, strategies_of(text), name)
+        if not made.items:
+            raise NoContext(str(where.stream), where.position)
+        sides.append(
+            Side(
+                where,
+                made.items,
+                "what_if",
+                text.strip(),
+                made.became(),
+                tuple(made.decided()),
+                made.summaries,
+            )
+        )
+    one, other = sides
+    whole = make(session, (NoStrategy(),), "none").items
+    data = _versus(live, one, other, whole, words)
+    data.teacher_forced = True
+    said = label(name, any(side.summaries for side in sides))
+    data.notes = [FORCED, *([said] if said else [])]
+    return data
+
+
+def _versus(live: Live, left: Side, right: Side, whole: Sequence[Item], words: bool) -> DiffData:
+    counting, later = tokens.counter(), _later(live, left.place)
+    ours = diff(whole, left.items, counting, became=left.became, later=later)
+    theirs = diff(whole, right.items, counting, became=right.became, later=later)
+    between = diff(left.items, right.items, counting)
+    of = _Named(left.items, right.items, whole)
+    rows = list(_rows(ours, theirs, of, words))
+    data = _data(live, left, right, between, of, rows)
+    data.left.sums, data.right.sums = _sums(ours), _sums(theirs)
+    data.lost = _both_lost(ours.lost, theirs.lost, of)
+    data.anchors = _counts(of, data.lost, two=True)
+    return data
+
+
+def _rows(ours: Diff, theirs: Diff, of: _Named, words: bool) -> Iterator[DiffRow]:
+    """The lines of both in the order of what was recorded; what is new stands by itself."""
+    rest = iter(theirs.lines)
+    for line in ours.lines:
+        if line.state == "new":
+            yield _new(line, of, "left")
+            continue
+        for other in rest:
+            if other.state == "new":
+                yield _new(other, of, "right")
+                continue
+            yield _pair(line, other, of, words)
+            break
+    for other in rest:
+        yield _new(other, of, "right")
+
+
+def _new(line: Line, of: _Named, side: Literal["left", "right"]) -> DiffRow:
+    item = of.left[line.item] if side == "left" else of.right[line.item]
+    on_left = side == "left"
+    said = preview(item)
+    return DiffRow(
+        item=line.item,
+        state="" if on_left else "new",
+        left_state="new" if on_left else "",
+        left=line.right if on_left else None,
+        right=None if on_left else line.right,
+        who=of.who(item),
+        preview=said,
+        left_preview=said if on_left else "",
+        right_preview="" if on_left else said,
+        tokens=line.right_tokens,
+        left_tokens=line.right_tokens if on_left else 0,
+        right_tokens=0 if on_left else line.right_tokens,
+    )
+
+
+def _pair(left: Line, right: Line, of: _Named, words: bool) -> DiffRow:
+    item = of.whole[left.item]
+    one, other = of.left.get(left.item), of.right.get(left.item)
+    return DiffRow(
+        item=left.item,
+        state=right.state,
+        left_state=left.state,
+        left=left.right,
+        right=right.right,
+        who=of.who(item),
+        preview=preview(item),
+        left_preview=preview(one) if one is not None and left.right is not None else "",
+        right_preview=preview(other) if other is not None and right.right is not None else "",
+        tokens=left.left_tokens,
+        left_tokens=left.right_tokens,
+        right_tokens=right.right_tokens,
+        by=right.by,
+        reason=right.reason or left.reason,
+        words=_words(one, other) if words and left.right != right.right else "",
+    )
+
+
+def _both_lost(
+    ours: Iterable[LostAnchor], theirs: Iterable[LostAnchor], of: _Named
+) -> list[LostAnchorData]:
+    left = {(one.kind, one.text): one for one in ours}
+    found = []
+    for one in theirs:
+        both = left.pop((one.kind, one.text), None) is not None
+        found.append(_lost(one, of, "both" if both else "right"))
+    found += [_lost(one, of, "left") for one in left.values()]
+    return _ranked(found, of)
+
+
+# -- what both kinds share ------------------------------------------------------------------------
+
+
+class _Named:
+    """The items by their ids, and who speaks in them."""
+
+    def __init__(
+        self, left: Sequence[Item], right: Sequence[Item], whole: Sequence[Item] | None = None
+    ) -> None:
+        self.left = {item.id: item for item in left}
+        self.right = {item.id: item for item in right}
+        self.whole = {item.id: item for item in whole} if whole is not None else self.left
+        self.order = {item: number for number, item in enumerate(self.whole)}
+        self.mentions: dict[tuple[str, str], list[Item]] = {}
+        for item in self.whole.values():
+            for anchor in item_anchors(item):
+                self.mentions.setdefault(anchor, []).append(item)
+        self._tools = tool_names([*(whole or ()), *left, *right])
+
+    def who(self, item: Item) -> str:
+        if item.kind != "tool_result":
+            return who(item)
+        named = (self._tools.get(call, "") for call in item.result_ids)
+        return item.tool_name or next((name for name in named if name), "") or "tool"
+
+
+def _data(
+    live: Live, left: Side, right: Side, between: Diff, of: _Named, rows: list[DiffRow]
+) -> DiffData:
+    return DiffData(
+        key=str(left.place.stream),
+        left=left.data(),
+        right=right.data(),
+        same=all(line.state == "kept" for line in between.lines),
+        sums=[],
+        rows=rows,
+        prefix=_prefix(between, of),
+        anchors=[],
+        lost=[],
+        teacher_forced=False,
+    )
+
+
+def _row(line: Line, of: _Named, words: bool) -> DiffRow:
+    left = of.left.get(line.item) if line.left is not None else None
+    right = of.right.get(line.item) if line.right is not None else None
+    item = left or right
+    assert item is not None
+    return DiffRow(
+        item=line.item,
+        state=line.state,
+        left=line.left,
+        right=line.right,
+        who=of.who(item),
+        preview=preview(item),
+        left_preview=preview(left) if left is not None else "",
+        right_preview=preview(right) if right is not None else "",
+        tokens=max(line.left_tokens, line.right_tokens),
+        left_tokens=line.left_tokens,
+        right_tokens=line.right_tokens,
+        by=line.by,
+        reason=line.reason,
+        words=_words(left, right) if words and line.state != "kept" else "",
+    )
+
+
+def _words(left: Item | None, right: Item | None) -> str:
+    if left is None or right is None:
+        return ""
+    return word_diff(full_text(left), full_text(right))
+
+
+def _sums(found: Diff) -> list[SumData]:
+    return [SumData(**one.model_dump()) for one in found.sums]
+
+
+def _prefix(found: Diff, of: _Named) -> PrefixData:
+    data = PrefixData(**found.prefix.model_dump())
+    if data.left_ends_at is not None and data.left_ends_at == data.right_ends_at:
+        left = full_text(of.left[data.left_ends_at])
+        right = full_text(of.right[data.left_ends_at])
+        data.character, data.left_text, data.right_text = first_difference(left, right)
+    return data
+
+
+def _lost(one: LostAnchor, of: _Named, by: Literal["left", "right", "both"]) -> LostAnchorData:
+    mentions = of.mentions[(one.kind, one.text)]
+    first = next((item for item in mentions if item.is_human), mentions[0])
+    behind = mentions[mentions.index(first) + 1 :]
+    return LostAnchorData(
+        kind=one.kind,
+        text=one.text,
+        item=first.id,
+        newest=one.item,
+        who=of.who(first),
+        state=one.state,
+        lost_by=by,
+        used_by=list(one.used_by),
+        uses=sum(item.role != "tool" for item in behind),
+    )
+
+
+def _ranked(lost: list[LostAnchorData], of: _Named) -> list[LostAnchorData]:
+    """By kind; what is used behind the place first, then what people said, then what was used."""
+
+    def rank(one: LostAnchorData) -> tuple[int, ...]:
+        kind = [*KINDS].index(cast(Kind, one.kind))
+        return (kind, -len(one.used_by), one.who != "user", -one.uses, of.order[one.item])
+
+    return sorted(lost, key=rank)
+
+
+def _counts(of: _Named, lost: Sequence[LostAnchorData], two: bool) -> list[AnchorCount]:
+    before = Bag(kind for kind, _ in of.mentions)
+    left = Bag(one.kind for one in lost if one.lost_by != "right")
+    right = Bag(one.kind for one in lost if one.lost_by != "left")
+    return [
+        AnchorCount(
+            kind=kind,
+            before=before[kind],
+            left_lost=left[kind] if two else None,
+            right_lost=right[kind],
+        )
+        for kind in KINDS
+        if before[kind]
+    ]
+
+
+def _last(left: Side, right: Side) -> Reference:
+    return max(left.place, right.place, key=lambda one: one.position)
+
+
+def _later(live: Live, where: Reference) -> list[Item]:
+    """The messages that came after a place, as they were recorded."""
+    events = live.log.read(where.stream, after=where.position, types=["message_appended"])
+    made = (original(event.position, {event.position: event}) for event in events)
+    return [item for item in made if item is not None]

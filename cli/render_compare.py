@@ -1,0 +1,194 @@
+"""A comparison of strategies as text and as CSV. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from cli.models_whatif import CompareData, NeededData, StrategyData
+from cli.safetext import display_width, safe_text
+from cli.style import Style, pad, pad_left, plural, short
+from projections.metrics.intervals import Interval
+
+_MOST = 12
+"""Literals that are shown; the JSON has all."""
+
+_LEAST_NAME = 14
+_GIVING_WAY = ("k", "valid", "breaks/call", "peak", "hit")
+"""What goes first where it is narrow, then all price tables but the first."""
+
+_COMMON = 4
+"""Strategies that are named for a literal."""
+
+
+def render_compare(data: CompareData, style: Style, names: Mapping[str, str]) -> Iterator[str]:
+    """The table, what was lost and needed, who wins or why nobody does, and what to beware of."""
+    sessions = ", ".join(names.get(key, key) for key in data.sessions)
+    calls = data.strategies[0].calls
+    front = f"{plural(len(data.sessions), 'session')}, {plural(calls, 'call')}"
+    yield style.paint(style.line(f"{front} · {sessions}", style.width), "bold")
+    yield from _table(data, style)
+    yield ""
+    yield from _needed(data, style, names)
+    yield ""
+    yield from _said(_winners(data), style)
+    for warning in data.warnings:
+        yield from _said(f"! {warning}", style)
+
+
+def _said(text: str, style: Style) -> Iterator[str]:
+    yield from textwrap.wrap(style.block(text), style.width, subsequent_indent="  ")
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+
+def _table(data: CompareData, style: Style) -> Iterator[str]:
+    columns = _columns(data)
+    widths = {title: max(map(display_width, [title, *cells])) for title, cells in columns.items()}
+    gone = [*_GIVING_WAY, *reversed([title for title in widths if title.startswith("cost")][1:])]
+    wanted = max(display_width(row.strategy) for row in data.strategies)
+    for title in gone:
+        if _room(style, widths) >= min(wanted, _LEAST_NAME):
+            break
+        del widths[title]
+    room = max(4, min(max(wanted, len("strategy")), _room(style, widths)))
+    head = [pad("strategy", room), *(pad_left(title, width) for title, width in widths.items())]
+    yield style.paint(style.translated("  ".join(head).rstrip()), "dim")
+    for number, row in enumerate(data.strategies):
+        cells = [pad_left(columns[title][number], width) for title, width in widths.items()]
+        name = style.line(row.strategy, room)
+        name += " " * max(0, room - display_width(name))
+        yield "  ".join([style.paint(name, "bold"), *cells]).rstrip()
+
+
+def _room(style: Style, widths: Mapping[str, int]) -> int:
+    return style.width - sum(widths.values()) - 2 * len(widths)
+
+
+def _columns(data: CompareData) -> dict[str, list[str]]:
+    rows = data.strategies
+    found = {
+        "tokens": [percent(row.tokens) for row in rows],
+        "peak": [short(row.peak) for row in rows],
+        "hit": [percent(row.hit_share) for row in rows],
+        "breaks/call": [decimal(row.breaks.value) for row in rows],
+    }
+    for number, prices in enumerate(data.prices):
+        if prices.relative:
+            title = f"cost {prices.name}"
+            found[title] = [percent(row.costs[number]) for row in rows]
+        else:
+            title = "cost" if len(data.prices) == 1 else f"cost {number + 1}"
+            found[title] = [f"{row.totals[number]:.4f}" for row in rows]
+    found["valid"] = [percent(row.valid) for row in rows]
+    found["recall far"] = [_share(row.far_recall) for row in rows]
+    found["k"] = [str(row.compactions) for row in rows]
+    if data.window is not None:
+        found["over"] = [str(row.overflow_calls or 0) for row in rows]
+    return found
+
+
+def percent(one: Interval) -> str:
+    """A share, with its interval where there is one."""
+    if one.value is None:
+        return "-"
+    behind = ""
+    if one.low is not None and one.high is not None:
+        behind = f" ({100 * one.low:.0f}-{100 * one.high:.0f})"
+    return f"{100 * one.value:.0f}%{behind}"
+
+
+def _share(one: Interval) -> str:
+    """A share of few things: with how many."""
+    if one.value is None:
+        return "-"
+    return f"{percent(one)} of {one.of:.0f}"
+
+
+def decimal(value: float | None) -> str:
+    """Two digits."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+# -- what was lost --------------------------------------------------------------------------------
+
+
+def _needed(data: CompareData, style: Style, names: Mapping[str, str]) -> Iterator[str]:
+    if not data.needed:
+        yield "nothing was lost that was needed later"
+        return
+    far = sum(one.in_arguments for one in data.needed)
+    title = (
+        f"lost, and needed later: {len(data.needed):,}, {far:,} of them in what a tool was given"
+    )
+    yield style.paint(style.line(title, style.width), "bold")
+    many = len(data.sessions) > 1
+    shown = data.needed[:_MOST]
+    where = [_where(one, names, many) for one in shown]
+    room = max(map(display_width, where))
+    total = len(data.strategies)
+    for one, place in zip(shown, where, strict=True):
+        start = f"  {pad(style.line(place, room), room)}  {pad(one.kind, 7)} "
+        space = style.width - display_width(start)
+        by = style.line(_by(one.lost_by, total), max(12, space // 2))
+        text = style.line(one.text, max(8, space - display_width(by) - 2))
+        yield f"{start}{text}{style.translated('  ')}{style.paint(by, 'dim')}"
+    if len(data.needed) > _MOST:
+        yield style.paint(style.block(f"  … {len(data.needed) - _MOST:,} more"), "dim")
+
+
+def _where(one: NeededData, names: Mapping[str, str], many: bool) -> str:
+    front = f"{names.get(one.session, one.session)}@" if many else ""
+    return f"{front}{one.item} → c{one.call}"
+
+
+def _by(names: Sequence[str], total: int) -> str:
+    if len(names) == total:
+        return "(all)"
+    more = len(names) - _COMMON
+    return f"({', '.join(names[:_COMMON])}{f' +{more}' if more > 0 else ''})"
+
+
+def _winners(data: CompareData) -> str:
+    said = [
+        f"{one.by}: {one.strategy}, {one.why}" for one in data.winners if one.strategy is not None
+    ]
+    nobody = dict.fromkeys(one.why for one in data.winners if one.strategy is None)
+    if nobody:
+        said.append(f"no winner is named where {'; '.join(nobody)}")
+    return "; ".join(said)
+
+
+# -- CSV ------------------------------------------------------------------------------------------
+
+_SHARES = (
+    *("tokens", "hit_share", "breaks", "valid", "far_recall", "argument_recall"),
+    *("written_files", "pinned"),
+)
+_COUNTS = (
+    *("calls", "cumulative", "peak", "rewritten", "compactions", "summaries", "needs_summary"),
+    *("over_budget", "overflow_calls", "headroom", "first_loss", "refetched", "lost"),
+)
+
+
+def csv_text(data: CompareData) -> str:
+    """One row a strategy; of shares the value, the interval and the denominator."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    heads = [f"{name}{end}" for name in _SHARES for end in ("", "_low", "_high", "_of")]
+    totals = [f"cost_{number}" for number in range(1, len(data.prices) + 1)]
+    writer.writerow(["strategy", *heads, *_COUNTS, *totals])
+    for row in data.strategies:
+        writer.writerow(_csv_row(row))
+    return text.getvalue().rstrip("\n")
+
+
+def _csv_row(row: StrategyData) -> list[object]:
+    cells: list[object] = [safe_text(row.strategy, newlines=False)]
+    for name in _SHARES:
+        one: Interval = getattr(row, name)
+        cells += [one.value, one.low, one.high, one.of]
+    return [*cells, *(getattr(row, name) for name in _COUNTS), *row.totals]
