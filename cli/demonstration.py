@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import textwrap
@@ -11,12 +12,15 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from cli.bringing import bring
-from cli.models import DemoData, LostData, WindowData
+from cli.diffs import under
+from cli.models import LostData, WindowData
+from cli.models_whatif import DemoData, DiffData
 from cli.naming import place, short_names
 from cli.opening import opened
 from cli.options import Settings
 from cli.output import Output
 from cli.paths import cache_folder, current_program, home, nearest
+from cli.render_diff import render_diff
 from cli.render_keep import render_import
 from cli.render_log import legend, render_log
 from cli.render_replay import render_items
@@ -37,6 +41,12 @@ NAME = "refund-rounding.jsonl"
 _AROUND = 6
 """Rows that are shown before and behind the compaction."""
 
+LEFT, RIGHT = "truncate:turns=5", "compress:keep_recent=6"
+"""Two strategies that are held against each other."""
+
+_PLANTED = 2
+"""Of each kind, how many of the literals that the session was made for are shown."""
+
 _BEGIN = 8
 """Lines that are shown of what is longer."""
 
@@ -49,13 +59,13 @@ def demonstrate(settings: Settings, out: Output) -> None:
             imported = bring(live.log, [str(transcript)], Options())
             bundled = nearest(transcript)
         key = StreamKey.parse(imported.files[0].sessions[0].key)
-        data = _collected(live, key, path, imported.new)
+        held = under(live, place(live, str(key)), LEFT, RIGHT, "extractive")
+        data = _collected(live, key, path, imported.new, held)
         if out.as_json:
             out.show(data, "")
             return
-        out.write(
-            "\n".join(_told(live, data, render_import(imported, out.style), bundled, out.style))
-        )
+        shown = render_import(imported, out.style)
+        out.write("\n".join(_told(live, data, held, shown, bundled, out.style)))
 
 
 def _database() -> Path:
@@ -70,7 +80,8 @@ def _database() -> Path:
     return Path(tempfile.mkdtemp(prefix="ctxlog-demo-")) / "ctxlog.db"
 
 
-def _collected(live: Live, key: StreamKey, path: str, new: int) -> DemoData:
+def _collected(live: Live, key: StreamKey, path: str, new: int, held: DiffData) -> DemoData:
+    planted = _planted()
     return DemoData(
         database=path,
         key=str(key),
@@ -78,7 +89,20 @@ def _collected(live: Live, key: StreamKey, path: str, new: int) -> DemoData:
         before=_window(live, f"{key}@k1^"),
         after=_window(live, f"{key}@k1"),
         lost=list(_lost(live, key)),
+        left=LEFT,
+        right=RIGHT,
+        strategies_lost=[
+            one
+            for one in held.lost
+            if any(one.kind == k and text in one.text for k, text in planted)
+        ],
     )
+
+
+def _planted() -> list[tuple[str, str]]:
+    """The literals that the session was made for: kind and text."""
+    text = (files("cli") / "demo" / "anchors.json").read_text("utf-8")
+    return [(one["kind"], one["text"]) for one in json.loads(text)]
 
 
 def _window(live: Live, reference: str) -> WindowData:
@@ -117,7 +141,12 @@ def _opening(rule: str) -> str:
 
 
 def _told(
-    live: Live, data: DemoData, imported: Iterable[str], bundled: str, style: Style
+    live: Live,
+    data: DemoData,
+    held: DiffData,
+    imported: Iterable[str],
+    bundled: str,
+    style: Style,
 ) -> Iterator[str]:
     """What the commands that are shown print; where it is cut, that is said."""
     key = StreamKey.parse(data.key)
@@ -151,18 +180,27 @@ def _told(
     yield _step(
         style,
         "What a person had said that is gone with k1, and where it came up again. This is the "
-        "demo's own look; no command prints it yet.",
+        f"demo's own look; `diff {name}@k1 --anchors` lists everything.",
     )
     for gone in data.lost:
         where = f"{gone.item} → {gone.again}" if gone.again else f"{gone.item}"
         start = f"  {pad(where, 11)} {pad(gone.kind, 7)} "
         yield start + style.line(gone.text, style.width - len(start))
+    yield _step(
+        style,
+        "The same recording under two other strategies: what truncation would have lost (<), "
+        "what a summary would have lost (>), and what both (x).",
+    )
+    yield type_(f"diff {name} --left {data.left} --right {data.right} --anchors")
+    lines = list(render_diff(held, style, anchors=True))
+    yield from _some(lines, _telling(lines), style, "line")
     yield _step(style, "Try it on this log:")
     yield style.block(f"  export CTXLOG_DB={nearest(Path(data.database))}")
     for line, meaning in (
         (f"show {name}@3", "the first message, in full"),
         (f"show {name}@c35 --context", "what call 35 was given, when it used curl"),
         (f"log {name} --at k1^", "the same session, seen from before k1"),
+        (f"compare {name}", "what six strategies would have cost and lost"),
     ):
         yield style.block(f"  {program} {pad(line, 27)}  # {meaning}")
     yield wrapped("And on your own sessions, without that variable:", style)
@@ -178,6 +216,34 @@ def _cut(lines: list[str], first: int, last: int, style: Style, unit: str) -> It
     yield from lines[first:last]
     if last < len(lines):
         yield _left_out(len(lines) - last, unit, style)
+
+
+def _telling(lines: Sequence[str]) -> set[int]:
+    """The head and the totals, and under each kind the first lines with what was planted."""
+    shown = set(range(lines.index("") if "" in lines else len(lines)))
+    title, found = 0, 0
+    for number, line in enumerate(lines):
+        if not line.startswith(" ") and " lost" in line and number not in shown:
+            title, found = number, 0
+        elif title and found < _PLANTED and any(text in line for _, text in _planted()):
+            shown |= {title, number}
+            found += 1
+    return shown
+
+
+def _some(lines: Sequence[str], shown: set[int], style: Style, unit: str) -> Iterator[str]:
+    """Some lines of an output, and how many are left out between them."""
+    gap = 0
+    for number, line in enumerate(lines):
+        if number not in shown:
+            gap += 1
+            continue
+        if gap:
+            yield _left_out(gap, unit, style)
+        yield line
+        gap = 0
+    if gap:
+        yield _left_out(gap, unit, style)
 
 
 def _left_out(count: int, unit: str, style: Style) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from cli import models
 from cli.models import ReplayData
 from projections.comparison import Calibrated, Winner
 from projections.metrics.intervals import Interval
@@ -220,3 +221,11 @@ class CompareData(BaseModel):
     calibration: list[Calibrated]
     warnings: list[str]
     teacher_forced: Literal[True] = True
+
+
+class DemoData(models.DemoData):
+    """``demo``, with what two other strategies would have lost of what it was made for."""
+
+    left: str
+    right: str
+    strategies_lost: list[LostAnchorData]

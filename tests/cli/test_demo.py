@@ -23,7 +23,7 @@ class TestDemo:
         text = self.shown(tmp_path, width)
         blocks = re.findall(r"^\$ ctxlog (.*)\n((?:(?!\n\n[A-Z]).|\n(?!\n[A-Z]))*)", text, re.M)
         assert [command.split()[0] for command, _ in blocks] == [
-            "import", "sessions", "log", "show", "replay",
+            "import", "sessions", "log", "show", "replay", "diff",
         ]  # fmt: skip
         for command, block in blocks:
             fresh = "new.db" if command.startswith("import") else "d.db"
@@ -42,7 +42,7 @@ class TestDemo:
     def test_what_is_to_be_tried_works(self, tmp_path: Path) -> None:
         text = self.shown(tmp_path)
         tried = re.findall(r"^  ctxlog (.*?) +# ", text, re.M)
-        assert len(tried) == 3
+        assert len(tried) == 4
         for command in tried:
             assert run(*shlex.split(command), "--db", tmp_path / "d.db").exit_code == 0
 
