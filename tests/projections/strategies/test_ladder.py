@@ -57,7 +57,7 @@ class TestLadder:
     @pytest.mark.parametrize(
         ("tokens", "expected"),
         [
-            (1400, ["clear"]),
+            (1500, ["clear"]),
             (800, ["clear", "truncate"]),
             (300, ["clear", "truncate", "cut"]),
             (25, ["clear", "truncate", "cut", "over_budget"]),
