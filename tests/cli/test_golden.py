@@ -37,6 +37,18 @@ COMMANDS: dict[str, list[str]] = {
     "replay": ["replay", "refunds-0001@c3"],
     "replay-anthropic": ["replay", "refunds-0001@c2", "--format", "anthropic"],
     "replay-text": ["replay", "refunds-0001@k1", "--format", "text"],
+    "replay-strategy": ["replay", "refunds-0001@c4", "--strategy", "clear:keep=0,at=model_call"],
+    "diff": ["diff", "refunds-0001@k1"],
+    "diff-anchors": ["diff", "refunds-0001@k1", "--anchors"],
+    "diff-call": ["diff", "refunds-0001@c2", "--prefix", "--side-by-side"],
+    "diff-word": ["diff", "refunds-0001@11", "@12", "--word"],
+    "diff-strategies": [
+        *("diff", "refunds-0001", "--left", "truncate:turns=1"),
+        *("--right", "cut:limit=40", "--at", "c4"),
+    ],
+    "compare": ["compare", "refunds-0001", "--strategy", "none", "--strategy", "truncate:turns=1"],
+    "compare-several": ["compare", "refunds-0001", "retry", "-s", "clear:keep=0", "--window", "99"],
+    "compare-csv": ["compare", "refunds-0001", "-s", "cut:limit=40", "--csv"],
     "stats": ["stats", "refunds-0001"],
     "verify": ["verify"],
     "verify-session": ["verify", "retry"],
@@ -52,7 +64,7 @@ COMMANDS: dict[str, list[str]] = {
     "import": ["import", "<folder>/talk.json", "--session", "talk", "--dry-run"],
     "demo": ["demo"],
 }
-ONLY_TEXT = {"export-openai", "export-markdown"}
+ONLY_TEXT = {"compare-csv", "export-openai", "export-markdown"}
 OWN_LOG = {"demo"}
 
 

@@ -116,6 +116,23 @@ NAME = str(KEY)
 
 FORMATS = ("openai", "anthropic", "responses", "json", "text")
 
+WHAT_IFS: list[list[str]] = [
+    ["diff", f"{NAME}@k1", "--anchors", "--prefix"],
+    ["diff", f"{NAME}@c2", "--side-by-side"],
+    ["diff", NAME, "--left", "observed", "--right", "cut:limit=20", "--word"],
+    ["diff", NAME, "--left", "truncate:turns=1", "--right", "clear:keep=0", "--anchors"],
+    [
+        "compare",
+        NAME,
+        "--preset",
+        "all",
+        "-s",
+        "cut:limit=20",
+        "-s",
+        "compress:max_messages=3,keep_recent=2",
+    ],
+    ["compare", NAME, "-s", "truncate:turns=1", "--prices", "in=1,out=2"],
+]
 COMMANDS: list[list[str]] = [
     [],
     ["sessions"],
@@ -132,6 +149,9 @@ COMMANDS: list[list[str]] = [
     ["show", f"{NAME}@c1", "--full"],
     *(["replay", NAME, "--format", form] for form in FORMATS),
     ["replay", f"{NAME}@c1"],
+    ["replay", NAME, "--strategy", "truncate:turns=1", "--format", "text"],
+    *WHAT_IFS,
+    ["compare", NAME, "-s", "cut:limit=20", "--csv"],
     ["stats", NAME],
     ["verify"],
     ["verify", NAME],
@@ -155,6 +175,11 @@ COMMANDS: list[list[str]] = [
     ["import", ".", "--format", "\x1b[2J"],
     ["fork", NAME, "--name", "\x1b[2J"],
     ["redact", "--pattern", "(\x1b[2J"],
+    ["diff", NAME, "--left", "\x1b[2J\u202e"],
+    ["replay", NAME, "--strategy", "cut:\x1b[2J=1"],
+    ["compare", NAME, "-s", "no\x1b[2J.py:f"],
+    ["compare", NAME, "--preset", "\x1b[2J"],
+    ["compare", NAME, "--prices", "in=\x1b[2J"],
 ]  # fmt: skip
 
 
@@ -205,7 +230,7 @@ class TestHostileLogs:
         elif code > 1:
             assert json.loads(err)["error"]["exit"] == code
 
-    @pytest.mark.parametrize("args", COMMANDS[:5], ids=named)
+    @pytest.mark.parametrize("args", [*COMMANDS[:5], *WHAT_IFS], ids=named)
     @pytest.mark.parametrize("more", [["--width", "60"], ["--width", "60", "--ascii"]])
     def test_long_lines_are_cut_to_the_terminal(
         self, args: list[str], more: list[str], db: Path
