@@ -1,9 +1,10 @@
 """Texts that should not be in a log: what a pattern finds, and secrets of known shapes.
 
 Secrets are found by the detectors of ``detect-secrets`` that know the shape of one provider's key
-each; those that go by entropy or by the word before it flag too much of what an agent reads. The
-text is scanned line by line in memory: no detector sees a file or a network, and a finding shows no
-more of a secret than its first characters.
+each, and by ours of the same form (``secret_shapes``); those that go by entropy or by the word
+before it flag too much of what an agent reads. The text is scanned line by line in memory: no
+detector sees a file or a network, and a finding shows no more of a secret than its first
+characters.
 
 What was found once is then looked for as it is (``literals``): every event of the streams whose
 bytes hold it is a finding too, in whatever encoding, binary parts included.
@@ -14,7 +15,7 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -85,12 +86,18 @@ class _Detector(Protocol):
 
 @functools.cache
 def detectors() -> dict[str, _Detector]:
-    """The detectors by name. Raises InputRefused when ``detect-secrets`` is not installed."""
+    """The detectors by name, ours as ``ctxlog:name``.
+
+    Raises InputRefused when ``detect-secrets`` is not installed.
+    """
     try:
-        return {
+        ours: Mapping[str, type[_Detector]]
+        ours = importlib.import_module("projections.secret_shapes").SHAPES
+        known = {
             name: getattr(importlib.import_module(f"detect_secrets.plugins.{name}"), cls)()
             for name, cls in DETECTORS.items()
         }
+        return known | {f"ctxlog:{name}": shape() for name, shape in ours.items()}
     except ImportError as error:
         raise InputRefused(f"secrets are found with detect-secrets: {error}") from None
 
