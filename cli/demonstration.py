@@ -11,7 +11,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from cli.bringing import bring
-from cli.models import DemoData, LostData, WindowData
+from cli.demo_data import DemoData, LostData, WindowData
 from cli.naming import place, short_names
 from cli.opening import opened
 from cli.options import Settings
