@@ -3,6 +3,21 @@
 An erased event keeps call ids, names of tools, what its source is counted by; some events are
 never erased (a redaction, the beginning of a fork), and the name of a session is none. A text that
 stands in one of these stays, and whoever erased it has to know.
+
+=============================  =====================================================
+kept                           read by
+=============================  =====================================================
+call ids                       pairing of calls with results, repairs, sub-agents
+tool names                     the rendering of a call in any dialect
+model                          a replayed request
+format                         statistics, which count by the rules of a format
+type and ids of its origin     the counts of the source
+pass id, who decided           undoing decisions, and telling them apart
+parent, occurred at            links between sessions; the chain covers the times
+a redaction, a fork's start    every reader, their reasons included
+=============================  =====================================================
+
+Other kept fields are spared (``eventlog.skeleton``): they go when the text stands in them.
 """
 
 from __future__ import annotations

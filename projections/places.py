@@ -70,6 +70,11 @@ def _is_ours(text: str, path: Path) -> bool:
     return name == "reason" and text in _REASONS
 
 
+def is_word(text: str) -> bool:
+    """Whether a text could be a word of a format, such as the name of a field."""
+    return _WORD.fullmatch(text) is not None
+
+
 # -- what reads a kept text ---------------------------------------------------------------------
 
 _CALL_IDS = frozenset({"call_id", "call_ids", "id", "old", "new", "parent_call", "pairs"})

@@ -191,6 +191,29 @@ class TestPatterns:
         assert len(matching(live, re.compile(r"one\ntwo"))) == 1
 
 
+class TestBinaryParts:
+    """Without these a secret in a picture's comment or in an attached file is not looked for."""
+
+    def picture(self, data: bytes) -> events.MessageAppended:
+        url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
+        part = {"type": "image_url", "image_url": {"url": url}}
+        return events.MessageAppended(
+            dialect="openai_chat", source="human", message={"role": "user", "content": [part]}
+        )
+
+    @pytest.mark.parametrize("size", [200, 40_000])
+    def test_a_text_inside_is_found_by_pattern_and_by_shape(self, live: Live, size: int) -> None:
+        noise = bytes(range(128, 256)) * (size // 128)
+        live.append(KEY, said("no"), self.picture(noise + f"\0key {GITHUB}".encode() + noise))
+        [found] = matching(live, re.compile("key ghp_[a-z0-9]{6}", re.IGNORECASE))
+        assert (found.position, found.item, found.texts) == (2, "2", ("key " + GITHUB[:10],))
+        assert [f.rule for f in secrets(live)] == ["github_token"]
+
+    def test_a_short_match_says_nothing_there(self, live: Live) -> None:
+        live.append(KEY, self.picture(b"\0 the pin is 4711 \0" + os.urandom(40_000)))
+        assert matching(live, re.compile(r"\b4711\b")) == []
+
+
 class TestTheTextItself:
     """Without these a secret is erased where a pattern reads it, and stays where it was encoded."""
 
