@@ -12,8 +12,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from cli.bringing import bring
+from cli.demo_data import LostData, WindowData
 from cli.diffs import under
-from cli.models import LostData, WindowData
 from cli.models_whatif import DemoData, DiffData
 from cli.naming import place, short_names
 from cli.opening import opened

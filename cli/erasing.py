@@ -10,15 +10,30 @@ from pydantic import BaseModel
 
 from cli.models import RedactData, RedactedTarget
 from cli.naming import session_key
+from eventlog import StreamKey
 from eventlog.errors import InputRefused
-from eventlog.redaction import Target
+from eventlog.redaction import Target, find_bytes
 from projections import Live, erasure, references
 from projections.carriers import family
 from projections.erasure import ErasurePlan
-from projections.findings import Finding, matching, secrets, standing
+from projections.findings import (
+    Finding,
+    Look,
+    ThoseWith,
+    find,
+    for_pattern,
+    for_secrets,
+    standing,
+    those_with_texts,
+)
+from projections.kept import kept
+from projections.places import LEAST, Place, is_word
 
 MANY = 20
 """Copies that go without their number being named."""
+
+NEEDLES = 50
+"""Texts for which the bytes of the file are searched; what is left of the log, for all of them."""
 
 _FEW = 5
 """Copies that are few in however short a session."""
@@ -34,11 +49,24 @@ class CommonData(BaseModel):
     events: int
 
 
+class KeptData(BaseModel):
+    """A place in which a text that was looked for stays."""
+
+    key: str
+    position: int
+    """0 for the name of the session."""
+    type: str
+    field: str
+    why: str
+
+
 class RedactionData(RedactData):
     """``redact``, with what is no copy"""
 
     common: CommonData
     """Not erased, not listed: boilerplate, or what stood there before the item came."""
+    kept: list[KeptData]
+    """Where what was looked for stays, since something needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +92,30 @@ class Doing:
     reason: str = ""
 
 
-def planned(live: Live, asked: Asked) -> tuple[list[ErasurePlan], list[Finding]]:
-    """The plans, one a session, and what they rest on where it was looked for.
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What would be erased, and what it rests on where it was looked for."""
+
+    plans: Sequence[ErasurePlan]
+    findings: Sequence[Finding] = ()
+    those_with: ThoseWith | None = None
+    """Tells where it stands; None where nothing was looked for."""
+    streams: Sequence[StreamKey] = ()
+    """In which it was looked for."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that were found and are long enough to be told from others by their bytes."""
+        texts = dict.fromkeys(text for finding in self.findings for text in finding.texts)
+        return [text for text in texts if len(text) >= LEAST]
+
+    def holds(self, text: str) -> bool:
+        """Whether a text holds something of what was looked for."""
+        return self.those_with is not None and bool(self.those_with([Place((), text)]))
+
+
+def planned(live: Live, asked: Asked) -> Planned:
+    """The plans, one a session.
 
     Raises InputRefused, StreamNotFound, ItemNotFound, Ambiguous.
     """
@@ -77,25 +127,27 @@ def planned(live: Live, asked: Asked) -> tuple[list[ErasurePlan], list[Finding]]
             raise InputRefused("items belong to a session: name it first")
         key = session_key(live, asked.session)
         items = references.items(live, key, asked.items)
-        return [erasure.plan(live, key, items, everywhere=asked.everywhere)], []
-    streams = None
+        return Planned([erasure.plan(live, key, items, everywhere=asked.everywhere)])
+    every = [info.key for info in live.log.streams()]
+    streams = every
     if asked.session is not None:
         streams = family(live, session_key(live, asked.session))
-    if asked.secrets:
-        found = secrets(live, streams)
-    else:
-        try:
-            expression = re.compile(asked.pattern)
-        except (re.error, OverflowError) as error:
-            raise InputRefused(f"--pattern is no regular expression: {error}") from None
-        found = matching(live, expression, streams)
-    if streams is None:
-        return erasure.plans(live, found), found
-    others = [info.key for info in live.log.streams() if info.key not in streams]
-    elsewhere = standing(live, found, others)
+    look = _look(asked)
+    found = find(live, look, streams)
+    elsewhere = standing(live, found, [key for key in every if key not in streams])
     if asked.everywhere:
-        return erasure.plans(live, [*found, *elsewhere]), [*found, *elsewhere]
-    return erasure.plans(live, found, elsewhere=elsewhere), found
+        found, elsewhere = [*found, *elsewhere], []
+    plans = erasure.plans(live, found, elsewhere=elsewhere)
+    return Planned(plans, found, look.and_literally(found), streams)
+
+
+def _look(asked: Asked) -> Look:
+    if asked.secrets:
+        return for_secrets()
+    try:
+        return for_pattern(re.compile(asked.pattern))
+    except (re.error, OverflowError) as error:
+        raise InputRefused(f"--pattern is no regular expression: {error}") from None
 
 
 def too_many(live: Live, plans: Sequence[ErasurePlan], doing: Doing) -> int:
@@ -116,11 +168,15 @@ def too_many(live: Live, plans: Sequence[ErasurePlan], doing: Doing) -> int:
     return 0
 
 
-def redact_data(
-    live: Live, plans: Sequence[ErasurePlan], findings: Sequence[Finding], doing: Doing
-) -> RedactionData:
-    """What the plans would do."""
-    why = {Target(f.stream, f.position): (f.rule, f.preview) for f in findings}
+def redact_data(live: Live, planned: Planned, doing: Doing) -> RedactionData:
+    """What the plans would do.
+
+    Raises InputRefused when the reason, which stays, holds what is to go.
+    """
+    if planned.holds(doing.reason):
+        raise InputRefused("--reason stays in the log, and it holds what is to be erased")
+    plans = planned.plans
+    why = {Target(f.stream, f.position): (f.rule, f.preview) for f in planned.findings}
     erased: list[RedactedTarget] = []
     copies: list[RedactedTarget] = []
     for plan in plans:
@@ -146,13 +202,16 @@ def redact_data(
             lines=sum(plan.common.lines for plan in plans),
             events=sum(plan.common.events for plan in plans),
         ),
+        kept=_kept(live, planned, doing, going=True),
     )
 
 
-def done(live: Live, plans: Sequence[ErasurePlan], data: RedactData, doing: Doing) -> None:
+def done(live: Live, planned: Planned, data: RedactionData, doing: Doing) -> None:
     """Erase what the plans name, and note in the data what became of it."""
     data.dry_run, data.scrubbed = False, True
-    for plan in plans:
+    # The bytes of the file are read once, when all is done.
+    needles = planned.texts[:NEEDLES]
+    for number, plan in enumerate(planned.plans, 1):
         made = erasure.apply(
             live,
             plan,
@@ -160,12 +219,56 @@ def done(live: Live, plans: Sequence[ErasurePlan], data: RedactData, doing: Doin
             by="ctxlog redact",
             with_copies=doing.with_copies,
             forget_source=doing.forget_source,
+            needles=needles if number == len(planned.plans) else (),
+            holds=planned.holds if planned.those_with is not None else None,
         )
         if made.redaction.position is not None:
             data.positions.append(f"{plan.stream}@{made.redaction.position}")
         data.forgotten += [str(source) for source in made.forgotten]
         data.scrubbed &= made.scrub.complete
-        data.residue += [f"{found.file} ({found.form})" for found in made.scrub.found]
+        if not (made.scrub.copies or made.scrub.named):
+            data.residue += [f"{found.file} ({found.form})" for found in made.scrub.found]
+    data.kept = _kept(live, planned, doing, going=False)
+    if needles:
+        data.kept += _unexplained(live, planned, doing, data)
+
+
+def _kept(live: Live, planned: Planned, doing: Doing, *, going: bool) -> list[KeptData]:
+    """Where what was looked for stays, before it is done and after."""
+    if planned.those_with is None:
+        return []
+    targets = {target for plan in planned.plans for target in plan.targets}
+    copies = {copy.target for plan in planned.plans for copy in plan.copies}
+    gone = (targets | copies if doing.with_copies else targets) if going else set()
+    besides = set() if doing.with_copies else copies
+    found = kept(live, planned.streams, planned.those_with, going=gone, besides=besides)
+    others = [info.key for info in live.log.streams() if info.key not in planned.streams]
+    if planned.texts:
+        literally = those_with_texts(planned.findings)
+        found += kept(live, others, literally, going=gone, besides=besides)
+    return [
+        KeptData(key=str(k.stream), position=k.position, type=k.type, field=k.field, why=k.why)
+        for k in found
+    ]
+
+
+def _unexplained(live: Live, planned: Planned, doing: Doing, data: RedactionData) -> list[KeptData]:
+    """Events whose bytes hold a text that was found, and that nothing else told of."""
+    told = {(each.key, each.position) for each in data.kept}
+    if not doing.with_copies:
+        told |= {(str(c.stream), c.position) for plan in planned.plans for c in plan.copies}
+    left: dict[tuple[str, int], KeptData] = {}
+    for text in planned.texts[:NEEDLES]:
+        if is_word(text):  # it is one of the format itself, such as "function"
+            continue
+        for copy in find_bytes(live.log, text):
+            place = str(copy.stream), copy.position
+            if place not in told and not (copy.type == "redacted" and data.kept):
+                why = "which no field shows as a text"
+                left[place] = KeptData(
+                    key=place[0], position=place[1], type=copy.type, field="bytes", why=why
+                )
+    return list(left.values())
 
 
 def _target(live: Live, target: Target, why: str, preview: str) -> RedactedTarget:

@@ -37,6 +37,8 @@ def new_file(path: str, *, force: bool = False) -> Iterator[TextIO]:
         # A full disk does not say which file it is that does not fit.
         if error.filename is None or error.filename == str(part):
             error.filename, error.filename2 = path, None
+            if not target.parent.is_dir():
+                error.strerror = f"there is no folder {target.parent}"
         raise
 
 

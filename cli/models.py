@@ -365,36 +365,3 @@ class ExportData(BaseModel):
     """Of the lossless format: over everything that was exported; of a whole log its head."""
     session_heads: dict[str, str] = {}
     """Of the lossless format: of each session that was named, its own."""
-
-
-class LostData(BaseModel):
-    """A literal that left the context with a compaction."""
-
-    kind: str
-    text: str
-    item: str
-    """Where it stood."""
-    again: str | None
-    """The item in which it came up again."""
-
-
-class WindowData(BaseModel):
-    """How big a context is."""
-
-    ref: str
-    items: int
-    tokens: int
-    """Estimated."""
-    first: str
-    """The beginning of its first item, on one line."""
-
-
-class DemoData(BaseModel):
-    """``demo``"""
-
-    database: str
-    key: str
-    new: int
-    before: WindowData
-    after: WindowData
-    lost: list[LostData]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from cli import models
+from cli import demo_data
 from cli.models import ReplayData
 from projections.comparison import Calibrated, Winner
 from projections.metrics.intervals import Interval
@@ -223,7 +223,7 @@ class CompareData(BaseModel):
     teacher_forced: Literal[True] = True
 
 
-class DemoData(models.DemoData):
+class DemoData(demo_data.DemoData):
     """``demo``, with what two other strategies would have lost of what it was made for."""
 
     left: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cli.models import ImportData, ImportedSession, RedactData, RedactedTarget, VerifyData
+from cli.models import ImportData, ImportedSession, VerifyData
 from cli.style import Style, named, plural
 
 _FILES = 40
@@ -65,32 +65,3 @@ def _session(session: ImportedSession, style: Style) -> str:
         words.append(f"{session.vanished:,} kept that the file lost")
     start = ", ".join(words) + "  "
     return start + named(session.key, style, max(style.width - len(start), 8))
-
-
-def render_redact(data: RedactData, style: Style) -> Iterator[str]:
-    """What was erased, or would be, and where else the text stands."""
-    if not data.erased:
-        yield "nothing to erase"
-        return
-    home = data.sessions[0] if len(data.sessions) == 1 else ""
-    done = "would be erased" if data.dry_run else "erased"
-    yield style.paint(
-        style.line(f"{plural(len(data.erased), 'event')} {done}  {home}".rstrip(), style.width),
-        "bold",
-    )
-    for target in data.erased:
-        yield style.line(_target(target, home), style.width)
-    if data.calls:
-        calls = ", ".join(call.removeprefix(f"{home}@") for call in data.calls)
-        yield style.line(f"seen by {plural(len(data.calls), 'call')}: {calls}", style.width)
-    if data.copies:
-        more = "" if data.dry_run else " still"
-        yield style.paint(f"The same text{more} stands in (--with-copies erases it too):", "bold")
-        for copy in data.copies:
-            yield style.line(_target(copy, home), style.width)
-
-
-def _target(target: RedactedTarget, home: str) -> str:
-    place = f"{target.key}@{target.position}".removeprefix(home)
-    words = [place, target.type.replace("_", " "), target.why, target.preview]
-    return "  " + " · ".join(word for word in words if word)

@@ -20,10 +20,13 @@ _PLACES = 6
 
 def render_redact(data: RedactionData, style: Style) -> Iterator[str]:
     """What was erased, or would be, and where else the text stands."""
-    if not data.erased:
-        yield "nothing to erase"
-        return
     home = data.sessions[0] if len(data.sessions) == 1 else ""
+    if not data.erased:
+        keys = {each.key for each in data.kept}
+        home = keys.pop() if len(keys) == 1 else home
+        yield style.line(f"nothing to erase  {home}".rstrip(), style.width)
+        yield from _kept(data, home, style)
+        return
     done = "would be erased" if data.dry_run else "erased"
     title = f"{plural(len(data.erased), 'event')} {done}  {home}".rstrip()
     yield style.paint(style.line(title, style.width), "bold")
@@ -45,13 +48,29 @@ def render_redact(data: RedactionData, style: Style) -> Iterator[str]:
             "other reasons, and stay there; --pattern erases them",
             style.width,
         )
+    yield from _kept(data, home, style)
+    for left in data.residue:
+        yield style.line(f"still in {left}", style.width)
+
+
+def _kept(data: RedactionData, home: str, style: Style) -> Iterator[str]:
+    """Where it stays, one row for all places of a kind."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in data.kept:
+        place = _place(each.key, each.position, home) if each.position else each.key
+        groups.setdefault((each.field, each.why), []).append(place)
+    verb = "would be kept" if data.dry_run and data.erased else "kept"
+    for (field, why), places in groups.items():
+        more = len(places) - _PLACES
+        where = ", ".join(places[:_PLACES]) + (f" and {more:,} more" if more > 0 else "")
+        yield style.line(f"{verb}: {field} of {where}, {why}", style.width)
 
 
 def _rows(targets: Sequence[RedactedTarget], home: str, style: Style) -> Iterator[str]:
     """One row for all events of a kind that hold the same; the first ten of them."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for target in targets:
-        place = f"{target.key}@{target.position}".removeprefix(home)
+        place = _place(target.key, target.position, home)
         kind = target.type.replace("_", " ")
         groups.setdefault((kind, target.why, target.preview), []).append(place)
     shown = list(groups.items())[:ROWS]
@@ -63,3 +82,7 @@ def _rows(targets: Sequence[RedactedTarget], home: str, style: Style) -> Iterato
     left = len(targets) - sum(len(places) for _, places in shown)
     if left:
         yield f"  {left:,} more, --json lists all"
+
+
+def _place(key: str, position: int, home: str) -> str:
+    return f"{'' if key == home else key}@{position}"

@@ -91,7 +91,8 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
     if inherited:
         own += f" of its own; {inherited:,} inherited ones are counted in the parent"
     yield "events", own
-    yield "items", f"{stats.items:,}"
+    erased = f", {stats.erased_items:,} of them erased" if stats.erased_items else ""
+    yield "items", f"{stats.items:,}{erased}"
     yield "messages", f"{stats.human_messages:,} of a person, {stats.answers:,} answers"
     yield "model calls", f"{stats.calls:,}"
     yield "tool calls", f"{stats.tool_calls:,}, {_without(stats.unanswered_tool_calls, 'result')}"
@@ -106,10 +107,12 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
     if stats.unrecognized:
         yield "not understood", plural(stats.unrecognized, "record")
     usage = stats.usage
+    # Some agents write the output of an answer before it is complete: then it is a lower bound.
+    least = "at least " if stats.output_is_partial else ""
     yield (
         "billed tokens",
         f"input {short(usage.input)}, cached {short(usage.cached)}, cache write "
-        f"{short(usage.cache_write)}, output {short(usage.output)} "
+        f"{short(usage.cache_write)}, output {least}{short(usage.output)} "
         f"({short(usage.reasoning)} reasoning)",
     )
     source = stats.source

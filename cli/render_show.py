@@ -77,7 +77,9 @@ def full_item(item: ItemData, style: Style) -> Iterator[str]:
     yield style.block(item.text)
 
 
-def render_event(data: EventData, style: Style, *, raw: bool = False) -> Iterator[str]:
+def render_event(
+    data: EventData, style: Style, *, raw: bool = False, program: str = "ctxlog"
+) -> Iterator[str]:
     """One event: what it is, where it stands, then its text."""
     name = data.number or (data.item.rendition if data.item is not None else str(data.position))
     kind = data.type.replace("_", " ")
@@ -93,7 +95,7 @@ def render_event(data: EventData, style: Style, *, raw: bool = False) -> Iterato
         yield from _substitutions(data.substitutions, style)
     elif not raw and data.call is not None:
         place = style.block(typed(f"{data.key.split('/', 2)[2]}@{data.number}"))
-        yield f"what it was given: ctxlog show {place} --context"
+        yield f"what it was given: {program} show {place} --context"
     else:
         yield style.block(json.dumps(data.event, ensure_ascii=False, indent=2))
 

@@ -26,7 +26,7 @@ from eventlog.log import EventLog
 from eventlog.needles import forms
 from eventlog.reading import PAGE
 from eventlog.recorded import StreamKey
-from eventlog.skeleton import skeleton_of
+from eventlog.skeleton import Holds, skeleton_of
 
 
 class Target(NamedTuple):
@@ -70,11 +70,13 @@ def redact(
     reason: str = "",
     by: str = "",
     entry_hashes: Mapping[Target, Mapping[str, str]] | None = None,
+    holds: Holds | None = None,
 ) -> RedactionResult:
     """Erase the text of events, all or none, and append a ``Redacted`` event to ``stream``.
 
     An inherited event is erased where it stands, so in every fork. ``entry_hashes`` gives, by
-    target, the entry hash for each call whose manifest names it. Follow it with ``scrub``.
+    target, the entry hash for each call whose manifest names it. ``holds`` says of a text that it
+    holds what is to go: then spared fields of the skeletons go too. Follow it with ``scrub``.
 
     Raises StreamNotFound, PositionNotFound, InputRefused for events that cannot be erased (a
     redaction, the beginning of a fork), and what ``append`` raises.
@@ -97,7 +99,7 @@ def redact(
         done = tuple(already.values())
         if not rows:
             return RedactionResult(None, (), done, 0)
-        skeletons = tuple(_skeleton(row, key, hashes[row.sequence]) for row in rows.values())
+        skeletons = tuple(_skeleton(row, key, hashes[row.sequence], holds) for row in rows.values())
         event = Redacted(item=item, reason=reason, by=by, targets=skeletons)
         prepared = log._prepare([event])
         # Derived tables are brought up to here first: between the two steps below, an erased event
@@ -168,10 +170,12 @@ def _row(log: EventLog, db: sqlite3.Connection, target: Target) -> _Row:
     return row
 
 
-def _skeleton(row: _Row, stream: StreamKey, hashes: Mapping[str, str]) -> Skeleton:
+def _skeleton(
+    row: _Row, stream: StreamKey, hashes: Mapping[str, str], holds: Holds | None
+) -> Skeleton:
     assert row.payload is not None
     try:
-        payload = skeleton_of(row.type, loads(row.payload))
+        payload = skeleton_of(row.type, loads(row.payload), holds)
     except (EventInvalid, AttributeError, LookupError, TypeError) as error:
         where = f"{row.owner} position {row.position}"
         raise InputRefused(f"{where} cannot be erased, it is unreadable: {error}") from None
@@ -195,7 +199,8 @@ class Copy(NamedTuple):
 def find_bytes(log: EventLog, needle: str) -> list[Copy]:
     """Every event whose stored payload, or whose binary part, holds the text in any of its forms.
 
-    The forms are those of ``needles``. Raises InputRefused for an empty text.
+    Its type and the time that its source wrote are looked at too, which no redaction erases. The
+    forms are those of ``needles``. Raises InputRefused for an empty text.
     """
     wanted = forms(needle)
     texts = [form.decode("utf-8", "replace") for form in wanted]
@@ -217,8 +222,9 @@ def _pages(log: EventLog) -> Iterator[list[tuple[Any, ...]]]:
             rows = (
                 log._ready()
                 .execute(
-                    "select sequence, stream, position, type, payload from events where "
-                    f"sequence > ? and payload is not null order by sequence limit {PAGE}",
+                    "select sequence, stream, position, type, type || char(10) || "
+                    "coalesce(occurred_at, '') || char(10) || coalesce(payload, '') from events "
+                    f"where sequence > ? order by sequence limit {PAGE}",
                     (last,),
                 )
                 .fetchall()

@@ -28,6 +28,7 @@ from eventlog.derived import Derived, Stamp
 from eventlog.errors import Busy, CtxlogError, DatabaseFault, ReadOnlyLog
 from eventlog.log import EventLog
 from eventlog.needles import forms
+from eventlog.recorded import StreamKey
 from eventlog.redaction import Copy, find_bytes
 
 _PATIENCE = 0.5
@@ -51,6 +52,8 @@ class ScrubResult:
     found: tuple[Residue, ...]
     copies: tuple[Copy, ...]
     """Events that still hold a needle: they were not erased, and no scrub removes them."""
+    named: tuple[StreamKey, ...]
+    """Streams whose own names hold a needle."""
     unknown: tuple[str, ...]
     """Derived tables of the file that this program was not given, so could not make anew."""
 
@@ -62,7 +65,8 @@ def scrub(
 
     Derived tables: those that the log was opened with, those given, and those in the file whose
     tables are named like them (``name`` or ``name_…``) are made anew. With others in the file the
-    scrub stays pending. It also stays pending when a needle is found and no event holds it.
+    scrub stays pending. It also stays pending when a needle is found and no event holds it, nor
+    the name of a stream.
 
     Raises Busy when a reader keeps the write-ahead log from being emptied (the scrub stays
     pending), ReadOnlyLog, and DatabaseFault when the files could not be read back.
@@ -80,12 +84,14 @@ def scrub(
         copies: list[Copy] = []
         for needle in needles if found else ():
             copies += find_bytes(log, needle)
-        complete = not unknown and (not found or bool(copies))
+        keys = [info.key for info in log.streams()] if found else []
+        named = tuple(key for key in keys if any(needle in str(key) for needle in needles))
+        complete = not unknown and (not found or bool(copies) or bool(named))
         if complete:
             with log.writing() as db:
                 # Not those that came meanwhile: their text may still be where this has been.
                 db.executemany("delete from scrubs where id = ? and requested_at = ?", noted)
-    return ScrubResult(complete, found, tuple(dict.fromkeys(copies)), unknown)
+    return ScrubResult(complete, found, tuple(dict.fromkeys(copies)), named, unknown)
 
 
 def is_pending(log: EventLog) -> bool:

@@ -4,6 +4,10 @@ Kept: items, what a decision covers and leaves, layouts, manifests, roles, sourc
 call id and tool name, usage, and where an imported event came from. Gone: text, arguments,
 definitions, parameters, reasons, the provider's own objects, and what an importer left unmapped.
 
+What is kept can be a text that somebody chose. With ``holds``, those of them that nothing reads
+but a person go too where it says so: ``SPARED``. The others stay, whatever they hold: call ids and
+tool names pair calls with results, a model is part of a request, a record of origin is counted.
+
 A message becomes its role and ``[redacted]``, part for part in its own dialect, so that ``12/1``
 still names a part and a context rendered from it is legal: calls stay with their ids and names and
 empty arguments, a signed thought becomes plain text, since no signature holds for other bytes.
@@ -25,6 +29,28 @@ REDACTED = "[redacted]"
 Payload = dict[str, Any]
 
 
+Holds = Callable[[str], bool]
+"""Whether a text holds something that is to be erased."""
+
+SPARED = frozenset(
+    {
+        "cleared",
+        "fell_back_from",
+        "file",
+        "finish_reason",
+        "foreign_session_id",
+        "label",
+        "response_id",
+        "rule",
+        "server_edited",
+        "strategy",
+        "task_type",
+        "trigger",
+    }
+)
+"""Kept fields that no fold, manifest or count reads by their value."""
+
+
 def skeleton(event: EventBase | codec.UnknownEvent) -> Payload:
     """The payload of the erased event; it decodes as the event's own type.
 
@@ -37,8 +63,11 @@ def skeleton(event: EventBase | codec.UnknownEvent) -> Payload:
     return skeleton_of(encoded.type, loads(encoded.payload))
 
 
-def skeleton_of(type_name: str, payload: Mapping[str, Any]) -> Payload:
-    """The same from a stored payload, in the shape in which it is stored."""
+def skeleton_of(type_name: str, payload: Mapping[str, Any], holds: Holds | None = None) -> Payload:
+    """The same from a stored payload, in the shape in which it is stored.
+
+    With ``holds``, what is spared and holds it goes too.
+    """
     if type_name in ("redacted", "session_forked"):
         raise EventInvalid(
             f"a {type_name} event is not erased: it holds no text, and others need it"
@@ -52,7 +81,22 @@ def skeleton_of(type_name: str, payload: Mapping[str, Any]) -> Payload:
         kept["by"] = {"name": by.get("name", "")}
     if isinstance(payload.get("origin"), dict) and type_name in codec.CLASSES:
         kept["origin"] = {"records": payload["origin"].get("records", [])}
+    if holds is not None:
+        _spare(kept, holds)
+        for new in kept.get("messages", ()) if type_name in _LEFT else ():
+            _spare(new, holds)
+        for each in kept.get("inserted", ()) if type_name in _LEFT else ():
+            _spare(each["message"], holds)
     return kept
+
+
+def _spare(kept: Payload, holds: Holds) -> None:
+    for name in SPARED & kept.keys():
+        value = kept[name]
+        if isinstance(value, list):
+            kept[name] = [REDACTED if isinstance(v, str) and holds(v) else v for v in value]
+        elif isinstance(value, str) and holds(value):
+            kept[name] = REDACTED
 
 
 _KEPT: dict[str, tuple[str, ...]] = {

@@ -19,6 +19,7 @@ from eventlog.errors import InputRefused, ItemNotFound, PositionNotFound, Source
 from eventlog.recorded import RecordedEvent, StreamKey
 from eventlog.redaction import RedactionResult, Target, redact
 from eventlog.scrub import ScrubResult, scrub
+from eventlog.skeleton import Holds
 from projections import copies
 from projections.affected import AffectedCall, calls_showing
 from projections.carriers import Carriers, family
@@ -140,12 +141,14 @@ def apply(
     forget_source: bool = False,
     entry_hashes: Mapping[Target, Mapping[str, Any]] | None = None,
     needles: Sequence[str] = (),
+    holds: Holds | None = None,
 ) -> Erasure:
     """Erase what a plan names, in one append to its stream, and scrub the file.
 
     ``with_copies`` erases the copies of the plan too (take those out that are to stay).
     ``forget_source`` drops the import keys of ``plan.sources``, whose sources are refused later.
-    ``needles`` are looked for in the bytes of the file afterwards.
+    ``needles`` are looked for in the bytes of the file afterwards. ``holds`` says of a text that it
+    holds what is to go: then it goes from labels and other fields that nothing computes with too.
 
     Raises what ``redact`` and ``scrub`` raise. What was erased stays erased when the scrub fails,
     which the next open then finishes.
@@ -163,6 +166,7 @@ def apply(
         reason=reason,
         by=by,
         entry_hashes=entry_hashes,
+        holds=holds,
     )
     forgotten = plan.sources if forget_source else ()
     for stream in forgotten:

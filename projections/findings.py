@@ -1,9 +1,10 @@
 """Texts that should not be in a log: what a pattern finds, and secrets of known shapes.
 
 Secrets are found by the detectors of ``detect-secrets`` that know the shape of one provider's key
-each; those that go by entropy or by the word before it flag too much of what an agent reads. The
-text is scanned line by line in memory: no detector sees a file or a network, and a finding shows no
-more of a secret than its first characters.
+each, and by ours of the same form (``secret_shapes``); those that go by entropy or by the word
+before it flag too much of what an agent reads. The text is scanned line by line in memory: no
+detector sees a file or a network, and a finding shows no more of a secret than its first
+characters.
 
 What was found once is then looked for as it is (``literals``): every event of the streams whose
 bytes hold it is a finding too, in whatever encoding, binary parts included.
@@ -14,15 +15,17 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.jsonvalue import loads
 from eventlog.recorded import RecordedEvent, StreamKey
+from eventlog.skeleton import skeleton_of
 from projections.literals import Literals
 from projections.live import Live
+from projections.places import LEAST, Place, inside, places, runs_in
 from projections.quotes import texts_in
 
 DETECTORS: dict[str, str] = {
@@ -83,36 +86,77 @@ class _Detector(Protocol):
     def analyze_string(self, string: str) -> Iterable[str]: ...
 
 
+Match = tuple[str, str, str]
+"""The rule, the preview, and the text itself."""
+
+Scan = Callable[[str], Iterable[Match]]
+
+ThoseWith = Callable[[Iterable[Place]], list[Place]]
+"""Tells the places among some in whose text it stands."""
+
+
 @functools.cache
 def detectors() -> dict[str, _Detector]:
-    """The detectors by name. Raises InputRefused when ``detect-secrets`` is not installed."""
+    """The detectors by name, ours as ``ctxlog:name``.
+
+    Raises InputRefused when ``detect-secrets`` is not installed.
+    """
     try:
-        return {
+        ours: Mapping[str, type[_Detector]]
+        ours = importlib.import_module("projections.secret_shapes").SHAPES
+        known = {
             name: getattr(importlib.import_module(f"detect_secrets.plugins.{name}"), cls)()
             for name, cls in DETECTORS.items()
         }
+        return known | {f"ctxlog:{name}": shape() for name, shape in ours.items()}
     except ImportError as error:
         raise InputRefused(f"secrets are found with detect-secrets: {error}") from None
 
 
-def matching(
-    live: Live, pattern: re.Pattern[str], streams: Iterable[StreamKey] | None = None
-) -> list[Finding]:
-    """Where a pattern matches: in the given streams' own events, or in the whole log."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is looked for."""
 
-    def scan(text: str) -> Iterator[_Match]:
+    scan: Scan
+    joined: bool
+    """Nothing of it reaches over a line end, so that many short texts can be scanned as one."""
+
+    def those_with(self, places: Iterable[Place]) -> list[Place]:
+        """The places in whose text it stands."""
+        some = list(places)
+        if self.joined and not any(self.scan("\n".join(place.text for place in some))):
+            return []
+        return [place for place in some if any(self.scan(place.text))]
+
+    def and_literally(self, found: Iterable[Finding]) -> ThoseWith:
+        """The same, and what was found already in whatever form (see ``literals``)."""
+        literally = those_with_texts(found)
+
+        def those_with(some: Iterable[Place]) -> list[Place]:
+            listed = list(some)
+            hits = {*self.those_with(listed), *literally(listed)}
+            return [place for place in listed if place in hits]
+
+        return those_with
+
+
+def for_pattern(pattern: re.Pattern[str]) -> Look:
+    """To look for what a pattern matches."""
+
+    def scan(text: str) -> Iterator[Match]:
         for found in pattern.finditer(text):
             line = text[max(0, found.start() - 20) : found.end() + 20]
-            yield pattern.pattern, " ".join(line.split())[:80], found[0]
+            if found[0]:
+                yield pattern.pattern, " ".join(line.split())[:80], found[0]
 
-    return _scan(live, streams, scan)
+    return Look(scan, joined=False)
 
 
-def secrets(live: Live, streams: Iterable[StreamKey] | None = None) -> list[Finding]:
-    """Secrets of known shapes: in the given streams' own events, or in the whole log."""
+def for_secrets() -> Look:
+    """To look for secrets of known shapes. Raises InputRefused without ``detect-secrets``."""
     known = detectors()
 
-    def scan(text: str) -> Iterator[_Match]:
+    def scan(text: str) -> Iterator[Match]:
         for line in text.splitlines():
             for piece in _pieces(line):
                 for name, detector in known.items():
@@ -120,7 +164,19 @@ def secrets(live: Live, streams: Iterable[StreamKey] | None = None) -> list[Find
                         for secret in _secrets(detector, piece):
                             yield name, masked(secret), secret
 
-    return _scan(live, streams, scan)
+    return Look(scan, joined=True)
+
+
+def matching(
+    live: Live, pattern: re.Pattern[str], streams: Iterable[StreamKey] | None = None
+) -> list[Finding]:
+    """Where a pattern matches: in the given streams' own events, or in the whole log."""
+    return find(live, for_pattern(pattern), streams)
+
+
+def secrets(live: Live, streams: Iterable[StreamKey] | None = None) -> list[Finding]:
+    """Secrets of known shapes: in the given streams' own events, or in the whole log."""
+    return find(live, for_secrets(), streams)
 
 
 def _pieces(line: str) -> Iterator[str]:
@@ -141,31 +197,88 @@ def masked(secret: str) -> str:
     return f"{shown}… ({len(secret)} characters)"
 
 
-_Match = tuple[str, str, str]
-"""The rule, the preview, and the text itself."""
+def find(live: Live, look: Look, streams: Iterable[StreamKey] | None = None) -> list[Finding]:
+    """Where something stands that an erasure can take away; no more than that is a finding.
 
-Scan = Callable[[str], Iterable[_Match]]
-
-
-def _scan(live: Live, streams: Iterable[StreamKey] | None, scan: Scan) -> list[Finding]:
+    What only stands in a call id or another name that has to stay is none (see ``kept``). Inside
+    binary parts no match of less than eight characters counts.
+    """
     wanted = list(streams) if streams is not None else [i.key for i in live.log.streams()]
     found: dict[tuple[StreamKey, int, str, str], Finding] = {}
+    binary = _blob_matches(live, look.scan)
     for event in _events(live, wanted):
+        before = len(found)
         for item, value in carried(event):
-            by_rule: dict[str, tuple[str, dict[str, None]]] = {}
+            matches: list[Match] = []
             for text in texts_in(value):
-                for rule, preview, match in scan(text):
-                    by_rule.setdefault(rule, (preview, {}))[1][match] = None
-            for rule, (preview, texts) in by_rule.items():
-                where = event.stream, event.position, item
-                found[*where, rule] = Finding(*where, rule, preview, tuple(texts))
+                matches += look.scan(text)
+                matches += [m for run in inside(text) for m in _long(look.scan(run))]
+            if len(found) == before:
+                matches += binary.get(event.sequence, ())
+            _add(found, event, item, matches)
+        if len(found) == before:
+            for item, names in _going(event, look.those_with):
+                _add(found, event, item, [m for place in names for m in look.scan(place.text)])
     places = {(finding.stream, finding.position) for finding in found.values()}
-    more = standing(live, found.values(), wanted)
+    more = standing(live, list(found.values()), wanted)
     order = {key: at for at, key in enumerate(wanted)}
     return sorted(
         [*found.values(), *(f for f in more if (f.stream, f.position) not in places)],
         key=lambda f: (order[f.stream], f.position),
     )
+
+
+def _add(
+    found: dict[tuple[StreamKey, int, str, str], Finding],
+    event: RecordedEvent,
+    item: str,
+    matches: Iterable[Match],
+) -> None:
+    by_rule: dict[str, tuple[str, dict[str, None]]] = {}
+    for rule, preview, match in matches:
+        by_rule.setdefault(rule, (preview, {}))[1][match] = None
+    for rule, (preview, texts) in by_rule.items():
+        where = event.stream, event.position, item
+        found[*where, rule] = Finding(*where, rule, preview, tuple(texts))
+
+
+def _long(matches: Iterable[Match]) -> Iterator[Match]:
+    for rule, _, match in matches:
+        if len(match) >= LEAST:
+            yield rule, masked(match), match
+
+
+def _blob_matches(live: Live, scan: Scan) -> dict[int, list[Match]]:
+    """What stands in binary parts, by the sequence of each event that refers to them."""
+    found: dict[int, list[Match]] = {}
+    for (address,) in live.log.query("select address from blobs").fetchall():
+        data = live.log.blob(address) or b""
+        matches = [match for run in runs_in(data) for match in _long(scan(run))]
+        if matches:
+            for sequence in _referring(live, address):
+                found.setdefault(sequence, []).extend(matches)
+    return found
+
+
+def _referring(live: Live, address: str) -> list[int]:
+    rows = live.log.query("select sequence from blob_references where address = ?", (address,))
+    return [sequence for (sequence,) in rows.fetchall()]
+
+
+def _going(event: RecordedEvent, those_with: ThoseWith) -> Iterator[tuple[str, list[Place]]]:
+    """The names in which something stands, by item, where erasing the event takes some away."""
+    hits = [(item, those_with(places(value))) for item, value in carried(event)]
+    count = sum(len(names) for _, names in hits)
+    if not count:
+        return
+    try:
+        left = skeleton_of(
+            event.type, loads(event.payload), lambda text: bool(those_with([Place((), text)]))
+        )
+    except (EventInvalid, AttributeError, LookupError, TypeError):
+        return
+    if len(those_with(places(left))) < count:
+        yield from ((item, names) for item, names in hits if names)
 
 
 def _events(live: Live, streams: Iterable[StreamKey]) -> Iterator[RecordedEvent]:
@@ -175,12 +288,13 @@ def _events(live: Live, streams: Iterable[StreamKey]) -> Iterator[RecordedEvent]
                 yield event
 
 
-def standing(live: Live, found: Iterable[Finding], streams: Iterable[StreamKey]) -> list[Finding]:
+def standing(live: Live, found: Collection[Finding], streams: Iterable[StreamKey]) -> list[Finding]:
     """Every event of some streams whose bytes hold one of the texts that were found."""
     rules = {text: f.rule for f in found for text in f.texts}
     literals = Literals(rules)
     if not literals:
         return []
+    those_with = those_with_texts(found)
     in_blobs = _in_blobs(live, literals)
     again: list[Finding] = []
     for event in _events(live, streams):
@@ -189,15 +303,25 @@ def standing(live: Live, found: Iterable[Finding], streams: Iterable[StreamKey])
             continue
         item = ""
         for name, value in carried(event):
-            # Names and ids are no texts: they stay when the event is erased.
             text = next(filter(None, map(literals.first_in, texts_in(value))), text)
             if text:
                 item = name
+                break
+        else:
+            # Names and ids are no texts: most stay when the event is erased.
+            for name, names in _going(event, those_with):
+                item, text = name, literals.first_in(names[0].text)
                 break
         if text:
             preview = masked(text)
             again.append(Finding(event.stream, event.position, item, rules[text], preview, (text,)))
     return again
+
+
+def those_with_texts(found: Iterable[Finding]) -> ThoseWith:
+    """Tells the places in which one of the texts that were found stands as it is."""
+    literals = Literals(text for finding in found for text in finding.texts)
+    return lambda some: [place for place in some if literals.first_in(place.text)]
 
 
 def _in_blobs(live: Live, literals: Literals) -> dict[int, str]:
@@ -207,10 +331,7 @@ def _in_blobs(live: Live, literals: Literals) -> dict[int, str]:
         data = live.log.blob(address)
         text = literals.first_in_bytes(data) if data is not None else ""
         if text:
-            rows = live.log.query(
-                "select sequence from blob_references where address = ?", (address,)
-            ).fetchall()
-            found.update((sequence, text) for (sequence,) in rows)
+            found.update((sequence, text) for sequence in _referring(live, address))
     return found
 
 
@@ -230,6 +351,6 @@ def carried(event: RecordedEvent) -> Iterator[tuple[str, Any]]:
         field = "messages" if kind == "context_compacted" else "inserted"
         for number, new in enumerate(data.get(field, ())):
             yield f"{event.position}.{number}", new
-        yield "", {name: value for name, value in data.items() if name != field}
+        yield "", {name: value for name, value in data.items() if name not in (field, "result")}
     else:
         yield "", data

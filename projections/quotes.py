@@ -42,7 +42,15 @@ _NAMES = frozenset(
         "type",
         "role",
         "name",
+        "new",
+        "old",
         "item",
+        "kind",
+        "format",
+        "source",
+        "ownership",
+        "parent_call",
+        "parent_session",
         "dialect",
         "call_id",
         "tool_call_id",
@@ -59,7 +67,9 @@ _NAMES = frozenset(
 )
 """Fields of events and messages whose text is a name or a seal."""
 
-_LISTS = frozenset({"blobs", "records", "manifest", "covered", "layout"})
+_LISTS = frozenset(
+    {"blobs", "call_ids", "covered", "dropped", "layout", "manifest", "records", "shown"}
+)
 """Fields that hold nothing but names."""
 
 _FREE = frozenset({"input", "rest", "metadata"})

@@ -9,6 +9,7 @@ import typer
 from cli.opening import opened
 from cli.options import ReferenceArgument, settings_of
 from cli.output import output
+from cli.paths import current_program
 
 if TYPE_CHECKING:
     from eventlog import StreamKey
@@ -45,9 +46,8 @@ def command(
         done = live.log.fork(child, parent, where.position, reason=reason)
     data = ForkData(key=str(child), parent=str(parent), at=where.position, position=done.first)
     out.show(data, out.style.block(str(child)))
-    out.note(
-        f"forked from {parent} after event {where.position}; see: ctxlog log {typed(str(child))}"
-    )
+    see = f"{current_program()} log {typed(str(child))}"
+    out.note(f"forked from {parent} after event {where.position}; see: {see}")
 
 
 def _free_name(parent: StreamKey, taken: set[StreamKey]) -> str:

@@ -56,7 +56,8 @@ def command(
     What was said is gone, that something was there stays: positions, sizes, digests and the chain
     still verify, and every call that saw it says that a part was erased since. Summaries and
     quotes of an item are listed; lines that many events hold are counted only. What --pattern or
-    --secrets finds goes from every event that holds it. A text that was imported could still be
+    --secrets finds goes from every event that holds it; where it stays, in a call id or in the
+    reason of a fork, is told, with exit code 1. A text that was imported could still be
     guessed and proved with the session's import key: --forget-source drops that. Backups and
     providers keep what they have.
 
@@ -71,20 +72,22 @@ def command(
     asked = Asked(session, items or (), pattern, secrets, everywhere)
     doing = Doing(with_copies, copies, forget_source, reason)
     with opened(settings_of(ctx), write=True) as live:
-        plans, findings = planned(live, asked)
-        data = redact_data(live, plans, findings, doing)
+        plan = planned(live, asked)
+        data = redact_data(live, plan, doing)
         if data.erased and not dry_run:
-            many = too_many(live, plans, doing)
+            many = too_many(live, plan.plans, doing)
             if many and yes:
                 raise _unsaid(many)
             if not yes:
                 _ask(out, "\n".join(render_redact(data, out.style)), many)
-            done(live, plans, data, doing)
+            done(live, plan, data, doing)
     out.show(data, render_redact(data, out.style))
     if data.sources and not data.forgotten:
         out.note("the import key could prove a guess of the text; --forget-source drops it")
     if not data.dry_run and not data.scrubbed:
         out.note("copies in the file are not gone yet; the next command tries again")
+        raise typer.Exit(FINDINGS)
+    if not dry_run and (data.kept or data.residue):
         raise typer.Exit(FINDINGS)
 
 

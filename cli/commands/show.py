@@ -9,6 +9,7 @@ import typer
 from cli.opening import opened
 from cli.options import ReferenceArgument, settings_of
 from cli.output import output
+from cli.paths import current_program
 
 
 def command(
@@ -45,4 +46,4 @@ def command(
                 out.note(f"note: event {note}")
         else:
             event = event_at(live, where)
-            out.show(event, render_event(event, out.style, raw=raw))
+            out.show(event, render_event(event, out.style, raw=raw, program=current_program()))

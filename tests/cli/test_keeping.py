@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import ROOT, data, run
+from running import ROOT, data, on_path, run
 from small_log import KEY, said, small_log
 
 from eventlog import EventLog
@@ -244,11 +244,12 @@ class TestFork:
         assert "that name is taken" in result.stderr
         assert result.stderr.count("\n") == 1
 
-    def test_what_to_type_next_can_be_typed(self, db: Path) -> None:
-        told = run("fork", NAME, "--name", "another try", "--db", db).stderr
+    def test_what_to_type_next_can_be_typed(self, db: Path, tmp_path: Path) -> None:
+        path = on_path(tmp_path)
+        told = run("fork", NAME, "--name", "another try", "--db", db, PATH=path).stderr
         words = shlex.split(told.rpartition("ctxlog ")[2])
         assert data(*words, "--db", db)["key"] == "ann/bot/another try"
-        called = run("show", "another try@c1", "--db", db).stdout
+        called = run("show", "another try@c1", "--db", db, PATH=path).stdout
         words = shlex.split(called.rpartition("ctxlog ")[2])
         assert data(*words, "--db", db)["ref"] == "c1"
 

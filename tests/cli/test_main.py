@@ -248,7 +248,7 @@ class TestErrors:
         out = tmp_path / "none" / "x.json"
         result = run(*command, "--out", out, "--db", db)
         assert result.exit_code == 3
-        assert result.stderr == f"ctxlog: No such file or directory: {out.parent}\n"
+        assert result.stderr == f"ctxlog: there is no folder {out.parent}: {out}\n"
 
     @pytest.mark.parametrize(
         ("error", "code", "said"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -128,3 +129,77 @@ class TestLists:
         assert data(*args)["common"] == {"lines": 1, "events": 8}
         assert data(*args)["copies"] == []
         assert "1 line of it stands in 8 events for other reasons" in run(*args).stdout
+
+
+class TestWhatStays:
+    """Without these a person reads "erased" and the secret is still in the file."""
+
+    WORD = "hunter2secret"
+
+    def test_the_reason_of_a_fork_is_told_and_the_rest_goes(self, tmp_path: Path) -> None:
+        path = tmp_path / "fork.db"
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, said("user", f"it is {self.WORD}"), said("user", "b"))
+        run("fork", "vault@2", "--name", "away", "--reason", f"from {self.WORD}", "--db", path)
+        done = run("redact", "--pattern", self.WORD, "--yes", "--db", path)
+        assert done.exit_code == 1
+        assert "1 event erased" in done.stdout
+        assert "kept: reason of ann/bot/away@3, which is never erased" in done.stdout
+        again = run("redact", "--pattern", self.WORD, "--yes", "--db", path)
+        assert again.exit_code == 1
+        assert again.stdout.startswith("nothing to erase ann/bot/away\nkept: reason of @3")
+
+    def test_nothing_is_said_to_stay_where_nothing_does(self, tmp_path: Path) -> None:
+        path = tmp_path / "clean.db"
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, said("user", self.WORD))
+        done = run("redact", "--pattern", self.WORD, "--yes", "--db", path, "--json")
+        assert done.exit_code == 0
+        assert json.loads(done.stdout)["data"]["kept"] == []
+        assert self.WORD.encode() not in path.read_bytes()
+
+    def test_a_dry_run_says_it_before_and_is_no_failure(self, tmp_path: Path) -> None:
+        path = self.with_a_call(tmp_path)
+        shown = run("redact", "--pattern", self.WORD, "--dry-run", "--db", path)
+        assert shown.exit_code == 0
+        assert "would be kept: call id of @2, which pairs calls with results" in shown.stdout
+
+    def with_a_call(self, folder: Path) -> Path:
+        path = folder / "call.db"
+        asked = said("assistant", "b", tool=f"x-{self.WORD}")
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, said("user", self.WORD), asked)
+        return path
+
+    def test_an_id_stays_and_its_event_is_not_erased_for_it(self, tmp_path: Path) -> None:
+        path = self.with_a_call(tmp_path)
+        done = run("redact", "--pattern", self.WORD, "--yes", "--db", path, "--json")
+        told = json.loads(done.stdout)["data"]
+        assert done.exit_code == 1
+        assert [target["position"] for target in told["erased"]] == [1]
+        assert [(each["position"], each["field"]) for each in told["kept"]] == [(2, "call id")]
+
+    def test_the_name_of_a_session_is_told_and_no_scrub_waits_for_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "name.db"
+        with open_log(path, durability="normal") as live:
+            live.append(f"ann/bot/{self.WORD}", said("user", self.WORD))
+        done = run("redact", "--pattern", self.WORD, "--yes", "--db", path)
+        assert done.exit_code == 1
+        assert "kept: name of ann/bot/hunter2secret" in done.stdout
+        assert "next command tries again" not in done.stderr
+
+    def test_a_copy_that_was_listed_is_no_finding(self, tmp_path: Path) -> None:
+        path = tmp_path / "two.db"
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, said("user", self.WORD))
+            live.append("ann/bot/other", said("user", self.WORD))
+        done = run("redact", "vault", "--pattern", self.WORD, "--yes", "--db", path)
+        assert done.exit_code == 0
+        assert "still stands in 1 other event" in done.stdout
+
+    def test_a_reason_that_would_bring_it_back_is_refused(self, tmp_path: Path) -> None:
+        path = self.with_a_call(tmp_path)
+        args = ["redact", "--pattern", self.WORD, "--yes", "--reason", f"had {self.WORD}"]
+        refused = run(*args, "--db", path)
+        assert refused.exit_code == 2
+        assert "--reason stays in the log" in refused.stderr

@@ -6,7 +6,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from projections.metrics.prices import CACHED, Prices
 from projections.recording import Recording
 from projections.strategies import parse
 from projections.tokens import Counter, counter
-from projections.whatif import Runner
 
 COUNTING = counter()
 SPECS = (
@@ -263,26 +261,3 @@ class TestSameBytes:
     def test_the_result_is_json_and_back(self) -> None:
         found = compared(2)
         assert Comparison.model_validate_json(found.model_dump_json()) == found
-
-
-class TestSpeed:
-    """Without this the metrics look through whole contexts at each call."""
-
-    @pytest.mark.slow
-    def test_all_metrics_are_within_four_times_of_the_what_ifs(self) -> None:
-        given_session = long_session(140).recording()
-        assert sum(step.kind == "item" for step in given_session.steps) > 1_000
-        specs = [*SPECS[:6], "clear:keep=3", "cut:limit=400", "mask:n=10,polling=5", "clear | cut"]
-
-        def alone() -> float:
-            start = time.perf_counter()
-            for spec in specs:
-                Runner(given_session, parse(spec), COUNTING).run()
-            return time.perf_counter() - start
-
-        def whole() -> float:
-            start = time.perf_counter()
-            compare([given_session], specs, COUNTING)
-            return time.perf_counter() - start
-
-        assert min(whole() for _ in range(3)) <= 4 * min(alone() for _ in range(3))

@@ -18,6 +18,7 @@ from eventlog.redaction import Target, redact
 from projections import open_log
 from projections.findings import DETECTORS, detectors, masked, matching, secrets, standing
 from projections.live import Live
+from projections.secret_shapes import SHAPES
 
 KEY = StreamKey("local", "agent", "s")
 OTHER = StreamKey("local", "agent", "s2")
@@ -25,6 +26,32 @@ OTHER = StreamKey("local", "agent", "s2")
 # Put together here, so that no scanner of repositories takes this file for a leak.
 GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 AWS = "AKIA" + "IOSFODNN7EXAMPLE"
+
+WORD = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0e1F2g3H4i5J6k7L8m9N0o1P2"
+MADE_UP = {
+    "anthropic": [f"sk-ant-{kind}-" + WORD + "-_AA" for kind in ("api03", "admin01", "oat01")],
+    "openai_project": ["sk-proj-" + WORD[:30] + "-_" + "T3Blbk" + "FJ" + "_-" + WORD[:30]],
+    "model_service": [
+        "sk-or-v1-" + "0a1b" * 16,
+        "gsk" + "_" + WORD[:52],
+        "xai" + "-" + WORD[:80],
+        "pplx" + "-" + WORD[:48],
+        "r8" + "_" + WORD[:37],
+    ],
+    "github_fine_grained": ["github" + "_pat_" + WORD[:22] + "_" + WORD[:59]],
+    "google": [
+        "AI" + "za" + WORD[:33] + "-_",
+        "ya" + "29." + WORD[:60],
+        "GOC" + "SPX-" + WORD[:28],
+    ],
+    "hugging_face": ["hf" + "_" + WORD[:34], "api" + "_org_" + WORD[:34]],
+    "npm_access": ["npm" + "_" + WORD[:36]],
+    "slack_app": [
+        "xa" + "pp-1-A0123ABCD-1234567890-" + "0a1b" * 16,
+        "xo" + "xe.xo" + "xp-1-" + WORD,
+        "xo" + "xd-" + WORD[:40] + "%2F",
+    ],
+}
 
 
 @pytest.fixture
@@ -54,6 +81,25 @@ class TestSecrets:
             (KEY, 2, "2", "github_token"): "ghp_… (40 characters)",
             (OTHER, 1, "1", "aws"): "AKIA… (20 characters)",
         }
+
+    @pytest.mark.parametrize("name", SHAPES)
+    def test_of_services_that_agents_talk_to(self, live: Live, name: str) -> None:
+        for number, key in enumerate(MADE_UP[name], 1):
+            live.append(KEY, said(f"export KEY='{key}'; run"))
+            found = {f.rule: f.texts for f in secrets(live) if f.position == number}
+            assert found[f"ctxlog:{name}"] == (key,)
+
+    def test_a_word_that_only_begins_like_one_is_none(self, live: Live) -> None:
+        words = [
+            "sk-ant-api03-short",
+            "github_pat_",
+            "AIzawa",
+            "hf_" + "x" * 20,
+            "npm_config_cache",
+        ]
+        words += ["shf_" + "x" * 40, "sk-anthropic-" + "y" * 60, "xapp-release-2024", "sk-or-v1-no"]
+        live.append(KEY, said(" ".join(words)))
+        assert secrets(live) == []
 
     def test_only_in_the_sessions_that_were_asked_for(self, live: Live) -> None:
         live.append(KEY, said(GITHUB))
@@ -89,7 +135,7 @@ class TestSecrets:
         assert secrets(live) == []
 
     def test_every_detector_that_is_named_is_there_and_none_goes_by_entropy(self) -> None:
-        assert detectors().keys() == DETECTORS.keys()
+        assert detectors().keys() == DETECTORS.keys() | {f"ctxlog:{name}" for name in SHAPES}
         assert not {"high_entropy_strings", "keyword", "ip_public"} & DETECTORS.keys()
 
     def test_nothing_is_asked_of_a_network(
@@ -143,6 +189,29 @@ class TestPatterns:
     def test_it_may_span_lines(self, live: Live) -> None:
         live.append(KEY, said("one\ntwo"))
         assert len(matching(live, re.compile(r"one\ntwo"))) == 1
+
+
+class TestBinaryParts:
+    """Without these a secret in a picture's comment or in an attached file is not looked for."""
+
+    def picture(self, data: bytes) -> events.MessageAppended:
+        url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
+        part = {"type": "image_url", "image_url": {"url": url}}
+        return events.MessageAppended(
+            dialect="openai_chat", source="human", message={"role": "user", "content": [part]}
+        )
+
+    @pytest.mark.parametrize("size", [200, 40_000])
+    def test_a_text_inside_is_found_by_pattern_and_by_shape(self, live: Live, size: int) -> None:
+        noise = bytes(range(128, 256)) * (size // 128)
+        live.append(KEY, said("no"), self.picture(noise + f"\0key {GITHUB}".encode() + noise))
+        [found] = matching(live, re.compile("key ghp_[a-z0-9]{6}", re.IGNORECASE))
+        assert (found.position, found.item, found.texts) == (2, "2", ("key " + GITHUB[:10],))
+        assert [f.rule for f in secrets(live)] == ["github_token"]
+
+    def test_a_short_match_says_nothing_there(self, live: Live) -> None:
+        live.append(KEY, self.picture(b"\0 the pin is 4711 \0" + os.urandom(40_000)))
+        assert matching(live, re.compile(r"\b4711\b")) == []
 
 
 class TestTheTextItself:
