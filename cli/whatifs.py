@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cli.models_whatif import DecidedData, WhatIfData
-from cli.naming import call_of, ref_of
+from cli.naming import call_of
 from cli.replays import FORMATS, own_dialect, rendered, request_data
 from cli.strategies import SummarizerName, blaming, label, spec_of, summarizer
+from cli.style import plural
+from cli.style import tokens as short_tokens
 from eventlog.errors import NoContext
 from projections import Live, tokens
 from projections.applying import Change
@@ -104,23 +106,24 @@ def replay_under(
     body, problems, notes = rendered(live, place, call, legal, form, own)
     data = request_data(place, "what_if", form, legal.items, legal.repairs, body)
     said = label(name, made.summaries > 0)
-    return (
-        WhatIfData(
-            **{**data.model_dump(), "notes": [FORCED, *([said] if said else []), *notes]},
-            strategy=made.spec,
-            decided=made.decided(),
-            recorded_tokens=_recorded_tokens(live, place),
-        ),
-        problems,
+    whole = WhatIfData(
+        **data.model_dump(),
+        strategy=made.spec,
+        decided=made.decided(),
+        recorded_tokens=_recorded_tokens(live, place),
     )
+    whole.notes = [FORCED, _told(whole), *([said] if said else []), *notes]
+    return whole, problems
+
+
+def _told(data: WhatIfData) -> str:
+    """What the strategy did, in one line."""
+    did = [f"{one.kind} {plural(one.items, 'item')}" for one in data.decided]
+    size = f"{short_tokens(data.tokens)} tokens, really {short_tokens(data.recorded_tokens)}"
+    return f"{data.strategy}: {', '.join(did) or 'nothing decided'}; {size}"
 
 
 def _recorded_tokens(live: Live, place: Reference) -> int:
     counting = tokens.counter()
     items = live.items(place.stream, place.position)
     return sum(tokens.count_item(counting, item) for item in items)
-
-
-def title(spec: str, place: Reference) -> str:
-    """A what-if as it is called on screen."""
-    return f"{spec} @{ref_of(place)}"

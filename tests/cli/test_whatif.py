@@ -11,6 +11,7 @@ import pytest
 from running import ROOT, data, process, run
 from small_log import small_log
 
+from cli.commands import compare
 from cli.safetext import display_width
 from cli.words import first_difference, word_diff
 
@@ -37,11 +38,16 @@ class TestReplay:
     def test_it_says_that_it_is_a_what_if(self, db: Path) -> None:
         result = run("replay", f"{NAME}@c4", "--strategy", "truncate:turns=1", "--db", db)
         assert "what-if: the recorded messages are kept" in result.stderr
+        assert "truncate:turns=1: dropped 3 items; " in result.stderr
         found = data("replay", f"{NAME}@c4", "--strategy", "truncate:turns=1", "--db", db)
         assert found["kind"] == "what_if"
         assert found["teacher_forced"] is True
         assert found["items"] == ["3", "10+start", "10", "13@20"]
         assert [one["kind"] for one in found["decided"]] == ["dropped"]
+
+    def test_the_text_names_the_strategy(self, db: Path) -> None:
+        args = ("replay", NAME, "--strategy", "cut:limit=9", "--format", "text")
+        assert "what-if, with cut:limit=9: " in run(*args, "--db", db).stdout.splitlines()[1]
 
     def test_what_was_recorded_is_not_touched(self, db: Path) -> None:
         before = run("head", "--db", db).stdout
@@ -205,6 +211,15 @@ class TestCompare:
             process(*args, home=tmp_path, env={"PYTHONHASHSEED": seed}).stdout for seed in "17"
         }
         assert len(found) == 1
+
+    def test_what_takes_long_tells_how_far_it_is(
+        self, demo: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(compare, "_PATIENCE", 0)
+        result = run("compare", "last", "-s", "none", "-s", "clear", "--db", demo)
+        assert "2 of 3 runs" in result.stderr
+        assert "runs" not in result.stdout
+        assert run("compare", "last", "-s", "none", "-q", "--db", demo).stderr == ""
 
     @pytest.mark.parametrize("width", [60, 80, 100])
     def test_lines_fit(self, demo: Path, width: int) -> None:
