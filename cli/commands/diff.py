@@ -20,7 +20,7 @@ def command(
     other: Annotated[
         str | None,
         typer.Argument(
-            metavar="[S@REF]",
+            metavar="OTHER",
             help="Another place in the same session, also as @REF.",
             autocompletion=complete_session,
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,29 @@ class TestCompare:
         ):
             shown = run(*args, *wide).stdout
             assert max(map(display_width, shown.splitlines())) <= width
+
+
+class TestHowItIsShown:
+    """Text that only a colour terminal can read is lost in a log of a build."""
+
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ("diff", "last@k1"),
+            ("diff", "last@k1", "--side-by-side"),
+            ("diff", "last", *TWO, "--anchors"),
+            ("diff", "last", *TWO, "--word"),
+            ("compare", "last", "-s", "clear"),
+        ],
+    )
+    def test_colour_and_ascii_change_no_line(self, args: tuple[str, ...], demo: Path) -> None:
+        plain = run(*args, "--db", demo).stdout
+        colored = run(*args, "--color", "always", "--db", demo).stdout
+        assert "\x1b[" in colored
+        assert re.sub(r"\x1b\[\d*m", "", colored) == plain
+        ascii_only = run(*args, "--ascii", "--db", demo).stdout
+        assert ascii_only.isascii()
+        assert max(map(len, ascii_only.splitlines())) <= 100
 
 
 class TestNamedStrategies:
