@@ -46,7 +46,10 @@ def render_diff(
     beside: bool = False,
 ) -> Iterator[str]:
     """What the two are, the totals by state, then what was asked for, else the rows."""
-    yield style.paint(heading(f"{_name(data.left)} → {_name(data.right)}", data.key, style), "bold")
+    front = f"{_name(data.left, data)} → {_name(data.right, data)}"
+    if data.teacher_forced and data.left.ref != "now":
+        front += f" at {data.left.ref}"
+    yield style.paint(heading(front, data.key, style), "bold")
     for note in data.notes:
         for line in _wrapped(note, style):
             yield style.paint(line, "dim")
@@ -65,9 +68,10 @@ def render_diff(
         yield from _rows(data, style)
 
 
-def _name(side: SideData) -> str:
-    where = f"@{side.ref}" if side.ref != "now" else "now"
-    return side.strategy or where
+def _name(side: SideData, data: DiffData) -> str:
+    if data.teacher_forced:
+        return side.strategy or "observed"
+    return f"@{side.ref}" if side.ref != "now" else "now"
 
 
 def _cell(count: int, size: int) -> str:
@@ -95,8 +99,8 @@ def _sides(data: DiffData, style: Style) -> Iterator[str]:
     left, right = _by_state(data.left.sums), _by_state(data.right.sums)
     yield style.paint(
         " " * 17
-        + pad(style.line(_name(data.left), room - 2), room)
-        + style.line(_name(data.right), room),
+        + pad(style.line(_name(data.left, data), room - 2), room)
+        + style.line(_name(data.right, data), room),
         "dim",
     )
     for state in SIGNS:
@@ -194,9 +198,9 @@ def _beside(data: DiffData, style: Style) -> Iterator[str]:
     room = (style.width - 3) // 2
     bar = style.translated("│")
     yield style.paint(
-        pad(style.line(_name(data.left), room), room)
+        pad(style.line(_name(data.left, data), room), room)
         + f" {bar} "
-        + style.line(_name(data.right), room),
+        + style.line(_name(data.right, data), room),
         "bold",
     )
     for row in data.rows:

@@ -94,6 +94,8 @@ class TestDiff:
         assert found == data("diff", NAME, "--left", "observed", "--right", "none", "--at", "c4",
                              "--db", db)  # fmt: skip
         assert found["left"]["strategy"] == ""
+        shown = run("diff", NAME, "--right", "none", "--at", "c4", "--db", db).stdout
+        assert shown.startswith("observed → none at c4 · ")
         assert found["teacher_forced"] is True
 
     def test_it_leaves_with_one_when_the_two_differ_and_that_is_asked_for(self, db: Path) -> None:
