@@ -291,6 +291,34 @@ class TestNamedStrategies:
         assert found["decided"]
         assert not (tmp_path / "__pycache__").exists()
 
+    def test_a_class_from_a_file_takes_parameters(
+        self, db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        code = (
+            "from __future__ import annotations\n"
+            "from projections.strategies import Parameters, Strategy\n"
+            "from projections.strategies.decisions import Substitute\n"
+            "class Short(Strategy):\n"
+            "    name, moment = 'short', 'model_call'\n"
+            "    class Parameters(Parameters):\n"
+            "        size: int = 5\n"
+            "    def triggered(self, window, moment): return True\n"
+            "    def decide(self, window, moment):\n"
+            "        for e in window.oldest():\n"
+            "            if e.is_result:\n"
+            "                yield Substitute(e.origin, e.original.text[: self.parameters.size],\n"
+            "                                 'short', 'cut')\n"
+        )
+        self.here(tmp_path, "", code)
+        monkeypatch.chdir(tmp_path)
+        args = ("replay", f"{NAME}@c4", "--strategy", "my.py:Short:size=6", "--db", db)
+        found = data(*args)
+        tool = next(m for m in found["request"]["messages"] if m["role"] == "tool")
+        assert tool["content"] == "FAILED"
+        wrong = run("replay", NAME, "--strategy", "my.py:Short:sise=6", "--db", db)
+        assert wrong.exit_code == 2
+        assert "short has no parameter 'sise'; it has size" in wrong.stderr
+
     def test_a_file_that_only_the_config_names_is_not_run(
         self, db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
