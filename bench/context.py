@@ -36,6 +36,11 @@ def run(rounds: int) -> list[Row]:
             rows.append(_read(live, rounds))
             rows.append(_at_a_call(live, rounds))
             rows.append(_whole(live, rounds))
+        with open_log(place / "plain.db", durability="normal") as live:
+            for start in range(0, 100_000, 1000):
+                texts = (MIXED[(start + n) % len(MIXED)] for n in range(1000))
+                live.append(KEY, *map(_said, texts))
+            rows.append(_all_messages(live, rounds))
     return rows
 
 
@@ -139,7 +144,25 @@ def _whole(live: Live, rounds: int) -> Row:
             assert sum(1 for row in rows if orjson.loads(row[0])) > 100_000
 
     times = interleaved({"ctxlog": ours, "select + orjson": base}, rounds)
-    return compared("whole session of 100k events", times, base="select + orjson", aim=1.5)
+    name = "every event of 100k, with its place"
+    return compared(name, times, base="select + orjson", aim=1.5)
+
+
+def _all_messages(live: Live, rounds: int) -> Row:
+    """The messages of a session that was never compacted: what a process that starts loads."""
+
+    def ours() -> None:
+        gc.collect()
+        assert len(live.messages(KEY)) == 100_000
+
+    def base() -> None:
+        gc.collect()
+        with closing(sqlite3.connect(live.log.path)) as db:
+            rows = db.execute("select payload from events where stream = 1 order by position")
+            assert len([orjson.loads(row[0])["message"] for row in rows]) == 100_000
+
+    times = interleaved({"ctxlog": ours, "select + orjson": base}, rounds)
+    return compared("messages of a session of 100k", times, base="select + orjson", aim=1.5)
 
 
 def _median(work: object) -> float:

@@ -156,13 +156,19 @@ def for_secrets() -> Look:
     """To look for secrets of known shapes. Raises InputRefused without ``detect-secrets``."""
     known = detectors()
 
+    @functools.lru_cache(maxsize=1 << 16)  # a line is looked at before an erasure and after it
+    def in_line(line: str) -> tuple[Match, ...]:
+        return tuple(
+            (name, masked(secret), secret)
+            for piece in _pieces(line)
+            for name, detector in known.items()
+            if any(detector.analyze_string(piece))
+            for secret in _secrets(detector, piece)
+        )
+
     def scan(text: str) -> Iterator[Match]:
         for line in text.splitlines():
-            for piece in _pieces(line):
-                for name, detector in known.items():
-                    if any(detector.analyze_string(piece)):
-                        for secret in _secrets(detector, piece):
-                            yield name, masked(secret), secret
+            yield from in_line(line)
 
     return Look(scan, joined=True)
 
