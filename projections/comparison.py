@@ -262,7 +262,7 @@ def _winner(by: str, named: Sequence[tuple[str, Interval]], better: Better, n: i
 
     what = "references" if better == "higher" else "sessions"
     if n < ENOUGH:
-        return none(f"{n} {what} are too few: {ENOUGH} are needed")
+        return none(f"at least {ENOUGH} {what} are needed, there {'is' if n == 1 else 'are'} {n}")
     known = [(name, one) for name, one in named if one.value is not None]
     if len(known) < 2:
         return none("there is nothing to compare")

@@ -324,6 +324,10 @@ class TestCompletion:
 def test_the_program_is_installed_under_its_name() -> None:
     assert 'ctxlog = "cli.main:run"' in (ROOT / "pyproject.toml").read_text()
 
+
+class TestProposals:
+    """What a shell proposes must be something that the command takes."""
+
     def test_sessions_and_places_in_them(self, db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CTXLOG_DB", str(db))
         assert complete_session("ref") == ["refunds-0001"]
