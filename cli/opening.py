@@ -77,7 +77,7 @@ def session_names(incomplete: str) -> list[str]:
                     if name.startswith(incomplete) and safe_text(name, newlines=False) == name:
                         found.append(name)
                         break
-    except Exception:
+    except Exception:  # a shell that asks for a completion has no place for an error
         return found
     return found[:_MANY]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eventlog import chain, codec, schema
-from eventlog.errors import DamagedLog
+from eventlog.errors import DamagedLog, EventInvalid
 from eventlog.jsonvalue import dumps, loads
 from eventlog.reading import PAGE
 from eventlog.recorded import StreamKey
@@ -121,7 +121,7 @@ class Verifier:
             number, identity, *names, parent, base, created = row
             try:
                 key = StreamKey(*(name.decode() for name in names)).checked()
-            except Exception:
+            except (EventInvalid, AttributeError, UnicodeDecodeError):  # NULL, a number, no UTF-8
                 key = StreamKey(*map(shown, names))
                 self.report(
                     StoredStream(0, b"", key, None, 0), None, "stream", "its key is not a name"

@@ -7,6 +7,7 @@ is in the window. It reads no clock and calls no model, and age is counted in ca
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -40,7 +41,7 @@ class Parameters(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Strategy:
+class Strategy(ABC):
     """Base of the strategies. A subclass names itself, its parameters and its moment."""
 
     name: ClassVar[str]
@@ -67,13 +68,13 @@ class Strategy:
         """What it is made of: itself, or for a combination the strategies that decide in turn."""
         return (self,)
 
+    @abstractmethod
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether there may be something to decide; from O(1) facts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """What is to change. The window is only read."""
-        raise NotImplementedError
 
     @property
     def spec(self) -> str:
@@ -98,9 +99,9 @@ class Combination(Strategy):
         """Nothing: its parts decide."""
         return ()
 
+    @abstractmethod
     def expand(self) -> tuple[Strategy, ...]:
         """Its parts, in the order in which they decide."""
-        raise NotImplementedError
 
 
 def _written(value: Any) -> str:
