@@ -116,7 +116,6 @@ def _export_file(log: EventLog, path: str) -> FileData:
 
 
 def _export(log: EventLog, lines: Iterable[bytes], shown: str) -> FileData:
-    before = {info.key: log.version(info.key) - info.base for info in log.streams()}
     try:
         imported = import_export(log, lines)
     except (DatabaseFault, OutcomeUnknown):
@@ -126,17 +125,12 @@ def _export(log: EventLog, lines: Iterable[bytes], shown: str) -> FileData:
         if not isinstance(error, InputRefused):
             raise
         return FileData(path=shown, format=EXPORT, error=f"{shown}: {error}")
-    sessions = []
-    for info in log.streams():
-        events = log.version(info.key) - info.base
-        new = events - before.get(info.key, 0)
-        if new:
-            sessions.append(
-                ImportedSession(key=str(info.key), new=new, known=before.get(info.key, 0))
-            )
+    new, known = imported.new_of, imported.known_of
+    sessions = [
+        ImportedSession(key=str(key), new=new.get(key, 0), known=known.get(key, 0))
+        for key in dict.fromkeys([*new, *known])
+    ]
     notes = []
-    if imported.known and not imported.events:
-        sessions = [ImportedSession(key="(all)", known=imported.known)]
     if imported.erased:
         notes.append(f"{imported.erased:,} events that stood here are erased now")
         finish_pending(log)

@@ -37,9 +37,12 @@ def replay(live: Live, place: Reference, asked: str) -> tuple[ReplayData, list[s
         sent = Requests(live).sent(place.stream, call)
         if wanted == own and asked not in ("json", "text"):
             data = request_data(place, "as_sent", wanted, sent.items, (), sent.body)
+            data.notes = _erased(sent.items)
             return data, []  # what was sent is shown, not judged
         if asked in ("json", "text"):
-            return request_data(place, "as_sent", asked, sent.items, (), _neutral(sent.items)), []
+            data = request_data(place, "as_sent", asked, sent.items, (), _neutral(sent.items))
+            data.notes = _erased(sent.items)
+            return data, []
     made = live.sendable(place.stream, place.position)
     form = asked if asked in ("json", "text") else wanted
     body, problems, notes = rendered(live, place, call, made, form, own)
@@ -79,7 +82,15 @@ def _never_recorded(
         missing.append("the system prompt")
     if tools is None and any(live.log.read(stream, types=["tool_result_recorded"])):
         missing.append("the tool definitions")
-    return [f"never recorded: {' and '.join(missing)}"] if missing else []
+    return ([f"never recorded: {' and '.join(missing)}"] if missing else []) + _erased(items)
+
+
+def _erased(items: Sequence[Item]) -> list[str]:
+    """That something of it is gone by now, and stands there as what is left of it."""
+    count = sum(item.form == "redacted" for item in items)
+    if not count:
+        return []
+    return [f"{count} of its items {'was' if count == 1 else 'were'} erased since"]
 
 
 def own_dialect(live: Live, place: Reference, call: RecordedEvent | None) -> str:

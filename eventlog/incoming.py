@@ -59,6 +59,9 @@ class Imported:
     erased: int = 0
     """Events that were there and are erased now: a scrub is pending."""
     blobs: int = 0
+    new_of: dict[StreamKey, int] = field(default_factory=dict)
+    """Events added, by stream; streams that were there whole stand with 0."""
+    known_of: dict[StreamKey, int] = field(default_factory=dict)
 
 
 def import_export(
@@ -322,6 +325,8 @@ class _Incoming:
         if value != stream.link:
             raise StreamDiffers(str(stream.key), line.position)
         self.imported.known += 1
+        known = self.imported.known_of
+        known[stream.key] = known.get(stream.key, 0) + 1
         return int(sequence)
 
     def _insert(self, stream: _Stream, line: EventLine, digest: bytes, named: set[str]) -> int:
@@ -359,6 +364,8 @@ class _Incoming:
         elif not erased:
             self._refer(named)
         self.imported.events += 1
+        new = self.imported.new_of
+        new[stream.key] = new.get(stream.key, 0) + 1
         return self.sequence
 
     # -- binary parts ---------------------------------------------------------------------------

@@ -149,6 +149,10 @@ def _warnings(
         over = sum(m.compactions.over_budget for m in of)
         if over:
             found.append(f"{name} could not keep within its budget {over} times")
+    costs = "costs count what answers cost as recorded, which some agents write too low"
+    if any(m.compactions.summaries for of in measured for m in of):
+        costs += ", and summaries whole"
+    found.append(costs)
     unknown = sum(not each.samples for each in factors)
     if unknown:
         found.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import Annotated
 
 import typer
@@ -39,9 +40,13 @@ def command(
     from cli.models import ProblemData, VerifyData
     from cli.naming import session_key
     from cli.render_keep import render_verify
-    from eventlog.errors import DamagedLog
+    from cli.safetext import one_line
+    from eventlog.errors import DamagedLog, InputRefused
     from eventlog.integrity import verify
 
+    if kept is not None and not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", kept):
+        given = one_line(kept, 40) or "nothing"
+        raise InputRefused(f"--head takes the 64 digits that `ctxlog head` printed, not {given}")
     out = output(ctx)
     with opened(settings_of(ctx), read_only=True) as live:
         key = session_key(live, session) if session is not None else None

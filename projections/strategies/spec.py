@@ -54,7 +54,7 @@ def _parse(
         else:
             known = [*STRATEGIES, *named]
             near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
             raise InputRefused(f"no strategy {_shown(name)!r}; {hint}")
     return tuple(found)
 

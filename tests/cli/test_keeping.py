@@ -164,6 +164,9 @@ class TestExport:
         assert data("sessions", "--db", copy) == data("sessions", "--db", db)
         again = data("import", out, "--db", copy)
         assert (again["new"], again["known"]) == (0, 28)
+        sessions = {row["key"]: row for row in data("sessions", "--db", db)["sessions"]}
+        counted = {s["key"]: s["known"] for f in again["files"] for s in f["sessions"]}
+        assert counted == {key: row["events"] for key, row in sessions.items()}
 
     def test_it_is_the_same_on_stdout_and_in_a_file(self, db: Path, tmp_path: Path) -> None:
         out = tmp_path / "log.jsonl"
@@ -271,6 +274,17 @@ class TestRedact:
         assert b"ORD-77120" not in db.read_bytes()
         assert data("show", f"{NAME}@4", "--db", db)["erased"]
         assert "(erased)" in run("log", NAME, "--db", db).stdout
+
+    def test_a_replay_says_that_a_part_was_erased(self, db: Path) -> None:
+        run("redact", NAME, "4", "--yes", "--db", db)
+        assert "1 of its items was erased since" in run("replay", f"{NAME}@c1", "--db", db).stderr
+
+    @pytest.mark.parametrize("head", ["", "zzz", "deadbeef"])
+    def test_what_is_no_head_is_no_alarm(self, db: Path, head: str) -> None:
+        answer = run("verify", "--head", head, "--db", db)
+        assert answer.exit_code == 2
+        assert "--head takes the 64 digits" in answer.stderr
+        assert run("verify", "--head", "0" * 64, "--db", db).exit_code == 4
 
     def test_it_is_gone_from_forks_too(self, db: Path) -> None:
         run("redact", NAME, "4", "--yes", "--db", db)

@@ -395,7 +395,7 @@ class TestWrongInput:
             (["diff", f"{NAME}@k1", "--at", "c2"], 2, "--at goes with"),
             (["diff", NAME, "--left", "none", "--at", "c99"], 3, "has no c99"),
             (["diff", NAME, "--left", "none", "--at", "1"], 3, "no message"),
-            (["diff", NAME, "--left", "truncat"], 2, "did you mean truncate?"),
+            (["diff", NAME, "--left", "truncat"], 2, "did you mean 'truncate'?"),
             (["replay", NAME, "--strategy", "clear:keep=x"], 2, "clear: keep=x"),
             (["replay", NAME, "--strategy", ""], 2, "no strategy ''"),
             (["compare", "nobody"], 3, "no session 'nobody'"),

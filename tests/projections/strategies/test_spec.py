@@ -58,7 +58,7 @@ class TestWrong:
     @pytest.mark.parametrize(
         ("text", "words"),
         [
-            ("trunkate", "no strategy 'trunkate'; did you mean truncate?"),
+            ("trunkate", "no strategy 'trunkate'; did you mean 'truncate'?"),
             ("", "no strategy ''; there are none, truncate"),
             ("cut |", "no strategy ''"),
             ("cut:limit=-1", "cut: limit=-1: input should be greater than or equal to 0"),
@@ -97,7 +97,7 @@ class TestNamed:
 
     def test_it_takes_no_parameters_and_is_suggested(self) -> None:
         assert "takes no parameters" in refused("ours:keep=1", named={"ours": "clear"})
-        assert "did you mean ours?" in refused("ous", named={"ours": "clear"})
+        assert "did you mean 'ours'?" in refused("ous", named={"ours": "clear"})
 
 
 def keep_errors(window: Window, moment: Moment) -> Iterable[Decision]:
