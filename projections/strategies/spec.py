@@ -50,7 +50,10 @@ def _parse(
                 raise InputRefused(f"the strategy {name!r} of the config is made of itself")
             if rest:
                 raise InputRefused(f"{name}: a strategy of the config takes no parameters")
-            found += _parse(named[name], named, load, (*within, name))
+            try:
+                found += _parse(named[name], named, load, (*within, name))
+            except InputRefused as error:
+                raise InputRefused(f"{_shown(name)!r} of the config: {error}") from None
         else:
             known = [*STRATEGIES, *named]
             near = difflib.get_close_matches(name, known, 1)

@@ -183,3 +183,11 @@ class TestPresets:
         runner = replayed(session(2), "codex:window=5000")
         assert runner.result.spec == "codex:window=5000"
         assert all(isinstance(part, Strategy) for part in runner.strategies)
+
+
+class TestConfigured:
+    """Who typed a name of the config has to learn which line of it is wrong."""
+
+    def test_a_wrong_spec_behind_a_name_is_told_with_the_name(self) -> None:
+        said = refused("mine", named={"mine": "trunkate"})
+        assert said.startswith("'mine' of the config: no strategy 'trunkate'")
