@@ -176,7 +176,7 @@ class TestErrors:
             (["show", "refunds-0001@16.5"], 3),
             (["show", "refunds-0001@12@13"], 3),
             (["replay", "refunds-0001@1"], 3),
-            (["verify", "--head", "00"], 4),
+            (["verify", "--head", "0" * 64], 4),
         ],
     )
     def test_each_kind_has_its_code_and_one_line(

@@ -51,7 +51,8 @@ class TestPipes:
             assert done.stdout.splitlines()[-1] == b"0", command
 
     def test_the_exit_code_is_that_of_the_command(self, db: Path, tmp_path: Path) -> None:
-        script = '"$0" -m cli.main verify --head 00 --db "$1" | true; echo ${PIPESTATUS[0]}'
+        head = "0" * 64
+        script = f'"$0" -m cli.main verify --head {head} --db "$1" | true; echo ${{PIPESTATUS[0]}}'
         done = subprocess.run(
             ["bash", "-c", script, sys.executable, str(db)],
             env=environment(tmp_path),
