@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from claude_lines import SESSION, Transcript
 
 from eventlog import EventLog, RecordedEvent
 from harness.importers import ImportReport, Options, import_path
+from projections.context import fold
+
+KEY = f"local/claude-code/{SESSION}"
 
 
 def run(log: EventLog, path: Path, **options: object) -> ImportReport:
@@ -25,3 +31,18 @@ def shape(log: EventLog) -> list[tuple[object, ...]]:
         for e in log.read(info.key):
             found.append((str(e.stream), e.position, e.type, e.occurred_at, e.payload))
     return found
+
+
+def imported(log: EventLog, tmp_path: Path, transcript: Transcript) -> list[RecordedEvent]:
+    run(log, transcript.write(tmp_path / "session.jsonl"), final=True)
+    return events(log, KEY)
+
+
+def of_type(found: list[RecordedEvent], kind: str) -> list[dict[str, Any]]:
+    return [e.data for e in found if e.type == kind]
+
+
+def standing(log: EventLog, key: str = KEY) -> list[str]:
+    view = fold(log.read(key))
+    assert view.notes == []
+    return view.labels()

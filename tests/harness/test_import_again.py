@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,6 @@ from eventlog.events import ItemPinned
 from projections.context import fold
 
 KEY = StreamKey("local", "claude-code", SESSION)
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[EventLog]:
-    with EventLog(tmp_path / "log.db") as opened:
-        yield opened
 
 
 class TestTheSameFileAgain:

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,6 @@ from eventlog import EventLog
 from eventlog.errors import InputRefused
 from harness.importers import Options, Progress, import_path, import_stream, known_places
 from harness.importers.detection import UnknownFormat, detect
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[EventLog]:
-    with EventLog(tmp_path / "log.db") as opened:
-        yield opened
 
 
 class TestDetection:

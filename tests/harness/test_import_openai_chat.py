@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ MESSAGES: list[dict[str, Any]] = [
     {"role": "tool", "tool_call_id": "c1", "content": "640 °C"},
     {"role": "assistant", "content": "640 °C.", "weight": 1},
 ]
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[EventLog]:
-    with EventLog(tmp_path / "log.db") as opened:
-        yield opened
 
 
 def write(path: Path, *values: Any, indent: int | None = None) -> Path:

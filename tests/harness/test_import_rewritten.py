@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from claude_lines import SESSION, Transcript, long_session, text
 from imported import events, run, shape
 
@@ -12,12 +10,6 @@ from eventlog import EventLog, StreamKey
 from projections.context import fold
 
 KEY = StreamKey("local", "claude-code", SESSION)
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[EventLog]:
-    with EventLog(tmp_path / "log.db") as opened:
-        yield opened
 
 
 class TestARewrittenFile:

@@ -1,38 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pytest
 from claude_lines import SESSION, Transcript, call, text
-from imported import events, run
+from imported import KEY, events, imported, run, standing
 
-from eventlog import EventLog, RecordedEvent
-from projections.context import fold
-
-KEY = f"local/claude-code/{SESSION}"
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[EventLog]:
-    with EventLog(tmp_path / "log.db") as opened:
-        yield opened
-
-
-def imported(log: EventLog, tmp_path: Path, transcript: Transcript) -> list[RecordedEvent]:
-    run(log, transcript.write(tmp_path / "session.jsonl"), final=True)
-    return events(log, KEY)
-
-
-def of_type(found: list[RecordedEvent], kind: str) -> list[dict[str, Any]]:
-    return [e.data for e in found if e.type == kind]
-
-
-def standing(log: EventLog, key: str = KEY) -> list[str]:
-    view = fold(log.read(key))
-    assert view.notes == []
-    return view.labels()
+from eventlog import EventLog
 
 
 class TestSubAgents:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,6 @@ from harness.importers import Options, import_path
 from projections.source_counts import source_counts
 
 KEY = StreamKey("local", "claude-code", SESSION)
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[EventLog]:
-    with EventLog(tmp_path / "log.db") as opened:
-        yield opened
 
 
 class TestNames:
