@@ -1,22 +1,21 @@
 """Strategies as they are named on the command line: by spec, by the config, from a file.
 
-The config is ``config.toml`` in the nearest ``.ctxlog`` (else in the user's data folder), and names
-specs under ``[strategies]``. A Python file is run only when it stands on the command line itself: a
-folder that somebody else made may hold a config, and looking at a log must not run its code.
+The config names specs under ``[strategies]``. A Python file is run only when it stands on the
+command line itself: a folder that somebody else made may hold a config, and looking at a log must
+not run its code.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sys
-import tomllib
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
-from cli.paths import config_file
+from cli.config import Config, config
 from eventlog.errors import CtxlogError, InputRefused
 from projections.applying import Summarize
 from projections.items import Item
@@ -45,7 +44,7 @@ def strategies_of(text: str) -> tuple[Strategy, ...]:
             )
         return _loaded(path, name)
 
-    return parse(text, configured(config_file()), load)
+    return parse(text, configured(config()), load)
 
 
 def spec_of(strategies: Sequence[Strategy]) -> str:
@@ -56,25 +55,19 @@ def spec_of(strategies: Sequence[Strategy]) -> str:
 # -- the config -----------------------------------------------------------------------------------
 
 
-def configured(path: Path) -> dict[str, str]:
-    """The specs that a config names; none where there is no file. Raises InputRefused."""
-    try:
-        whole = tomllib.loads(path.read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputRefused(f"{path} is no TOML: {error}") from None
-    except OSError as error:
-        raise InputRefused(f"{path} cannot be read: {error.strerror}") from None
-    found = whole.get("strategies", {})
-    if not isinstance(found, dict):
-        raise InputRefused(f"{path}: [strategies] is no table of names and specs")
+def configured(of: Config) -> dict[str, str]:
+    """The specs that a config names. Raises InputRefused."""
+    found = of.table("strategies", "names and specs")
     for name, spec in found.items():
         if not isinstance(spec, str):
-            raise InputRefused(f"{path}: the strategy {name!r} is no text such as 'clear:keep=3'")
+            raise InputRefused(
+                f"{of.path}: the strategy {name!r} is no text such as 'clear:keep=3'"
+            )
         if name in STRATEGIES:
-            raise InputRefused(f"{path}: {name!r} is the name of a strategy that there is already")
-    return found
+            raise InputRefused(
+                f"{of.path}: {name!r} is the name of a strategy that there is already"
+            )
+    return dict(found)
 
 
 # -- a file ---------------------------------------------------------------------------------------
