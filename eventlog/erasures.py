@@ -13,7 +13,7 @@ from eventlog import codec
 from eventlog.errors import EventInvalid
 from eventlog.exportlines import EventLine
 from eventlog.jsonvalue import MAX_DEPTH, dumps, loads
-from eventlog.redaction import erase
+from eventlog.redaction import erase, note_scrub
 from eventlog.stored import binary_parts
 
 
@@ -100,5 +100,7 @@ class Erasures:
         if self.db.execute(query, (sequence,)).fetchone()[0]:
             self.db.execute("insert into redactions values (?, ?)", (sequence, by_sequence))
         else:
+            if not self.count:
+                note_scrub(self.db)
             erase(self.db, sequence, by_sequence)
             self.count += 1

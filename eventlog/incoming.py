@@ -44,7 +44,6 @@ from eventlog.exportlines import (
 from eventlog.jsonvalue import loads
 from eventlog.log import EventLog
 from eventlog.recorded import StreamKey
-from eventlog.redaction import note_scrub
 from eventlog.stored import binary_parts
 
 
@@ -186,8 +185,6 @@ class _Incoming:
             name = "log_key/" + sha256(key).hexdigest()[:16]
             self.db.execute("insert or ignore into meta values (?, ?)", (name, key))
         self.imported.erased = self._erasures.count
-        if self.imported.erased:
-            note_scrub(self.db)
         return self.imported
 
     # -- streams --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from eventlog import chain
+from eventlog import chain, outputs
 from eventlog.clock import now_us
 from eventlog.connection import translated
 from eventlog.errors import DamagedLog, EventInvalid, InputRefused, PositionNotFound, StreamNotFound
@@ -105,8 +105,10 @@ def redact(
         # Derived tables are brought up to here first: between the two steps below, an erased event
         # has no skeleton to read.
         log._catch_up_eager(db, log._sequence)
-        blobs = sum(erase(db, row.sequence, log._sequence + 1) for row in rows.values())
         note_scrub(db)
+        blobs = sum(erase(db, row.sequence, log._sequence + 1) for row in rows.values())
+        if holds is not None:
+            outputs.drop_holding(db, holds)
         appended = log._insert(db, head, prepared)
     for stamp in log._stamps:
         stamp.forget()
@@ -117,13 +119,15 @@ def redact(
 def erase(db: sqlite3.Connection, sequence: int, by_sequence: int) -> int:
     """Take the text out of one row, inside the caller's write transaction.
 
-    The ``Redacted`` event at ``by_sequence`` is the caller's to write, and so is ``note_scrub``.
-    Returns how many binary parts went with it.
+    The ``Redacted`` event at ``by_sequence`` is the caller's to write, and so is ``note_scrub``,
+    before this. What models gave when they were shown it goes too. Returns how many binary parts
+    went with it.
     """
     db.execute("insert into redactions values (?, ?)", (sequence, by_sequence))
-    salt, payload = db.execute(
-        "select salt, payload from events where sequence = ?", (sequence,)
+    salt, payload, stream, position = db.execute(
+        "select salt, payload, stream, position from events where sequence = ?", (sequence,)
     ).fetchone()
+    outputs.drop(db, stream, position)
     db.execute(
         "update events set payload = null, salt = null, erased = ? where sequence = ?",
         (chain.digest(salt, payload.encode()), sequence),

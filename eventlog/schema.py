@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x6374_786C
 """``ctxl``: what SQLite's header says of a ctxlog file."""
 
-FORMAT = 1
+FORMAT = 2
 """``user_version`` of the files that this program writes."""
 
-STATEMENTS: tuple[str, ...] = (
+_LOG: tuple[str, ...] = (
     "create table meta (key text primary key, value blob not null) strict",
     """create table streams (
   row integer primary key,
@@ -124,6 +124,28 @@ begin select raise(abort, 'ctxlog: the binary part is in use'); end""",
 from events e join streams s on s.row = e.stream""",
 )
 
+_OUTPUTS: tuple[str, ...] = (
+    """create table outputs (
+  key blob primary key check (length(key) = 32),
+  stream integer not null references streams (row),
+  kind text not null,
+  made_at integer not null,
+  output text not null
+) strict, without rowid""",
+    "create index outputs_by_stream on outputs (stream)",
+    """create trigger outputs_insert before insert on outputs
+when exists (select 1 from outputs where key = new.key)
+begin select raise(abort, 'ctxlog: the output exists'); end""",
+    """create trigger outputs_update before update on outputs
+begin select raise(abort, 'ctxlog: outputs are immutable'); end""",
+    """create trigger outputs_delete before delete on outputs
+when not exists (select 1 from scrubs)
+begin select raise(abort, 'ctxlog: outputs go only with an erasure'); end""",
+)
+
+STEPS: tuple[tuple[str, ...], ...] = (_LOG, _OUTPUTS)
+"""What each format adds; a file of format n has the first n. A released step is never edited."""
+
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the file to today's format. The caller holds the write transaction."""
@@ -134,10 +156,15 @@ def migrate(connection: sqlite3.Connection) -> None:
 
     @steps()
     def m001_event_log(db: Database) -> None:
-        for statement in STATEMENTS:
+        for statement in _LOG:
             db.execute(statement)
         db.execute("insert into meta values ('log_key', ?)", [os.urandom(32)])
         db.execute("insert into meta values ('created_at', ?)", [b"%d" % now_us()])
+
+    @steps()
+    def m002_outputs(db: Database) -> None:
+        for statement in _OUTPUTS:
+            db.execute(statement)
 
     steps.apply(Database(connection, execute_plugins=False))
     connection.execute(f"pragma application_id = {APPLICATION_ID}")
@@ -151,20 +178,27 @@ def definitions(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 @functools.cache
-def expected() -> dict[str, str]:
-    """The text that ``definitions`` gives on an untouched file: SQLite rewrites its beginning."""
+def expected(version: int = FORMAT) -> dict[str, str]:
+    """The text that ``definitions`` gives on an untouched file: SQLite rewrites its beginning.
+
+    ``version``: the format of the file; one of an earlier format may be open for reading.
+    """
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        for statement in STATEMENTS:
+        for statement in _statements(version):
             connection.execute(statement)
         return definitions(connection)
     finally:
         connection.close()
 
 
-_NAMES = frozenset(statement.split()[2] for statement in STATEMENTS)
+def _statements(version: int = FORMAT) -> list[str]:
+    return [statement for step in STEPS[:version] for statement in step]
+
+
+_NAMES = frozenset(statement.split()[2] for statement in _statements())
 
 TABLES = frozenset(
-    statement.split()[2] for statement in STATEMENTS if statement.startswith("create table")
+    statement.split()[2] for statement in _statements() if statement.startswith("create table")
 )
 """The tables that are the log; every other one is derived, or somebody else's."""

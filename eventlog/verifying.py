@@ -99,7 +99,8 @@ class Verifier:
     # -- the tables -----------------------------------------------------------------------------
 
     def _check_schema(self, db: sqlite3.Connection) -> None:
-        expected = dict(schema.expected())
+        version = db.execute("pragma user_version").fetchone()[0]
+        expected = dict(schema.expected(min(max(version, 1), schema.FORMAT)))
         rows = db.execute("select type, name, tbl_name, sql from sqlite_schema where sql not null")
         for row in rows.fetchall():
             kind, name, table, sql = (shown(value) for value in row)
