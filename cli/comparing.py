@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cli.models_whatif import CompareData, NeededData, PricesData, StrategyData
-from cli.strategies import SummarizerName, blaming, label, strategies_of, summarizer
+from cli.strategies import blaming, strategies_of
+from cli.summaries import Summaries
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from projections import Live, tokens
@@ -74,7 +75,7 @@ def compared(
     live: Live,
     keys: Sequence[StreamKey],
     specs: Sequence[str],
-    name: SummarizerName,
+    summaries: Summaries,
     *,
     prices: Sequence[Prices] = (),
     window: int | None = None,
@@ -92,18 +93,18 @@ def compared(
             recordings,
             named,
             counting,
-            summarizer(name, counting),
+            lambda recording: summaries.of(recording.key),
             window,
             tuple(prices) or None,
             progress=progress,
         )
-    return _data(found, [OBSERVED, *specs], name)
+    return _data(found, [OBSERVED, *specs], summaries)
 
 
-def _data(found: Comparison, typed: Sequence[str], name: SummarizerName) -> CompareData:
+def _data(found: Comparison, typed: Sequence[str], summaries: Summaries) -> CompareData:
     rows = [_row(row, text) for row, text in zip(found.rows, typed, strict=True)]
     used = any(row.summaries or row.needs_summary for row in found.rows[1:])
-    said = label(name, used)
+    said = summaries.label(used)
     return CompareData(
         sessions=list(found.sessions),
         counter=found.counter,

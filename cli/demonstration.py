@@ -28,6 +28,7 @@ from cli.render_sessions import render_sessions
 from cli.render_show import render_context
 from cli.replays import replay
 from cli.style import Style, pad, plural, typed
+from cli.summaries import Summaries
 from cli.timeline import timeline
 from cli.windows import context_at
 from eventlog import StreamKey
@@ -59,7 +60,7 @@ def demonstrate(settings: Settings, out: Output) -> None:
             imported = bring(live.log, [str(transcript)], Options())
             bundled = nearest(transcript)
         key = StreamKey.parse(imported.files[0].sessions[0].key)
-        held = under(live, place(live, str(key)), LEFT, RIGHT, "extractive")
+        held = under(live, place(live, str(key)), LEFT, RIGHT, Summaries(live, "extractive"))
         data = _collected(live, key, path, imported.new, held)
         if out.as_json:
             out.show(data, "")

@@ -19,7 +19,8 @@ from cli.models_whatif import (
 )
 from cli.naming import place, ref_of
 from cli.saying import preview, who
-from cli.strategies import SummarizerName, label, strategies_of
+from cli.strategies import strategies_of
+from cli.summaries import Summaries
 from cli.whatifs import FORCED, make, recorded
 from cli.windows import full_text, items_at, tool_names
 from cli.words import first_difference, word_diff
@@ -44,7 +45,7 @@ class Side:
     spec: str = ""
     became: Mapping[str, Became] = field(default_factory=dict)
     decided: tuple[DecidedData, ...] = ()
-    summaries: int = 0
+    summaries: bool = False
 
     def data(self) -> SideData:
         """As data."""
@@ -113,7 +114,7 @@ def under(
     where: Reference,
     left: str | None,
     right: str | None,
-    name: SummarizerName,
+    summaries: Summaries,
     words: bool = False,
 ) -> DiffData:
     """What two strategies would have made at a place; one that is not named is what really was.
@@ -126,7 +127,7 @@ def under(
         if text is None or text.strip() == OBSERVED:
             sides.append(as_it_was(live, where))
             continue
-        made = make(session, strategies_of(text), name)
+        made = make(session, strategies_of(text), summaries)
         if not made.items:
             raise NoContext(str(where.stream), where.position)
         sides.append(
@@ -141,10 +142,10 @@ def under(
             )
         )
     one, other = sides
-    whole = make(session, (NoStrategy(),), "none").items
+    whole = make(session, (NoStrategy(),)).items
     data = _versus(live, one, other, whole, words)
     data.teacher_forced = True
-    said = label(name, any(side.summaries for side in sides))
+    said = summaries.label(any(side.summaries for side in sides))
     data.notes = [FORCED, *([said] if said else [])]
     return data
 

@@ -112,12 +112,34 @@ def complete_type(incomplete: str) -> list[str]:
     return event_types(incomplete)
 
 
+def complete_summarizer(incomplete: str) -> list[str]:
+    """What writes summaries without a model; the names of models nobody here knows."""
+    return [name for name in ("extractive", "none") if name.startswith(incomplete)]
+
+
 SessionArgument = Annotated[
     str,
     typer.Argument(
         metavar="S",
         help="A session: its key, its id, the first 4 characters of it, its title, or last.",
         autocompletion=complete_session,
+    ),
+]
+
+SummarizerOption = Annotated[
+    str,
+    typer.Option(
+        "--summarizer",
+        metavar="WHO",
+        help="Who writes summaries: extractive, none, or a model's name.",
+        autocompletion=complete_summarizer,
+    ),
+]
+
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url", metavar="URL", help="Of the model (else OPENAI_BASE_URL, else OpenAI's)."
     ),
 ]
 

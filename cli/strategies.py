@@ -13,24 +13,12 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Literal
 
 from cli.config import Config, config
 from eventlog.errors import CtxlogError, InputRefused
-from projections.applying import Summarize
-from projections.items import Item
 from projections.strategies.base import Strategy
-from projections.strategies.decisions import Summary
 from projections.strategies.registry import STRATEGIES
 from projections.strategies.spec import parse
-from projections.tokens import Counter
-
-SummarizerName = Literal["extractive", "none"]
-
-EXTRACTIVE = (
-    "summaries are sentences picked without a model (extractive/1); a model would say it otherwise"
-)
-WITHOUT = "no summarizer: where a summary was wanted, the strategy took its next step instead"
 
 
 def strategies_of(text: str) -> tuple[Strategy, ...]:
@@ -117,30 +105,3 @@ def blaming(strategies: Sequence[Strategy]) -> Iterator[None]:
         return
     with own_code(f"the strategy {spec_of(strategies)} failed"):
         yield
-
-
-# -- summaries ------------------------------------------------------------------------------------
-
-
-def summarizer(name: SummarizerName, counting: Counter) -> Summarize | None:
-    """A summarizer without a key, which writes each summary once."""
-    if name == "none":
-        return None
-    from harness.summarizers import ExtractiveSummarizer
-
-    writer, known = ExtractiveSummarizer(counting), dict[tuple[object, ...], str | None]()
-
-    def summarize(wanted: Summary, items: Sequence[Item]) -> str | None:
-        said = [item for item in items if not (wanted.texts_only and item.role == "tool")]
-        key = (wanted.max_tokens, *((item.role, item.text) for item in said))
-        if key not in known:
-            written = writer.summarize(said, wanted.max_tokens)
-            known[key] = None if written.fault is not None else written.text
-        return known[key]
-
-    return summarize
-
-
-def label(name: SummarizerName, used: bool) -> str:
-    """What has to be said of summaries, where any was wanted."""
-    return "" if not used else EXTRACTIVE if name == "extractive" else WITHOUT

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from cli.models_whatif import DecidedData, WhatIfData
 from cli.naming import call_of
 from cli.replays import FORMATS, own_dialect, rendered, request_data
-from cli.strategies import SummarizerName, blaming, label, spec_of, summarizer
+from cli.strategies import blaming, spec_of
 from cli.style import plural
 from cli.style import tokens as short_tokens
+from cli.summaries import Summaries
 from eventlog.errors import NoContext
 from projections import Live, tokens
 from projections.applying import Change
@@ -22,7 +22,7 @@ from projections.legality import sendable
 from projections.recording import Recording, Step, recording
 from projections.references import Reference
 from projections.strategies.base import Strategy
-from projections.whatif import Runner
+from projections.whatif import Observer, Runner, WhatIf
 
 FORCED = "what-if: the recorded messages are kept; what the model would have said is unknown"
 
@@ -34,8 +34,8 @@ class Made:
     spec: str
     items: tuple[Item, ...]
     changes: tuple[Change, ...]
-    summaries: int
-    """That were wanted."""
+    summaries: bool
+    """Whether any was wanted."""
 
     def became(self) -> dict[str, Became]:
         """What took each item that left."""
@@ -70,33 +70,36 @@ def recorded(live: Live, place: Reference) -> Recording:
     return replace(found, steps=(*found.steps, call))
 
 
-def make(found: Recording, strategies: Sequence[Strategy], name: SummarizerName) -> Made:
+def make(
+    found: Recording, strategies: Sequence[Strategy], summaries: Summaries | None = None
+) -> Made:
     """Run a strategy over it, and take the context of its last call. Raises InputRefused."""
-    counting = tokens.counter()
-    write, wanted = summarizer(name, counting), list[object]()
+    counting, runs = tokens.counter(), list[WhatIf]()
+    summarize = summaries.of(found.key) if summaries is not None else None
 
-    def asked(what: Any, items: Sequence[Item]) -> str | None:
-        wanted.append(what)
-        return write(what, items) if write is not None else None
+    def run(look: Observer) -> None:
+        runs.append(Runner(found, strategies, counting, summarize, look).run())
 
     calls = sum(step.kind == "call" for step in found.steps)
     with blaming(strategies):
-        last = captured(
-            lambda look: Runner(found, strategies, counting, asked, look).run(),
-            calls,
-        )
+        last = captured(run, calls)
     assert last is not None
-    return Made(spec_of(strategies), last.items, last.changes, len(wanted))
+    wanted = bool(runs[0].asked or runs[0].needs_summary)
+    return Made(spec_of(strategies), last.items, last.changes, wanted)
 
 
 def replay_under(
-    live: Live, place: Reference, asked: str, strategies: Sequence[Strategy], name: SummarizerName
+    live: Live,
+    place: Reference,
+    asked: str,
+    strategies: Sequence[Strategy],
+    summaries: Summaries,
 ) -> tuple[WhatIfData, list[str]]:
     """The request that another strategy would have made there, and why a provider would refuse it.
 
     Raises NoContext, InputRefused.
     """
-    made = make(recorded(live, place), strategies, name)
+    made = make(recorded(live, place), strategies, summaries)
     if not made.items:
         raise NoContext(str(place.stream), place.position)
     call = call_of(live, place)
@@ -105,7 +108,7 @@ def replay_under(
     form = asked if asked in ("json", "text") else FORMATS.get(asked, own)
     body, problems, notes = rendered(live, place, call, legal, form, own)
     data = request_data(place, "what_if", form, legal.items, legal.repairs, body)
-    said = label(name, made.summaries > 0)
+    said = summaries.label(made.summaries)
     whole = WhatIfData(
         **data.model_dump(),
         strategy=made.spec,

@@ -7,7 +7,7 @@ is declined, and that is noted once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -15,6 +15,7 @@ from eventlog import messages
 from projections.items import Item
 from projections.reading import binds_thinking, says_something
 from projections.runs import Origin
+from projections.shown import shown
 from projections.strategies.base import Moment, Strategy
 from projections.strategies.decisions import (
     Compact,
@@ -29,9 +30,7 @@ from projections.strategies.marks import unframed
 from projections.strategies.spec import parse
 from projections.strategies.window import Entry, Window
 from projections.tokens import Counter, count_item
-
-Summarize = Callable[[Summary, Sequence[Item]], str | None]
-"""From what is to be summarised to its text; None where no summary can be had."""
+from projections.written import Summarize, Written, as_written
 
 ChangeKind = Literal[
     "cut",
@@ -70,6 +69,16 @@ class Change:
     strategy: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One summary that a summarizer was asked for, whether or not it became memory."""
+
+    shown: int
+    """Tokens that it was given, as counted here."""
+    written: Written
+    written_tokens: int
+
+
 TRIES = 3
 """Failed summaries in a row after which a strategy's summarizer is not asked again."""
 
@@ -90,6 +99,7 @@ class Applier:
     """Messages that compactions brought in, ever."""
     brought: dict[Origin, int] = field(default_factory=dict)
     """Those messages, with their tokens."""
+    asked: list[Asked] = field(default_factory=list)
     moment: Moment = field(default_factory=lambda: Moment("model_call", 0))
     strategy: str = ""
     rung: Rung = ""
@@ -188,26 +198,29 @@ class Applier:
     def _summarise(self, decision: Compact, wanted: Summary, chosen: Sequence[Entry]) -> None:
         if all(entry.is_summary for entry in chosen):
             return  # a summary of nothing but summaries says nothing new
-        shown = [entry for entry in chosen if _shown(wanted, entry.item)]
-        text = self._summary(wanted, shown)
+        seen = {e.origin for e in chosen if shown(e.item, texts_only=wanted.texts_only)}
+        written = self._written(wanted, [entry for entry in chosen if entry.origin in seen])
         reason = "no summary could be had"
-        if text:
-            seen = {entry.origin for entry in shown}
+        if written is not None and written.fault is None:
             unseen = tuple(entry.origin for entry in chosen if entry.origin not in seen)
-            if self._replace(decision, chosen, wanted.frame(text), unseen):
+            if self._replace(decision, chosen, wanted.frame(written.text.strip()), unseen):
                 self._failed.pop(self.strategy, None)
                 return
             reason = "the summary is not smaller than what it covers"
-        if shown and self.summarize is not None:
+        elif written is not None and written.fault is not None:
+            reason += f" ({written.fault})"
+        if seen and self.summarize is not None:
             self._failed[self.strategy] = self._failed.get(self.strategy, 0) + 1
         self.needs_summary += 1
         self._fall_back(decision, chosen, reason)
 
-    def _summary(self, wanted: Summary, shown: Sequence[Entry]) -> str:
-        if self.summarize is None or not shown or self._failed.get(self.strategy, 0) >= TRIES:
-            return ""
-        text = self.summarize(wanted, [_without_marks(entry) for entry in shown])
-        return text.strip() if text else ""
+    def _written(self, wanted: Summary, entries: Sequence[Entry]) -> Written | None:
+        if self.summarize is None or not entries or self._failed.get(self.strategy, 0) >= TRIES:
+            return None
+        written = as_written(self.summarize(wanted, [_without_marks(e) for e in entries]))
+        given = sum(entry.tokens for entry in entries)
+        self.asked.append(Asked(given, written, self.counting.count(written.text)))
+        return written
 
     def _fall_back(self, decision: Compact, chosen: Sequence[Entry], reason: str) -> None:
         if not decision.fallback:
@@ -320,15 +333,6 @@ def _speaks(entry: Entry) -> bool:
     if entry.role == "tool":
         return any(each.role == "assistant" for each in entry.unit.items.values())
     return says_something(entry.item)
-
-
-def _shown(wanted: Summary, item: Item) -> bool:
-    """Whether the summarizer is shown something of the item."""
-    if not wanted.texts_only:
-        return bool(item.parts)
-    return item.role in ("user", "assistant") and any(
-        part.kind == "text" and part.text.strip() for part in item.parts
-    )
 
 
 def _without_marks(entry: Entry) -> Item:

@@ -21,14 +21,18 @@ from projections.strategies.base import Strategy
 from projections.strategies.spec import parse
 from projections.strategies.window import Embed
 from projections.tokens import FACTOR_BOUNDS, Counter
-from projections.whatif import Observer, Runner, Summarize, WhatIf
+from projections.whatif import Observer, Runner, WhatIf
+from projections.written import Summarize
+
+Summarizing = Callable[[Recording], Summarize | None]
+"""From a session to what writes its summaries: where they are kept, they are kept with it."""
 
 
 def compare(
     recordings: Sequence[Recording],
     specs: Sequence[str | Sequence[Strategy]],
     counter: Counter,
-    summarize: Summarize | None = None,
+    summarizing: Summarizing | None = None,
     window: int | None = None,
     prices: Sequence[Prices] | None = None,
     *,
@@ -39,6 +43,7 @@ def compare(
     """Measure each strategy on each recording.
 
     ``specs`` are text forms or parsed strategies; ``observed`` is there without being named.
+    ``summarizing`` gives what writes the summaries of a session; None: nothing does.
     ``options`` holds what else can be set; ``window`` and ``prices`` come before it. ``progress``
     is told (runs done, runs in all). Raises InputRefused for a wrong spec, for no recordings, and
     for recordings that were made with another counter.
@@ -71,6 +76,7 @@ def compare(
             Calibrated(session=recording.key, factor=round(found.factor, 6), samples=found.samples)
         )
         one_more()
+        summarize = summarizing(recording) if summarizing is not None else None
         for place, strategies in enumerate(named, 1):
             run = _whatif(recording, strategies, counter, summarize, embed)
             measured[place].append(measure(ground, run, options, base))

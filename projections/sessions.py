@@ -10,6 +10,7 @@ for the sessions that changed, when they are listed.
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from eventlog.errors import Busy
 from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
@@ -203,7 +205,7 @@ class Sessions:
                 changed.append((dumps(state.model_dump()), counted, row.number, row.text))
             found.append((state, source))
         if changed and not self._log.read_only:
-            with self._log.writing() as db:
+            with contextlib.suppress(Busy), self._log.writing() as db:
                 # Not where the row has moved on meanwhile.
                 db.executemany(
                     "update sessions set state = ?, source = ? where stream = ? and state = ?",
@@ -212,12 +214,11 @@ class Sessions:
         return found
 
     def _rows(self) -> list[_Row]:
-        """The rows, up to date. A log that is only read and lacks them is folded from nothing."""
-        if self._log.read_only and not self._is_current():
+        """The rows, up to date; folded from nothing in a log that lacks them and is only read, or
+        that somebody else writes to for longer than this one waits."""
+        if not self._brought_up():
             infos = self._log.streams()
             return [_Row(0, "", self._statistics.fold(self._log.read(i.key)), None) for i in infos]
-        if not self._log.read_only:
-            self._log.catch_up(self)
         return [
             _Row(
                 number,
@@ -229,6 +230,15 @@ class Sessions:
                 "select stream, state, source from sessions"
             ).fetchall()
         ]
+
+    def _brought_up(self) -> bool:
+        if self._log.read_only:
+            return self._is_current()
+        try:
+            self._log.catch_up(self)
+        except Busy:
+            return False
+        return True
 
     def _is_current(self) -> bool:
         row = self._log.query(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from projections.applying import Applier, Change, Rung, Summarize
+from projections.applying import Applier, Asked, Change, Rung
 from projections.items import Item
 from projections.ladder import RAISED, descend
 from projections.recording import Recording, Step
@@ -22,6 +22,7 @@ from projections.runs import Origin
 from projections.strategies.base import Moment, MomentKind, Strategy
 from projections.strategies.window import Embed, Window
 from projections.tokens import Counter
+from projections.written import Summarize
 
 __all__ = ["Call", "Change", "Observer", "Rung", "Runner", "Summarize", "WhatIf"]
 
@@ -47,6 +48,8 @@ class WhatIf:
     changes: list[Change] = field(default_factory=list)
     needs_summary: int = 0
     """Summaries that could not be had, so that the next rung of the ladder was taken."""
+    asked: list[Asked] = field(default_factory=list)
+    """What summarizers were asked, those included whose text was of no use."""
 
     def called(self, window: Window, position: int, observer: Observer | None = None) -> None:
         """A call is made with what stands."""
@@ -84,7 +87,7 @@ class Runner:
         self.window = Window(counting, embed)
         self.applier = Applier(self.window, counting, summarize)
         self.result = WhatIf(" | ".join(strategy.spec for strategy in strategies))
-        self.result.changes = self.applier.changes
+        self.result.changes, self.result.asked = self.applier.changes, self.applier.asked
         self._raised: dict[int, float] = {}
         """By the place of a strategy: the tokens up to which it is not asked again."""
         self._by_moment: dict[MomentKind, list[tuple[int, Strategy]]] = {

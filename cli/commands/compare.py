@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from cli.opening import opened
-from cli.options import complete_session, settings_of
+from cli.options import BaseUrlOption, SummarizerOption, complete_session, settings_of
 from cli.output import output
-
-Summarizer = Literal["extractive", "none"]
 
 _PATIENCE = 2.0
 """Seconds after which it says how far it is."""
@@ -46,9 +44,8 @@ def command(
         int | None, typer.Option("--window", metavar="N", min=1, help="Tokens the model can take.")
     ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="The table as CSV.")] = False,
-    summarizer: Annotated[
-        Summarizer, typer.Option("--summarizer", help="What writes summaries; no key.")
-    ] = "extractive",
+    summarizer: SummarizerOption = "extractive",
+    base_url: BaseUrlOption = None,
 ) -> None:
     """What other strategies would have cost, kept and lost on recorded sessions.
 
@@ -65,6 +62,7 @@ def command(
     from cli.comparing import compared, prices_of, specs_of
     from cli.naming import session_key, short_names
     from cli.render_compare import csv_text, render_compare
+    from cli.summaries import Summaries
     from eventlog.errors import InputRefused
     from projections.sessions import session_states
 
@@ -85,12 +83,16 @@ def command(
     with opened(settings_of(ctx)) as live:
         keys = [session_key(live, name) for name in sessions]
         names = short_names(state.key for state in session_states(live))
+        summaries = Summaries(live, summarizer, base_url, out.note)
         data = compared(
-            live, keys, specs, summarizer, prices=tables, window=window, progress=progress
+            live, keys, specs, summaries, prices=tables, window=window, progress=progress
         )
+        asked = summaries.told()
     if as_csv:
         out.write(csv_text(data))
         for warning in data.warnings:
             out.note(f"! {warning}")
     else:
         out.show(data, render_compare(data, out.style, names))
+    if asked:
+        out.note(asked)

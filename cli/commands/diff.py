@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from cli.door import FINDINGS
 from cli.opening import opened
-from cli.options import ReferenceArgument, complete_session, settings_of
+from cli.options import (
+    BaseUrlOption,
+    ReferenceArgument,
+    SummarizerOption,
+    complete_session,
+    settings_of,
+)
 from cli.output import output
-
-Summarizer = Literal["extractive", "none"]
 
 
 def command(
@@ -50,9 +54,8 @@ def command(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Leave with 1 when the two differ.")
     ] = False,
-    summarizer: Annotated[
-        Summarizer, typer.Option("--summarizer", help="What writes summaries; no key.")
-    ] = "extractive",
+    summarizer: SummarizerOption = "extractive",
+    base_url: BaseUrlOption = None,
 ) -> None:
     """What differs between two contexts of a session: kept, cut, cleared, summarised, dropped.
 
@@ -65,6 +68,7 @@ def command(
     from cli.diffs import as_it_was, compared, two_places, under
     from cli.naming import place
     from cli.render_diff import render_diff
+    from cli.summaries import Summaries
     from eventlog.errors import InputRefused
 
     out = output(ctx)
@@ -73,10 +77,13 @@ def command(
         raise InputRefused("with --left or --right there is one place; give it with --at")
     if at and not strategies:
         raise InputRefused("--at goes with --left or --right; else write S@REF")
+    told = ""
     with opened(settings_of(ctx)) as live:
         if strategies:
             where = place(live, reference, at)
-            data = under(live, where, left, right, summarizer, words=word)
+            summaries = Summaries(live, summarizer, base_url, out.note)
+            data = under(live, where, left, right, summaries, words=word)
+            told = summaries.told()
         else:
             one, two = two_places(live, reference, other)
             data = compared(live, as_it_was(live, one), as_it_was(live, two), words=word)
@@ -84,5 +91,7 @@ def command(
         data,
         render_diff(data, out.style, anchors=anchors, prefix=prefix, stat=stat, beside=beside),
     )
+    if told:
+        out.note(told)
     if exit_code and not data.same:
         raise typer.Exit(FINDINGS)

@@ -8,10 +8,9 @@ import typer
 
 from cli.door import FINDINGS
 from cli.opening import opened
-from cli.options import ReferenceArgument, settings_of
+from cli.options import BaseUrlOption, ReferenceArgument, SummarizerOption, settings_of
 from cli.output import output
 
-Summarizer = Literal["extractive", "none"]
 Format = Literal["openai", "anthropic", "responses", "json", "text"]
 
 
@@ -30,10 +29,8 @@ def command(
         str | None,
         typer.Option("--strategy", metavar="SPEC", help="What another strategy would have made."),
     ] = None,
-    summarizer: Annotated[
-        Summarizer,
-        typer.Option("--summarizer", help="With --strategy: what writes summaries; no key."),
-    ] = "extractive",
+    summarizer: SummarizerOption = "extractive",
+    base_url: BaseUrlOption = None,
 ) -> None:
     """Rebuild the request that a model was given, from the events.
 
@@ -54,16 +51,20 @@ def command(
     from cli.replays import replay
 
     out = output(ctx)
+    told = ""
     with opened(settings_of(ctx)) as live:
         where = place(live, reference)
         if strategy is None:
             data, problems = replay(live, where, form or "")
         else:
             from cli.strategies import strategies_of
+            from cli.summaries import Summaries
             from cli.whatifs import replay_under
 
             named = strategies_of(strategy)
-            data, problems = replay_under(live, where, form or "", named, summarizer)
+            summaries = Summaries(live, summarizer, base_url, out.note)
+            data, problems = replay_under(live, where, form or "", named, summaries)
+            told = summaries.told()
     text = json_text(data.request) if form != "text" else "\n".join(render_items(data, out.style))
     if file is not None:
         write_new(file, text + "\n", force=force)
@@ -72,7 +73,7 @@ def command(
             out.show(data, "")
     else:
         out.show(data, text)
-    for note in data.notes:
+    for note in [*data.notes, *([told] if told else [])]:
         out.note(note)
     for repair in data.repairs:
         out.note(f"repaired: {repair}")

@@ -1,4 +1,4 @@
-"""Summaries from any OpenAI-compatible endpoint.
+"""Summaries by a model.
 
 The model has a window of its own: what does not fit is summarised in parts, in order, and the parts
 are merged by the same model. Nothing of what is to be covered is ever left out in silence, and a
@@ -8,61 +8,66 @@ single text that is larger than a part is split at lines, never cut.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from eventlog.events import Usage
-from eventlog.jsonvalue import Json
-from harness.summarizers.base import Prompt, Written, checked, prompt, shown
+from harness.endpoint import Endpoint, Reply, together
+from harness.errors import RequestRejected, Unreachable
+from harness.summarizers.base import Prompt, prompt
 from projections.items import Item
+from projections.shown import shown
+from projections.strategies.decisions import Summary
 from projections.tokens import Counter, counter
+from projections.written import Fault, Written, checked
 
-if TYPE_CHECKING:
-    from openai import OpenAI
+WINDOW = 32_000
+"""Tokens that a model takes, where nobody says otherwise. Limits are given, never guessed."""
 
 RESERVE = 1_000
 """Tokens of the window that are kept for the instruction and what stands around it."""
 
+LEAST = 500
+"""Tokens of a part, at least."""
+
 
 class EndpointSummarizer:
-    """Asks a model. The client brings the address, the key, the time-out and the retries."""
+    """Asks a model, which may be any that an OpenAI-compatible endpoint serves."""
 
     def __init__(
-        self,
-        client: OpenAI,
-        model: str,
-        *,
-        window: int = 32_000,
-        instruction: str = "handoff_v1",
-        temperature: float | None = 0.0,
-        counting: Counter | None = None,
+        self, endpoint: Endpoint, *, window: int = WINDOW, counting: Counter | None = None
     ) -> None:
-        self._client = client
-        self._model = model
+        self._endpoint = endpoint
         self._window = window
-        self._instruction = prompt(instruction)
         self._combine = prompt("combine_v1")
-        self._temperature = temperature
         self._counting = counting or counter()
 
     @property
     def name(self) -> str:
-        """The model, the digests of both prompts, the window and the temperature."""
-        digests = f"{self._instruction.digest[:16]}+{self._combine.digest[:16]}"
-        return f"{self._model}/{digests}/{self._window}/{self._temperature}"
+        """The endpoint, the window, the counter, and the digest of the prompt that merges parts."""
+        combine = self._combine.digest[:16]
+        return (
+            f"{self._endpoint.name}, window {self._window} {self._counting.name}, merged {combine}"
+        )
 
     @property
-    def instruction(self) -> Prompt:
-        """The prompt that is used."""
-        return self._instruction
+    def url(self) -> str:
+        """Where the model is."""
+        return self._endpoint.url
 
-    def summarize(self, items: Sequence[Item], max_tokens: int) -> Written:
-        """The summary of exactly these items. A failing endpoint is a fault, never an exception."""
-        texts = [text for item in items if (text := shown(item))]
-        room = max(500, self._window - RESERVE - max_tokens)
-        spent = _Spent()
+    def summarize(self, wanted: Summary, items: Sequence[Item]) -> Written:
+        """The summary of exactly these items. A failing endpoint is a fault, never an exception.
+
+        Raises InputRefused for a prompt that there is not.
+        """
+        instruction = prompt(wanted.prompt)
+        texts = [text for each in items if (text := shown(each, texts_only=wanted.texts_only))]
+        room = self._window - RESERVE - wanted.max_tokens
+        model, spent = self._endpoint.model, list[Usage | None]()
+        if room < LEAST:
+            detail = f"a window of {self._window} tokens has no room for what is to be summarised"
+            return Written("", model, "failed", detail)
         parts: list[str] = []
         for part in self._parts(texts, room):
-            written = self._ask(self._instruction, part, max_tokens, spent)
+            written = self._ask(instruction, part, wanted.max_tokens, spent)
             if written.fault is not None:
                 return written
             parts.append(written.text)
@@ -70,16 +75,16 @@ class EndpointSummarizer:
             groups = list(self._parts(parts, room))
             if len(groups) >= len(parts):
                 detail = "its notes on the parts do not fit into its own window"
-                return Written("", self._model, "failed", detail, spent.usage())
+                return Written("", model, "failed", detail, together(spent))
             merged = []
             for group in groups:
-                written = self._ask(self._combine, group, max_tokens, spent)
+                written = self._ask(self._combine, group, wanted.max_tokens, spent)
                 if written.fault is not None:
                     return written
                 merged.append(written.text)
             parts = merged
         text = parts[0] if parts else ""
-        return checked(Written(text, self._model, usage=spent.usage()), texts, self._counting)
+        return checked(Written(text, model, usage=together(spent)), texts, self._counting)
 
     def _parts(self, texts: Sequence[str], room: int) -> Iterator[str]:
         """The texts, joined into parts that each fit the window."""
@@ -105,70 +110,31 @@ class EndpointSummarizer:
         yield from self._pieces(text[:at], room)
         yield from self._pieces(text[at:], room)
 
-    def _ask(self, instruction: Prompt, text: str, max_tokens: int, spent: _Spent) -> Written:
-        from openai import OpenAIError
-
-        more: dict[str, Any] = {}
-        if self._temperature is not None:
-            more["temperature"] = self._temperature
-        clean = text.encode("utf-8", "replace").decode()
+    def _ask(
+        self, instruction: Prompt, text: str, max_tokens: int, spent: list[Usage | None]
+    ) -> Written:
+        messages = [
+            {"role": "system", "content": instruction.text},
+            {"role": "user", "content": text},
+        ]
+        model = self._endpoint.model
         try:
-            answer = self._client.chat.completions.create(
-                model=self._model,
-                messages=[
-                    {"role": "system", "content": instruction.text},
-                    {"role": "user", "content": clean},
-                ],
-                max_tokens=max_tokens,
-                **more,
-            )
-        except OpenAIError as error:
-            return Written("", self._model, "failed", _line(error), spent.usage())
-        spent.add(answer.usage)
-        choice = answer.choices[0] if answer.choices else None
-        if choice is None:
-            return Written("", self._model, "empty", "no choice in the answer", spent.usage())
-        if choice.message.tool_calls:
-            return Written("", self._model, "failed", "it called a tool", spent.usage())
-        if choice.message.refusal or choice.finish_reason == "content_filter":
-            detail = choice.message.refusal or "filtered"
-            return Written("", self._model, "refused", detail[:120], spent.usage())
-        said = choice.message.content or ""
-        if not said.strip():
-            return Written("", self._model, "empty", "no text in the answer", spent.usage())
-        return Written(said, self._model, usage=spent.usage())
+            reply = self._endpoint.ask(messages, max_tokens)
+        except Unreachable as error:
+            return Written("", model, "unreachable", error.detail, together(spent))
+        except RequestRejected as error:
+            return Written("", model, "failed", error.detail, together(spent))
+        spent.append(reply.usage)
+        fault, detail = _fault(reply)
+        return Written("" if fault else reply.text, model, fault, detail, together(spent))
 
 
-class _Spent:
-    """What the calls of one summary cost together."""
-
-    def __init__(self) -> None:
-        self._input = self._cached = self._output = self._reasoning = 0
-        self._objects: list[Any] = []
-
-    def add(self, usage: Any) -> None:
-        if usage is None:
-            return
-        details = getattr(usage, "prompt_tokens_details", None)
-        cached = getattr(details, "cached_tokens", None) or 0
-        thought = getattr(usage, "completion_tokens_details", None)
-        self._input += (usage.prompt_tokens or 0) - cached
-        self._cached += cached
-        self._output += usage.completion_tokens or 0
-        self._reasoning += getattr(thought, "reasoning_tokens", None) or 0
-        self._objects.append(usage.model_dump(exclude_none=True))
-
-    def usage(self) -> Usage | None:
-        if not self._objects:
-            return None
-        return Usage(
-            input=self._input,
-            cached=self._cached,
-            output=self._output,
-            reasoning=self._reasoning,
-            provider=Json(self._objects),
-        )
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__
+def _fault(reply: Reply) -> tuple[Fault | None, str]:
+    """Why an answer is no summary."""
+    if reply.calls:
+        return "failed", f"it called a tool: {', '.join(reply.calls)}"[:120]
+    if reply.refusal or reply.finish_reason == "content_filter":
+        return "refused", (reply.refusal or "filtered")[:120]
+    if not reply.text.strip():
+        return "empty", "no text in the answer"
+    return None, ""

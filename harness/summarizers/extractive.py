@@ -16,10 +16,12 @@ import re
 from collections import Counter as Bag
 from collections.abc import Sequence
 
-from harness.summarizers.base import Written, checked, shown
 from projections.anchors import anchors
 from projections.items import Item
+from projections.shown import shown
+from projections.strategies.decisions import Summary
 from projections.tokens import Counter, counter
+from projections.written import Written, checked
 
 NAME = "extractive/1"
 LABEL = "[Sentences picked from the conversation without a model]"
@@ -33,6 +35,19 @@ _SPEAKERS = {"USER": 2.0, "TOOL": 0.3}
 _END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _WORD = re.compile(r"[\w./@#:-]+", re.ASCII)
 _HAN = re.compile(r"[\u3400-\u9fff]+")
+_FUNCTION_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        about after again all also and any are because been before being both but can could did does
+        doing during each for from had has have having her here hers him his how its just may might
+        mine must nor not now off one only onto our ours out over shall she should some than that
+        the their theirs them then there these they this those too under very was were what when
+        where which while who whom whose why will with would yet you your yours
+        """,
+    )
+)
+"""Words that make two sentences alike and say nothing of what they are about."""
 
 
 class ExtractiveSummarizer:
@@ -46,11 +61,11 @@ class ExtractiveSummarizer:
         """``extractive/1``."""
         return NAME
 
-    def summarize(self, items: Sequence[Item], max_tokens: int) -> Written:
-        """The best sentences in the order of the conversation, within ``max_tokens``."""
-        texts = [text for item in items if (text := shown(item))]
-        sentences = _sentences(items)
-        chosen = self._pick(sentences, max_tokens - self._counting.count(LABEL) - 1)
+    def summarize(self, wanted: Summary, items: Sequence[Item]) -> Written:
+        """The best sentences in the order of the conversation, within the limit that is wanted."""
+        texts = [text for each in items if (text := shown(each, texts_only=wanted.texts_only))]
+        sentences = _sentences(items, wanted.texts_only)
+        chosen = self._pick(sentences, wanted.max_tokens - self._counting.count(LABEL) - 1)
         lines = [f"{who}: {text}" for who, text in chosen]
         text = "\n".join([LABEL, *lines]) if lines else ""
         return checked(Written(text, NAME), texts, self._counting)
@@ -86,12 +101,14 @@ class ExtractiveSummarizer:
         return [sentences[i] for i in sorted(taken)]
 
 
-def _sentences(items: Sequence[Item]) -> list[tuple[str, str]]:
+def _sentences(items: Sequence[Item], texts_only: bool) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], None] = {}
     for item in items:
+        if texts_only and item.role not in ("user", "assistant"):
+            continue
         who = {"user": "USER", "assistant": "AGENT", "tool": "TOOL"}.get(item.role, "SYSTEM")
         for part in item.parts:
-            if part.kind in ("text", "result"):
+            if part.kind == "text" or (part.kind == "result" and not texts_only):
                 for sentence in _END.split(part.text):
                     text = " ".join(sentence.split())
                     if 12 <= len(text) <= 400:
@@ -100,7 +117,8 @@ def _sentences(items: Sequence[Item]) -> list[tuple[str, str]]:
 
 
 def _terms(text: str) -> Bag[str]:
-    bag: Bag[str] = Bag(word.lower() for word in _WORD.findall(text) if len(word) > 2)
+    words = (word.lower() for word in _WORD.findall(text) if len(word) > 2)
+    bag: Bag[str] = Bag(word for word in words if word not in _FUNCTION_WORDS)
     for run in _HAN.findall(text):
         bag.update(run[i : i + 2] for i in range(max(1, len(run) - 1)))
     return bag

@@ -96,7 +96,7 @@ def measure(
     output = sum(facts.output for facts in ground.calls)
     base = baseline.tokens.curve if baseline is not None else sent.tokens
     factor = calibration(ground, base).factor
-    volume = pricing.volume(sent, output, decided.shown, decided.written, factor)
+    volume = pricing.volume(sent, output, *decided.overhead(factor), factor)
     held = baseline.volume if baseline is not None else None
     return Measured(
         session=ground.recording.key,

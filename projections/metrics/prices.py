@@ -62,15 +62,15 @@ class Volume(Result):
     """By summarizers."""
 
 
-def volume(curve: Curve, output: int, shown: int, written: int, factor: float) -> Volume:
-    """The tokens of a run; ``factor`` turns counted tokens into billed ones."""
+def volume(curve: Curve, output: int, shown: float, written: float, factor: float) -> Volume:
+    """The tokens of a run; ``factor`` turns the counted tokens of its calls into billed ones."""
     cached, total = sum(curve.cached), sum(curve.tokens)
     return Volume(
         cached=cached * factor,
         fresh=(total - cached) * factor,
         output=output,
-        shown=shown * factor,
-        written=written * factor,
+        shown=shown,
+        written=written,
     )
 
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eventlog.errors import CtxlogError
-from projections.applying import Summarize
 from projections.items import Item
 from projections.recording import Recording, Step
 from projections.runs import Origin
@@ -34,6 +33,7 @@ from projections.strategies.spec import FunctionStrategy, parse
 from projections.strategies.window import Window
 from projections.tokens import Counter, Utf8Counter, count_item
 from projections.whatif import Change, Runner, WhatIf
+from projections.written import Summarize
 
 Subject = str | Strategy | Sequence[Strategy] | Callable[..., Iterable[Decision]]
 """A spec, a strategy, a pipeline, or a function from a window and a moment to decisions."""

@@ -106,7 +106,7 @@ class TestRows:
         def summarize(wanted: object, items: object) -> str:
             return "they fixed tickets"
 
-        found = compare(sessions(1), ["compact:keep_turns=2"], COUNTING, summarize)
+        found = compare(sessions(1), ["compact:keep_turns=2"], COUNTING, lambda _: summarize)
         row = found.rows[1]
         assert (row.summaries > 0, row.needs_summary) == (True, 0)
         assert row.sessions[0].costs[0].overhead > 0

@@ -482,3 +482,14 @@ class TestImported:
     def test_a_session_of_ones_own_has_no_source(self, live: Live) -> None:
         live.append(KEY, events.SessionStarted())
         assert session_stats(live, KEY).source is None
+
+
+class TestWhileSomebodyWrites:
+    """Without it a list of sessions fails because an import is under way."""
+
+    def test_the_sessions_are_folded_anew(self, live: Live) -> None:
+        live.append(KEY, said("hello"), CALLED)
+        with live.log.writing(), open_log(live.log.path, lock_timeout=0.05) as reader:
+            assert [state.key for state in session_states(reader)] == [str(KEY)]
+            assert [each.calls for each in list_sessions(reader)] == [1]
+            assert session_stats(reader, KEY).items == 1

@@ -1,0 +1,191 @@
+"""What writes summaries for a command: sentences picked without a model, nothing, or a model.
+
+The key of a model's endpoint comes from the environment (``OPENAI_API_KEY``), its address from
+there (``OPENAI_BASE_URL``) or from the command line: never from a config, which a folder that
+somebody else made may hold, and which would then say where a session is sent. The config may give
+``[model]`` with ``window`` (tokens), ``timeout`` (seconds) and ``retries``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from cli.config import config
+from cli.style import plural
+from cli.style import tokens as short_tokens
+from eventlog import StreamKey
+from eventlog.errors import InputRefused
+from eventlog.outputs import Outputs
+from harness.endpoint import Endpoint
+from harness.errors import Unreachable
+from harness.summarizers import ExtractiveSummarizer, KeptSummarizer, Summarizer
+from harness.summarizers.endpoint import WINDOW, EndpointSummarizer
+from harness.summarizers.kept import InMemory
+from projections import Live, tokens
+from projections.items import Item
+from projections.strategies.decisions import Summary
+from projections.written import Summarize, Written
+
+EXTRACTIVE, NONE = "extractive", "none"
+
+WITHOUT_MODEL = (
+    "summaries are sentences picked without a model (extractive/1); a model would say it otherwise"
+)
+WITHOUT_ANY = "no summarizer: where a summary was wanted, the strategy took its next step instead"
+DEFAULT_URL = "https://api.openai.com/v1"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+_NUMBERS: dict[str, tuple[type, float, float]] = {
+    "window": (int, 2_000, 1e9),
+    "timeout": (float, 1, 3_600),
+    "retries": (int, 0, 10),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model, and how it is asked."""
+
+    endpoint: Endpoint
+    window: int
+
+
+def model(name: str, base_url: str | None) -> Model:
+    """The model of that name. Raises InputRefused where there is no key, or a wrong address."""
+    from openai import OpenAI
+
+    url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if host is None or parts.scheme not in ("http", "https"):
+        raise InputRefused(
+            f"{url!r} is no address of an endpoint, such as http://127.0.0.1:8080/v1"
+        )
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    if not key:
+        if host not in LOOPBACK:
+            raise InputRefused(
+                f"no key for the model {name!r}: set OPENAI_API_KEY (a server on this machine, "
+                "named with --base-url, needs none)"
+            )
+        key = "none"
+    elif not key.isascii() or not key.isprintable():
+        raise InputRefused("OPENAI_API_KEY holds characters that no key has")
+    settings = _settings()
+    client = OpenAI(
+        api_key=key,
+        base_url=url,
+        timeout=settings.get("timeout", 120.0),
+        max_retries=int(settings.get("retries", 2)),
+    )
+    return Model(Endpoint(client, name), int(settings.get("window", WINDOW)))
+
+
+def _settings() -> dict[str, float]:
+    """``[model]`` of the config. Raises InputRefused."""
+    of = config()
+    table = of.table("model", "window, timeout and retries")
+    for name, value in table.items():
+        if name not in _NUMBERS:
+            raise InputRefused(f"{of.path}: [model] has no {name!r}; it has {', '.join(_NUMBERS)}")
+        kind, least, most = _NUMBERS[name]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not least <= value <= most or (kind is int and value != int(value)):
+            raise InputRefused(
+                f"{of.path}: [model] {name} = {value!r} is not {least:g} to {most:g}"
+            )
+    return dict(table)
+
+
+@dataclass(slots=True)
+class Summaries:
+    """The summaries of one command."""
+
+    live: Live
+    name: str
+    base_url: str | None = None
+    note: Callable[[str], None] = lambda text: None
+    """Told what is being waited for."""
+    asked: int = 0
+    spent: list[Written] = field(default_factory=list)
+    _writer: Summarizer | None = None
+    _kept: list[KeptSummarizer] = field(default_factory=list)
+    _memory: InMemory = field(default_factory=InMemory)
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise InputRefused("--summarizer: extractive, none, or the name of a model")
+        if self.base_url is not None and not self.by_model:
+            raise InputRefused("--base-url is a model's: name that with --summarizer")
+        counting = tokens.counter()
+        if self.name == EXTRACTIVE:
+            self._writer = ExtractiveSummarizer(counting)
+        elif self.name != NONE:
+            found = model(self.name, self.base_url)
+            asking = _Asking(
+                EndpointSummarizer(found.endpoint, window=found.window, counting=counting), self
+            )
+            self._writer = asking
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a model writes them."""
+        return self.name not in (EXTRACTIVE, NONE)
+
+    def of(self, stream: StreamKey | str) -> Summarize | None:
+        """What writes the summaries of one session; None where nothing does."""
+        if self._writer is None:
+            return None
+        key = StreamKey.parse(stream) if isinstance(stream, str) else stream
+        outputs = Outputs(self.live.log) if self.by_model else self._memory
+        self._kept.append(KeptSummarizer(self._writer, outputs, key))
+        return self._kept[-1].summarize
+
+    def label(self, used: bool) -> str:
+        """What has to be said of summaries, where any was wanted."""
+        if not used:
+            return ""
+        if self.by_model:
+            return f"summaries are written by {self.name}; each was written once, and is kept"
+        return WITHOUT_MODEL if self.name == EXTRACTIVE else WITHOUT_ANY
+
+    def told(self) -> str:
+        """What the model was asked in this run; empty where it was not."""
+        if not self.asked:
+            return ""
+        usages = [written.usage for written in self.spent if written.usage is not None]
+        read = sum(usage.input + usage.cached + usage.cache_write for usage in usages)
+        wrote = sum(usage.output for usage in usages)
+        said = f"{self.name} wrote {plural(self.asked, 'summary', 'summaries')}"
+        if usages:
+            said += f" ({short_tokens(read)} tokens in, {short_tokens(wrote)} out)"
+        if unkept := sum(each.unkept for each in self._kept):
+            return f"{said}; {unkept} could not be kept, so the next run asks for them again"
+        return f"{said}; they are kept, so the next run is free"
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A model's summarizer whose silence ends the command: nobody asked for the next rung then."""
+
+    summarizer: EndpointSummarizer
+    of: Summaries
+
+    @property
+    def name(self) -> str:
+        return self.summarizer.name
+
+    def summarize(self, wanted: Summary, items: Sequence[Item]) -> Written:
+        self.of.note(f"asking {self.of.name} for a summary of {plural(len(items), 'item')}")
+        written = self.summarizer.summarize(wanted, items)
+        if written.fault == "unreachable":
+            raise Unreachable(written.model, self.summarizer.url, written.detail)
+        self.of.asked += 1
+        self.of.spent.append(written)
+        return written

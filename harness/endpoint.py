@@ -1,0 +1,154 @@
+"""A model behind any OpenAI-compatible endpoint: a request, and its answer or a typed fault.
+
+The client brings the address, the key, the time-out and the retries. Nothing is logged here: it is
+for questions outside of a conversation, whose answers belong to whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from eventlog.events import Usage
+from eventlog.jsonvalue import Json
+from harness.errors import RequestRejected, Unreachable, UpstreamFault
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered."""
+
+    text: str
+    calls: tuple[str, ...] = ()
+    """The tools that it wanted to call."""
+    refusal: str = ""
+    finish_reason: str = ""
+    usage: Usage | None = None
+
+
+class Endpoint:
+    """One model at one address, with its settings."""
+
+    def __init__(self, client: OpenAI, model: str, *, temperature: float | None = 0.0) -> None:
+        self._client = client
+        self.model = model
+        self.temperature = temperature
+        self._limit = "max_tokens"
+        self._takes_temperature = temperature is not None
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return str(self._client.base_url).rstrip("/")
+
+    @property
+    def name(self) -> str:
+        """All that determines its answers, beside the request."""
+        return f"{self.model} at {self.url}, temperature {self.temperature}"
+
+    def ask(self, messages: Sequence[Mapping[str, Any]], max_tokens: int) -> Reply:
+        """The answer to a request without tools. Raises Unreachable, RequestRejected.
+
+        Some models take the limit under another name, or no temperature; what is refused by name is
+        left out, or named otherwise, and asked once more.
+        """
+        clean = _clean(list(messages))
+        while True:
+            settings: dict[str, Any] = {self._limit: max_tokens}
+            if self._takes_temperature:
+                settings["temperature"] = self.temperature
+            try:
+                return self._answer(clean, settings)
+            except RequestRejected as error:
+                if not self._adapts(error.detail):
+                    raise
+
+    def _adapts(self, refused: str) -> bool:
+        """Whether the next try is another one: what is refused is remembered."""
+        if self._limit == "max_tokens" and "max_completion_tokens" in refused:
+            self._limit = "max_completion_tokens"
+            return True
+        if self._takes_temperature and "temperature" in refused:
+            self._takes_temperature = False
+            return True
+        return False
+
+    def _answer(self, messages: Any, settings: Mapping[str, Any]) -> Reply:
+        from openai import APIStatusError, OpenAIError
+
+        try:
+            answer = self._client.chat.completions.create(
+                model=self.model, messages=messages, **settings
+            )
+        except APIStatusError as error:
+            if error.status_code in (400, 409, 413, 422):
+                raise self._fault(RequestRejected, error) from None
+            raise self._fault(Unreachable, error) from None
+        except (OpenAIError, ValueError) as error:
+            raise self._fault(Unreachable, error) from None
+        choices = getattr(answer, "choices", None)
+        if not isinstance(choices, list):
+            raise self._fault(Unreachable, "what it answered is no chat completion")
+        if not choices or choices[0].message is None:
+            return Reply("", usage=usage_of(answer.usage))
+        message = choices[0].message
+        calls = (getattr(call, "function", None) for call in message.tool_calls or ())
+        return Reply(
+            text=message.content or "",
+            calls=tuple(str(getattr(call, "name", "")) for call in calls),
+            refusal=getattr(message, "refusal", None) or "",
+            finish_reason=choices[0].finish_reason or "",
+            usage=usage_of(answer.usage),
+        )
+
+    def _fault(self, kind: type[UpstreamFault], error: object) -> UpstreamFault:
+        detail = " ".join(str(error).split()) or type(error).__name__
+        key = self._client.api_key
+        if isinstance(key, str) and len(key) > 7:  # a server may answer with what it was sent
+            detail = detail.replace(key, "…")
+        return kind(self.model, self.url, detail[:300])
+
+
+def usage_of(given: Any) -> Usage | None:
+    """The usage of one answer; what was read from a cache is a part of OpenAI's prompt tokens."""
+    if given is None:
+        return None
+    cached = getattr(getattr(given, "prompt_tokens_details", None), "cached_tokens", None) or 0
+    details = getattr(given, "completion_tokens_details", None)
+    return Usage(
+        input=max(0, (given.prompt_tokens or 0) - cached),
+        cached=cached,
+        output=given.completion_tokens or 0,
+        reasoning=getattr(details, "reasoning_tokens", None) or 0,
+        provider=Json(given.model_dump(exclude_none=True)),
+    )
+
+
+def together(usages: Sequence[Usage | None]) -> Usage | None:
+    """What several answers cost together; None where none says."""
+    known = [usage for usage in usages if usage is not None]
+    if not known:
+        return None
+    return Usage(
+        input=sum(usage.input for usage in known),
+        cached=sum(usage.cached for usage in known),
+        cache_write=sum(usage.cache_write for usage in known),
+        output=sum(usage.output for usage in known),
+        reasoning=sum(usage.reasoning for usage in known),
+        provider=Json([usage.provider.value for usage in known if usage.provider is not None]),
+    )
+
+
+def _clean(value: Any) -> Any:
+    """Without lone surrogates, which no request can carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_clean(key): _clean(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(part) for part in value]
+    return value

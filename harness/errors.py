@@ -1,0 +1,27 @@
+"""What goes wrong between us and a model.
+
+CtxlogError
+└── UpstreamFault        a model's endpoint gave no answer that can be used
+    ├── Unreachable      no connection, no answer in time, no key, no such model, too many calls
+    └── RequestRejected  it was reached, and does not take this request
+"""
+
+from __future__ import annotations
+
+from eventlog.errors import CtxlogError
+
+
+class UpstreamFault(CtxlogError):
+    """A model's endpoint gave no answer that can be used."""
+
+    def __init__(self, model: str, url: str, detail: str) -> None:
+        self.model, self.url, self.detail = model, url, detail
+        super().__init__(f"{model} at {url}: {detail}")
+
+
+class Unreachable(UpstreamFault):
+    """No connection, no answer in time, a key that is not taken, no such model, too many calls."""
+
+
+class RequestRejected(UpstreamFault):
+    """The endpoint does not take this request: it is larger than the model's window, say."""

@@ -1,0 +1,108 @@
+"""A summarizer that is asked once: what it wrote is kept in the log, and found the next time.
+
+So a second run is free and gives the same bytes. Kept is also that a text was of no use, since it
+was paid for; that the model could not be asked is not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from eventlog.errors import DatabaseFault
+from eventlog.events import Usage
+from eventlog.outputs import Outputs
+from eventlog.recorded import StreamKey
+from harness.summarizers.base import Summarizer, prompt
+from projections.items import Item
+from projections.shown import shown
+from projections.strategies.decisions import Summary
+from projections.written import Written
+
+KIND = "summary"
+
+
+class InMemory:
+    """Keeps outputs as long as the process lives: for a summarizer that costs nothing."""
+
+    keeps = True
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Any] = {}
+
+    def find(self, kind: str, determined_by: Any) -> Any | None:
+        """The output that these determined."""
+        return self._kept.get(json.dumps([kind, determined_by], sort_keys=True))
+
+    def keep(self, stream: StreamKey | str, kind: str, determined_by: Any, output: Any) -> Any:
+        """Keep an output; the first one stays."""
+        return self._kept.setdefault(json.dumps([kind, determined_by], sort_keys=True), output)
+
+
+class KeptSummarizer:
+    """Another summarizer's summaries of one session, each of them written once."""
+
+    def __init__(
+        self, summarizer: Summarizer, outputs: Outputs | InMemory, stream: StreamKey
+    ) -> None:
+        self._summarizer = summarizer
+        self._outputs = outputs
+        self._stream = stream
+        self.unkept = 0
+        """Summaries that could not be kept: the next run asks for them again."""
+
+    @property
+    def name(self) -> str:
+        """The other's."""
+        return self._summarizer.name
+
+    def summarize(self, wanted: Summary, items: Sequence[Item]) -> Written:
+        """The summary as it was written first. Raises what the other raises.
+
+        One that cannot be kept, since the log is open for reading or somebody else writes to it
+        for long, is used all the same: it was paid for.
+        """
+        determined = {
+            "summarizer": self._summarizer.name,
+            "prompt": prompt(wanted.prompt).digest,
+            "max_tokens": wanted.max_tokens,
+            "shown": [
+                text for item in items if (text := shown(item, texts_only=wanted.texts_only))
+            ],
+        }
+        known = self._outputs.find(KIND, determined)
+        if known is not None:
+            return _written(known)
+        written = self._summarizer.summarize(wanted, items)
+        if written.fault == "unreachable" or (written.fault == "failed" and not written.usage):
+            return written
+        try:
+            kept = self._outputs.keep(self._stream, KIND, determined, _output(written))
+        except DatabaseFault:
+            self.unkept += 1
+            return written
+        self.unkept += not self._outputs.keeps
+        return _written(kept)
+
+
+def _output(written: Written) -> dict[str, Any]:
+    usage = written.usage
+    return {
+        "text": written.text,
+        "model": written.model,
+        "fault": written.fault,
+        "detail": written.detail,
+        "usage": usage.model_dump(mode="json") if usage is not None else None,
+    }
+
+
+def _written(output: dict[str, Any]) -> Written:
+    usage = output["usage"]
+    return Written(
+        output["text"],
+        output["model"],
+        output["fault"],
+        output["detail"],
+        Usage.model_validate(usage) if usage is not None else None,
+    )

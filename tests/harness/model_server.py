@@ -1,0 +1,110 @@
+"""An OpenAI-compatible server on loopback, whose answers a test decides."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from openai import OpenAI
+
+from harness.endpoint import Endpoint
+
+Answer = dict[str, Any] | tuple[int, Any] | bytes
+"""A chat completion, a status with a body, or bytes that are sent as they are."""
+
+
+def completion(text: str | None = "a summary", *, finish: str = "stop", **message: Any) -> Any:
+    """A chat completion as a server gives it."""
+    said = {"role": "assistant", "content": text, **message}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m-2026",
+        "choices": [{"index": 0, "finish_reason": finish, "message": said}],
+        "usage": {
+            "prompt_tokens": 100,
+            "completion_tokens": 20,
+            "total_tokens": 120,
+            "prompt_tokens_details": {"cached_tokens": 40},
+            "completion_tokens_details": {"reasoning_tokens": 5},
+        },
+    }
+
+
+class ModelServer(ThreadingHTTPServer):
+    """Keeps the requests that it was sent."""
+
+    def __init__(self, answer: Callable[[dict[str, Any]], Answer]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer
+        self.requests: list[dict[str, Any]] = []
+        self.bodies: list[bytes] = []
+        self.keys: list[str] = []
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        """The base address of the API."""
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def client(self, **settings: Any) -> OpenAI:
+        """The real client, without retries unless a test wants them."""
+        return OpenAI(
+            **{"api_key": "sk-test-1234567", "max_retries": 0, **settings}, base_url=self.url
+        )
+
+    def endpoint(self, **settings: Any) -> Endpoint:
+        """A model here."""
+        return Endpoint(self.client(), "m", **settings)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ModelServer
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        request = json.loads(body)
+        with self.server.lock:
+            self.server.requests.append(request)
+            self.server.bodies.append(body)
+            self.server.keys.append(self.headers.get("authorization", ""))
+        answer = self.server.answer(request)
+        status, content = answer if isinstance(answer, tuple) else (200, answer)
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        with contextlib.suppress(BrokenPipeError):
+            self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing on stderr."""
+
+
+@contextlib.contextmanager
+def serving(
+    answer: Callable[[dict[str, Any]], Answer] = lambda request: completion(),
+) -> Iterator[ModelServer]:
+    """A server for as long as the block lasts."""
+    server = ModelServer(answer)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def nowhere() -> str:
+    """The address of a server that there is not."""
+    server = ModelServer(lambda request: {})
+    server.server_close()
+    return server.url
