@@ -73,6 +73,8 @@ class Change:
 class Asked:
     """One summary that a summarizer was asked for, whether or not it became memory."""
 
+    call: int
+    """The calls made before it."""
     shown: int
     """Tokens that it was given, as counted here."""
     written: Written
@@ -219,7 +221,9 @@ class Applier:
             return None
         written = as_written(self.summarize(wanted, [_without_marks(e) for e in entries]))
         given = sum(entry.tokens for entry in entries)
-        self.asked.append(Asked(given, written, self.counting.count(written.text)))
+        self.asked.append(
+            Asked(self.window.calls, given, written, self.counting.count(written.text))
+        )
         return written
 
     def _fall_back(self, decision: Compact, chosen: Sequence[Entry], reason: str) -> None:

@@ -14,7 +14,7 @@ from projections.metrics import prices as pricing
 from projections.metrics.ground import Ground
 from projections.metrics.intervals import Draws
 from projections.metrics.measure import Measured, Options, calibration, measure
-from projections.metrics.prices import Prices
+from projections.metrics.prices import Prices, Unknown
 from projections.observed import OBSERVED, observed
 from projections.recording import Recording
 from projections.strategies.base import Strategy
@@ -34,7 +34,7 @@ def compare(
     counter: Counter,
     summarizing: Summarizing | None = None,
     window: int | None = None,
-    prices: Sequence[Prices] | None = None,
+    prices: Sequence[Prices | Unknown] | None = None,
     *,
     options: Options | None = None,
     embed: Embed | None = None,
@@ -106,7 +106,7 @@ def _named(specs: Sequence[str | Sequence[Strategy]]) -> list[tuple[Strategy, ..
 
 
 def _options(
-    options: Options | None, window: int | None, prices: Sequence[Prices] | None
+    options: Options | None, window: int | None, prices: Sequence[Prices | Unknown] | None
 ) -> Options:
     changes: dict[str, object] = {}
     if window is not None:

@@ -13,6 +13,7 @@ from projections.anchors import Kind
 from projections.metrics.intervals import Draws, Interval
 from projections.metrics.measure import Measured, Options
 from projections.metrics.model import Result
+from projections.metrics.prices import Unknown
 from projections.metrics.recall import DISTANCES, FAR, Lost
 
 ENOUGH = 20
@@ -40,10 +41,10 @@ class Row(Result):
     breaks: Interval
     """A call."""
     rewritten: int
-    costs: tuple[Interval, ...]
-    """Of each price table, as a part of the baseline's cost."""
-    totals: tuple[float, ...]
-    """Of each price table, over all sessions."""
+    costs: tuple[Interval | None, ...]
+    """Of each price table, as a part of the baseline's cost; None where the table is unknown."""
+    totals: tuple[float | None, ...]
+    """Of each price table, over all sessions; None likewise."""
     valid: Interval
     """Calls whose context could be sent as the strategy left it, in every dialect."""
     recall: tuple[Interval, ...]
@@ -175,7 +176,7 @@ def row(
         pairs = [(number(m), number(b)) for m, b in zip(measured, base, strict=True)]
         return draws.interval(pairs)
 
-    tables = range(len(options.prices))
+    known = [not isinstance(prices, Unknown) for prices in options.prices]
     overflow = [m.tokens.overflow_calls for m in measured]
     headroom = [m.tokens.headroom for m in measured if m.tokens.headroom is not None]
     far = DISTANCES.index(FAR)
@@ -190,8 +191,11 @@ def row(
         hit_share=over(lambda m: (m.prefix.cached, m.tokens.cumulative)),
         breaks=over(lambda m: (m.prefix.breaks, m.calls)),
         rewritten=sum(m.prefix.rewritten for m in measured),
-        costs=tuple(against(_total(table)) for table in tables),
-        totals=tuple(round(sum(_total(table)(m) for m in measured), 8) for table in tables),
+        costs=tuple(against(_total(n)) if priced else None for n, priced in enumerate(known)),
+        totals=tuple(
+            round(sum(_total(n)(m) for m in measured), 8) if priced else None
+            for n, priced in enumerate(known)
+        ),
         valid=over(lambda m: (min((v.valid for v in m.validity), default=0), m.calls)),
         recall=tuple(over(_recall(place)) for place in range(len(DISTANCES))),
         far_recall=over(_recall(far)),
@@ -212,7 +216,12 @@ def row(
 
 
 def _total(table: int) -> Callable[[Measured], float]:
-    return lambda m: m.costs[table].total
+    def total(measured: Measured) -> float:
+        cost = measured.costs[table]
+        assert cost is not None
+        return cost.total
+
+    return total
 
 
 def _recall(place: int) -> Callable[[Measured], tuple[float, float]]:
@@ -248,11 +257,15 @@ def winners(rows: Sequence[Row], options: Options, sessions: int) -> tuple[Winne
     """By tokens, by cost at each price table, and by far recall."""
     found = [_winner("tokens", [(r.strategy, r.tokens) for r in rows], "lower", sessions)]
     for table, prices in enumerate(options.prices):
-        named = [(r.strategy, r.costs[table]) for r in rows]
-        found.append(_winner(f"cost {prices.name}", named, "lower", sessions))
+        by = f"cost {prices.name}"
+        if isinstance(prices, Unknown):
+            found.append(Winner(by=by, strategy=None, why="prices are unknown"))
+            continue
+        named = [(r.strategy, cost) for r in rows if (cost := r.costs[table]) is not None]
+        found.append(_winner(by, named, "lower", sessions))
     references = min((int(r.far_recall.of) for r in rows), default=0)
-    named = [(r.strategy, r.far_recall) for r in rows]
-    found.append(_winner("recall", named, "higher", references))
+    recalls = [(r.strategy, r.far_recall) for r in rows]
+    found.append(_winner("recall", recalls, "higher", references))
     return tuple(found)
 
 

@@ -42,19 +42,6 @@ class Compactions(Result):
     use."""
     written: int
     """Tokens that they wrote, likewise."""
-    billed_shown: int
-    """What providers billed for the requests of which they said it."""
-    billed_written: int
-    unbilled_shown: int
-    """Of ``shown``, what nobody has billed: for sentences picked without a model, say."""
-    unbilled_written: int
-
-    def overhead(self, factor: float) -> tuple[float, float]:
-        """The tokens to pay for, given and written; ``factor`` turns counted ones into billed."""
-        return (
-            self.billed_shown + self.unbilled_shown * factor,
-            self.billed_written + self.unbilled_written * factor,
-        )
 
 
 def compactions(run: WhatIf, ground: Ground) -> Compactions:
@@ -64,7 +51,6 @@ def compactions(run: WhatIf, ground: Ground) -> Compactions:
     gaps = [after[0] - before[0] for before, after in pairwise(moments)]
     summaries = [change for change in done if change.kind == "summarised"]
     before, after = sum(c.before for c in done), sum(c.after for c in done)
-    paid = _asked(run) if run.asked else _recorded(summaries, ground)
     return Compactions(
         compactions=sum(change.kind in COMPACTING for change in done),
         summaries=len(summaries),
@@ -77,35 +63,24 @@ def compactions(run: WhatIf, ground: Ground) -> Compactions:
         no_ops=sum(change.kind == "declined" for change in run.changes),
         failures=run.needs_summary,
         over_budget=sum(change.kind == "over_budget" for change in run.changes),
-        **paid,
+        **_summarized(run, summaries, ground),
     )
 
 
-def _asked(run: WhatIf) -> dict[str, int]:
-    """What the summarizers of a what-if were asked."""
-    billed = [each.written.usage for each in run.asked if each.written.usage is not None]
-    unbilled = [each for each in run.asked if each.written.usage is None]
+def _summarized(run: WhatIf, summaries: Sequence[Change], ground: Ground) -> dict[str, int]:
+    """What summarizers were given and wrote; of a recorded one nobody knows more than its cover."""
+    if run.asked:
+        return {
+            "shown": sum(each.shown for each in run.asked),
+            "written": sum(each.written_tokens for each in run.asked),
+        }
     return {
-        "shown": sum(each.shown for each in run.asked),
-        "written": sum(each.written_tokens for each in run.asked),
-        "billed_shown": sum(each.input + each.cached + each.cache_write for each in billed),
-        "billed_written": sum(each.output for each in billed),
-        "unbilled_shown": sum(each.shown for each in unbilled),
-        "unbilled_written": sum(each.written_tokens for each in unbilled),
+        "shown": sum(covered(change, ground) for change in summaries),
+        "written": sum(change.after for change in summaries),
     }
 
 
-def _recorded(summaries: Sequence[Change], ground: Ground) -> dict[str, int]:
-    """What was covered, without what the summarizer was shown nothing of: nobody recorded more."""
-    shown, written = 0, sum(change.after for change in summaries)
-    for change in summaries:
-        unseen = sum(ground.items[o].tokens for o in change.unseen if o in ground.items)
-        shown += max(0, change.before - unseen)
-    return {
-        "shown": shown,
-        "written": written,
-        "billed_shown": 0,
-        "billed_written": 0,
-        "unbilled_shown": shown,
-        "unbilled_written": written,
-    }
+def covered(change: Change, ground: Ground) -> int:
+    """What a summary covers, without what its summarizer was shown nothing of."""
+    unseen = sum(ground.items[o].tokens for o in change.unseen if o in ground.items)
+    return max(0, change.before - unseen)

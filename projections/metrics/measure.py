@@ -10,11 +10,12 @@ from projections.metrics import prices as pricing
 from projections.metrics.accounting import Accounting
 from projections.metrics.artifacts import Artifacts
 from projections.metrics.compactions import Compactions, compactions
+from projections.metrics.costs import Cost, Request, Volume, cost, parts, requests, volume
 from projections.metrics.ground import Ground
 from projections.metrics.meter import Meter
 from projections.metrics.model import Result
 from projections.metrics.prefix import Curve, Prefix, curve, stability
-from projections.metrics.prices import Cost, Prices, Volume
+from projections.metrics.prices import Prices, Unknown
 from projections.metrics.recall import Recall
 from projections.metrics.refetch import Refetch
 from projections.metrics.survival import Survival
@@ -33,7 +34,7 @@ class Options(Result):
     """Tokens that the model can take; None: nothing is said of headroom."""
     reserve: int = Field(default=0, ge=0)
     """Of these, kept for the answer."""
-    prices: tuple[Prices, ...] = pricing.DEFAULT
+    prices: tuple[Prices | Unknown, ...] = pricing.DEFAULT
     ttl: float | None = Field(default=None, gt=0)
     """Seconds that a cache lives; None: it never ends."""
     least_cached: int = Field(default=LEAST_CACHED, ge=0)
@@ -64,7 +65,8 @@ class Measured(Result):
     compactions: Compactions
     prefix: Prefix
     volume: Volume
-    costs: tuple[Cost, ...]
+    costs: tuple[Cost | None, ...]
+    """At each price table; None where that is unknown."""
     validity: tuple[Validity, ...]
     accounting: Accounting | None
     """None where no call was made."""
@@ -96,16 +98,15 @@ def measure(
     output = sum(facts.output for facts in ground.calls)
     base = baseline.tokens.curve if baseline is not None else sent.tokens
     factor = calibration(ground, base).factor
-    volume = pricing.volume(sent, output, *decided.overhead(factor), factor)
-    held = baseline.volume if baseline is not None else None
+    paid = list(requests(found, sent, ground))
     return Measured(
         session=ground.recording.key,
         calls=len(found.calls),
         tokens=_tokens(sent, output, factor, options),
         compactions=decided,
         prefix=stability(sent, breaks),
-        volume=volume,
-        costs=tuple(pricing.cost(volume, prices, held) for prices in options.prices),
+        volume=volume(paid, factor),
+        costs=_costs(paid, options.prices, factor, baseline),
         validity=meter.validity.result(),
         accounting=meter.accounting,
         recall=meter.recall.result(),
@@ -114,6 +115,23 @@ def measure(
         artifacts=meter.artifacts.result(),
         digest=meter.digest,
     )
+
+
+def _costs(
+    paid: Sequence[Request],
+    tables: Sequence[Prices | Unknown],
+    factor: float,
+    baseline: Measured | None,
+) -> tuple[Cost | None, ...]:
+    found: list[Cost | None] = []
+    for number, prices in enumerate(tables):
+        if isinstance(prices, Unknown):
+            found.append(None)
+            continue
+        held = baseline.costs[number] if baseline is not None else None
+        against = held.parts if held is not None else None
+        found.append(cost(prices.name, parts(paid, prices, factor), against))
+    return tuple(found)
 
 
 def _tokens(sent: Curve, output: int, factor: float, options: Options) -> Tokens:

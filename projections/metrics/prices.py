@@ -1,4 +1,4 @@
-"""What a session would have cost. Prices are a parameter: the cheapest strategy flips with them.
+"""What tokens cost. Prices are a parameter: the cheapest strategy flips with them.
 
 The two tables that are there by default are relative, to an input price of 1: with the discount
 of a provider whose cache reads cost a tenth and whose writes a quarter more, and without any.
@@ -6,109 +6,99 @@ of a provider whose cache reads cost a tenth and whose writes a quarter more, an
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from projections.metrics.model import Result
-from projections.metrics.prefix import Curve
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Prices(Result):
+def instant(when: str) -> datetime | None:
+    """The time that a source wrote, in UTC; None where it cannot be read. Without a zone: UTC."""
+    try:
+        found = datetime.fromisoformat(when)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):  # the first and the last day have no other zone
+        return None
+
+
+def _readable(when: str) -> str:
+    if instant(when) is None:
+        raise ValueError(f"{when!r} is no time")
+    return when
+
+
+class Rates(Result):
     """Per million tokens, in any currency."""
 
-    name: str
     input: Price
     """What a token costs that is neither read from a cache nor written to one."""
     cache_read: Price
     cache_write: Price
     output: Price
+
+
+class Tier(Rates):
+    """What a call costs, all of it, whose prompt holds more tokens than ``above``."""
+
+    above: int = Field(ge=0)
+
+
+class Tiered(Rates):
+    """The rates of a small prompt, and those of larger ones."""
+
+    tiers: tuple[Tier, ...] = ()
+
+    def for_prompt(self, tokens: float) -> Rates:
+        """The rates of a call with so many tokens in its prompt, cached ones too."""
+        over = [tier for tier in self.tiers if tokens > tier.above]
+        return max(over, key=lambda tier: tier.above, default=self)
+
+
+class Period(Tiered):
+    """What calls cost from some time on."""
+
+    since: Annotated[str, AfterValidator(_readable)]
+
+
+class Prices(Tiered):
+    """A table."""
+
+    name: str
     currency: str = ""
-    """Empty: relative, to an input price of 1."""
+    """Empty: not said."""
+    relative: bool = False
+    """To an input price of 1."""
+    periods: tuple[Period, ...] = ()
+    """Where prices changed while the calls were made; the table's own rates are for calls before
+    them all, and for those whose time cannot be read."""
+    source: str = ""
+    """Where they were looked up; empty: they were given."""
+    model: str = ""
+    """As the source calls it."""
+
+    def of_call(self, when: str, tokens: float) -> Rates:
+        """The rates of a call made then, with so many tokens in its prompt."""
+        at = instant(when) if self.periods else None
+        begun: list[tuple[datetime, Tiered]] = []
+        for period in self.periods if at is not None else ():
+            since = instant(period.since)
+            if since is not None and at is not None and since <= at:
+                begun.append((since, period))
+        in_force = max(begun, key=lambda one: one[0])[1] if begun else self
+        return in_force.for_prompt(tokens)
 
 
-CACHED = Prices(name="0.1/1.25", input=1, cache_read=0.1, cache_write=1.25, output=5)
-FLAT = Prices(name="no discount", input=1, cache_read=1, cache_write=1, output=5)
+class Unknown(Result):
+    """A table of which only the name is known: what it would say costs is left open, never 0."""
+
+    name: str
+    incomplete: Literal[True] = True
+
+
+CACHED = Prices(name="0.1/1.25", input=1, cache_read=0.1, cache_write=1.25, output=5, relative=True)
+FLAT = Prices(name="no discount", input=1, cache_read=1, cache_write=1, output=5, relative=True)
 DEFAULT = (CACHED, FLAT)
-
-
-class Cost(Result):
-    """The cost of one run at one table."""
-
-    prices: str
-    total: float
-    prompt: float
-    output: float
-    overhead: float
-    """Summaries: what their summarizer was shown and what it wrote."""
-    break_even: float | None = None
-    """The price of a cache read, as a part of the input price, at which the run costs as much as
-    the baseline; None where no price does that."""
-    cheaper: Literal["above", "below", "always", "never", "equal"] = "equal"
-    """Cheaper than the baseline when a cache read costs more than that, or less, or always …"""
-
-
-class Volume(Result):
-    """The tokens that are paid for, in the provider's own count."""
-
-    cached: float
-    fresh: float
-    output: float
-    shown: float
-    """To summarizers."""
-    written: float
-    """By summarizers."""
-
-
-def volume(curve: Curve, output: int, shown: float, written: float, factor: float) -> Volume:
-    """The tokens of a run; ``factor`` turns the counted tokens of its calls into billed ones."""
-    cached, total = sum(curve.cached), sum(curve.tokens)
-    return Volume(
-        cached=cached * factor,
-        fresh=(total - cached) * factor,
-        output=output,
-        shown=shown,
-        written=written,
-    )
-
-
-def cost(volume: Volume, prices: Prices, baseline: Volume | None = None) -> Cost:
-    """Σ (read · cached + write · fresh) + output + overhead, and the break-even."""
-    prompt = prices.cache_read * volume.cached + prices.cache_write * volume.fresh
-    overhead = prices.input * volume.shown + prices.output * volume.written
-    output = prices.output * volume.output
-    found = {
-        "prices": prices.name,
-        "total": _money(prompt + output + overhead),
-        "prompt": _money(prompt),
-        "output": _money(output),
-        "overhead": _money(overhead),
-    }
-    if baseline is not None:
-        found |= _break_even(volume, prices, baseline)
-    return Cost.model_validate(found)
-
-
-def _break_even(volume: Volume, prices: Prices, baseline: Volume) -> dict[str, object]:
-    """Where the two lines over the price of a cache read meet."""
-    paid = (
-        prices.cache_write * (volume.fresh - baseline.fresh)
-        + prices.input * (volume.shown - baseline.shown)
-        + prices.output * (volume.written - baseline.written)
-    )
-    saved = baseline.cached - volume.cached
-    if not saved:
-        return {"cheaper": "equal" if not paid else "never" if paid > 0 else "always"}
-    price = paid / saved
-    if price < 0 or not prices.input:
-        return {"cheaper": "always" if (saved > 0) == (price < 0) else "never"}
-    return {
-        "break_even": round(price / prices.input, 6),
-        "cheaper": "above" if saved > 0 else "below",
-    }
-
-
-def _money(tokens_price: float) -> float:
-    return round(tokens_price / 1_000_000, 8)

@@ -1,4 +1,4 @@
-"""What a strategy sent of one session: tokens, prefixes, prices, and whether it could be sent."""
+"""What a strategy sent of one session: tokens, prefixes, and whether it could be sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from projections import legality
 from projections.metrics.ground import Ground
 from projections.metrics.measure import Measured, Options, measure
 from projections.metrics.meter import Meter
-from projections.metrics.prices import CACHED, FLAT, Prices, Volume, cost
 from projections.observe import draft_at
 from projections.observed import observed
 from projections.reading import says_something
@@ -135,45 +134,6 @@ class TestPrefix:
         made.call(text="three")
         (found,) = measured(made).prefix.worst
         assert (found.call, found.cause) == (2, "recording")
-
-
-class TestPrices:
-    """Without this the verdict of a comparison is that of one provider."""
-
-    def test_the_sum_is_as_defined(self) -> None:
-        volume = Volume(cached=2e6, fresh=1e6, output=1e5, shown=1e6, written=1e4)
-        found = cost(volume, CACHED)
-        assert found.prompt == pytest.approx(0.1 * 2 + 1.25)
-        assert (found.output, found.overhead) == (pytest.approx(0.5), pytest.approx(1.05))
-        assert found.total == pytest.approx(found.prompt + found.output + found.overhead)
-        assert cost(volume, FLAT).prompt == pytest.approx(3)
-
-    @pytest.mark.parametrize("cheaper", ["above", "below"])
-    def test_at_the_break_even_both_cost_the_same(self, cheaper: str) -> None:
-        much = Volume(cached=9e6, fresh=1e6, output=0, shown=0, written=0)
-        little = Volume(cached=3e6, fresh=2e6, output=0, shown=0, written=0)
-        one, other = (little, much) if cheaper == "above" else (much, little)
-        found = cost(one, CACHED, other)
-        assert found.cheaper == cheaper
-        assert found.break_even is not None
-        even = CACHED.model_copy(update={"cache_read": found.break_even})
-        assert cost(one, even).total == pytest.approx(cost(other, even).total, rel=1e-5)
-        dearer = CACHED.model_copy(update={"cache_read": found.break_even * 2})
-        assert (cost(one, dearer).total < cost(other, dearer).total) == (cheaper == "above")
-
-    def test_what_sends_less_of_everything_is_always_cheaper(self) -> None:
-        much = Volume(cached=9e6, fresh=2e6, output=0, shown=0, written=0)
-        little = Volume(cached=3e6, fresh=1e6, output=0, shown=0, written=0)
-        assert (cost(little, CACHED, much).cheaper, cost(much, CACHED, little).cheaper) == (
-            "always",
-            "never",
-        )
-        assert cost(much, CACHED, much).cheaper == "equal"
-
-    @pytest.mark.parametrize("price", [-1, float("nan"), float("inf")])
-    def test_a_price_is_a_number(self, price: float) -> None:
-        with pytest.raises(ValueError, match="input"):
-            Prices(name="x", input=price, cache_read=1, cache_write=1, output=1)
 
 
 class TestValidity:
