@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cli.models_whatif import CompareData, NeededData, PricesData, StrategyData
+from cli.prices import Asked, prices_warnings, tables_for
 from cli.strategies import blaming, strategies_of
 from cli.summaries import Summaries
 from eventlog import StreamKey
@@ -12,15 +13,13 @@ from eventlog.errors import InputRefused
 from projections import Live, tokens
 from projections.compare import compare
 from projections.comparison import Comparison, Row
-from projections.metrics.prices import Prices
+from projections.metrics.prices import Prices, Rates, Unknown
 from projections.observed import OBSERVED
 from projections.recording import recording
 from projections.strategies.presets import PRESETS
 
 USUAL = ("none", "truncate", "compress", "cut", "clear", "compact")
 """What is compared when nothing is named."""
-
-_PRICES = {"in": "input", "cached": "cache_read", "write": "cache_write", "out": "output"}
 
 
 def specs_of(typed: Sequence[str], presets: Sequence[str]) -> list[str]:
@@ -39,45 +38,13 @@ def specs_of(typed: Sequence[str], presets: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(spec for spec in found or USUAL if spec != OBSERVED))
 
 
-def prices_of(text: str) -> Prices:
-    """A price table, per million tokens: ``in=3,cached=0.3,write=3.75,out=15``.
-
-    Without ``cached`` and ``write`` these cost what the input costs. Raises InputRefused.
-    """
-    given: dict[str, float] = {}
-    for pair in text.split(","):
-        key, equals, value = (piece.strip() for piece in pair.partition("="))
-        if not equals or key not in _PRICES:
-            raise InputRefused(
-                f"--prices: {pair.strip()!r} is none of in=…, cached=…, write=…, out=… "
-                "(per million tokens)"
-            )
-        try:
-            given[key] = float(value)
-        except ValueError:
-            raise InputRefused(f"--prices: {key}={value!r} is no number") from None
-        if not 0 <= given[key] < float("inf"):
-            raise InputRefused(f"--prices: {key}={value} is no price")
-    if missing := [key for key in ("in", "out") if key not in given]:
-        raise InputRefused(f"--prices: {' and '.join(missing)} is missing")
-    given = {"cached": given["in"], "write": given["in"], **given}
-    return Prices(
-        name=text.replace(" ", ""),
-        input=given["in"],
-        cache_read=given["cached"],
-        cache_write=given["write"],
-        output=given["out"],
-        currency="given",
-    )
-
-
 def compared(
     live: Live,
     keys: Sequence[StreamKey],
     specs: Sequence[str],
     summaries: Summaries,
     *,
-    prices: Sequence[Prices] = (),
+    prices: Asked | None = None,
     window: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CompareData:
@@ -88,6 +55,7 @@ def compared(
     for each in recordings:
         if not any(step.kind == "call" for step in each.steps):
             raise InputRefused(f"{each.key} has no call of a model, so there is nothing to compare")
+    tables = tables_for(prices, recordings) if prices is not None else []
     with blaming([strategy for each in named for strategy in each]):
         found = compare(
             recordings,
@@ -95,7 +63,7 @@ def compared(
             counting,
             lambda recording: summaries.of(recording.key),
             window,
-            tuple(prices) or None,
+            tables or None,
             progress=progress,
         )
     return _data(found, [OBSERVED, *specs], summaries)
@@ -110,13 +78,33 @@ def _data(found: Comparison, typed: Sequence[str], summaries: Summaries) -> Comp
         counter=found.counter,
         baseline=found.baseline,
         window=found.options.window,
-        prices=[PricesData(name=p.name, relative=not p.currency) for p in found.options.prices],
+        prices=[_prices(table) for table in found.options.prices],
         distances=list(found.distances),
         strategies=rows,
         needed=_needed(found, typed),
         winners=list(found.winners),
         calibration=list(found.calibration),
-        warnings=[*found.warnings, *([said] if said else [])],
+        warnings=[
+            *found.warnings,
+            *([said] if said else []),
+            *prices_warnings(found.options.prices),
+        ],
+    )
+
+
+def _prices(table: Prices | Unknown) -> PricesData:
+    if isinstance(table, Unknown):
+        return PricesData(name=table.name, relative=False, incomplete=True)
+    return PricesData(
+        name=table.name,
+        relative=table.relative,
+        incomplete=False,
+        currency=table.currency,
+        source=table.source,
+        model=table.model,
+        rates=Rates.model_validate({name: getattr(table, name) for name in Rates.model_fields}),
+        tiers=list(table.tiers),
+        periods=list(table.periods),
     )
 
 

@@ -10,6 +10,7 @@ from cli import demo_data
 from cli.models import ReplayData
 from projections.comparison import Calibrated, Winner
 from projections.metrics.intervals import Interval
+from projections.metrics.prices import Period, Rates, Tier
 
 
 class DecidedData(BaseModel):
@@ -160,9 +161,9 @@ class StrategyData(BaseModel):
     breaks: Interval
     """A call."""
     rewritten: int
-    costs: list[Interval]
-    """Of each price table, as a part of the baseline's."""
-    totals: list[float]
+    costs: list[Interval | None]
+    """Of each price table, as a part of the baseline's; null where its prices are unknown."""
+    totals: list[float | None]
     valid: Interval
     recall: list[Interval]
     """Of later references, by ``distances``."""
@@ -204,6 +205,16 @@ class PricesData(BaseModel):
     name: str
     relative: bool
     """To an input price of 1."""
+    incomplete: bool
+    """Its prices are unknown, so no cost at it is known either."""
+    currency: str = ""
+    source: str = ""
+    """Where the prices were looked up; empty: they were given."""
+    model: str = ""
+    """As the source calls it."""
+    rates: Rates | None = None
+    tiers: list[Tier] = []
+    periods: list[Period] = []
 
 
 class CompareData(BaseModel):

@@ -117,6 +117,13 @@ def complete_summarizer(incomplete: str) -> list[str]:
     return [name for name in ("extractive", "none") if name.startswith(incomplete)]
 
 
+def complete_prices(incomplete: str) -> list[str]:
+    """Price tables that begin with what was typed; of models there are too many."""
+    from cli.prices import price_names
+
+    return price_names(incomplete)
+
+
 SessionArgument = Annotated[
     str,
     typer.Argument(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from cli.models_whatif import CompareData, NeededData, StrategyData
+from cli.models_whatif import CompareData, NeededData, PricesData, StrategyData
 from cli.safetext import display_width, safe_text
 from cli.style import Style, pad, pad_left, plural, short
 from projections.metrics.intervals import Interval
+from projections.metrics.prices import Rates, Tier
 
 _MOST = 12
 """Literals that are shown; the JSON has all."""
@@ -18,6 +19,14 @@ _MOST = 12
 _LEAST_NAME = 14
 _GIVING_WAY = ("k", "valid", "breaks/call", "peak", "hit")
 """What goes first where it is narrow, then all price tables but the first."""
+
+_PERIODS = 3
+"""Changes of a price that are shown; the JSON has all."""
+
+_NAME = 60
+"""Columns of a table's name; a model's may be of any length."""
+
+_INCOMPLETE = "incomplete"
 
 _COMMON = 4
 """Strategies that are named for a literal."""
@@ -29,7 +38,10 @@ def render_compare(data: CompareData, style: Style, names: Mapping[str, str]) ->
     calls = data.strategies[0].calls
     front = f"{plural(len(data.sessions), 'session')}, {plural(calls, 'call')}"
     yield style.paint(style.line(f"{front} · {sessions}", style.width), "bold")
-    yield from _table(data, style)
+    standing = _standing(data, style)
+    yield from _table(data, style, standing)
+    for line in price_lines(data, style, standing):
+        yield from _said(line, style)
     yield ""
     yield from _needed(data, style, names)
     yield ""
@@ -45,23 +57,33 @@ def _said(text: str, style: Style) -> Iterator[str]:
 # -- the table ------------------------------------------------------------------------------------
 
 
-def _table(data: CompareData, style: Style) -> Iterator[str]:
+def _table(data: CompareData, style: Style, standing: Mapping[str, int]) -> Iterator[str]:
     columns = _columns(data)
-    widths = {title: max(map(display_width, [title, *cells])) for title, cells in columns.items()}
-    gone = [*_GIVING_WAY, *reversed([title for title in widths if title.startswith("cost")][1:])]
-    wanted = max(display_width(row.strategy) for row in data.strategies)
-    for title in gone:
-        if _room(style, widths) >= min(wanted, _LEAST_NAME):
-            break
-        del widths[title]
-    room = max(4, min(max(wanted, len("strategy")), _room(style, widths)))
-    head = [pad("strategy", room), *(pad_left(title, width) for title, width in widths.items())]
+    room = max(4, min(max(_wanted(data), len("strategy")), _room(style, standing)))
+    heads = (pad_left(title, width) for title, width in standing.items())
+    head = [pad("strategy", room), *heads]
     yield style.paint(style.translated("  ".join(head).rstrip()), "dim")
     for number, row in enumerate(data.strategies):
-        cells = [pad_left(columns[title][number], width) for title, width in widths.items()]
+        cells = [pad_left(columns[title][number], width) for title, width in standing.items()]
         name = style.line(row.strategy, room)
         name += " " * max(0, room - display_width(name))
         yield "  ".join([style.paint(name, "bold"), *cells]).rstrip()
+
+
+def _standing(data: CompareData, style: Style) -> dict[str, int]:
+    """The columns for which there is room, with their widths."""
+    columns = _columns(data).items()
+    widths = {title: max(map(display_width, [title, *cells])) for title, cells in columns}
+    gone = [*_GIVING_WAY, *reversed([title for title in widths if title.startswith("cost")][1:])]
+    for title in gone:
+        if _room(style, widths) >= min(_wanted(data), _LEAST_NAME):
+            break
+        del widths[title]
+    return widths
+
+
+def _wanted(data: CompareData) -> int:
+    return max(display_width(row.strategy) for row in data.strategies)
 
 
 def _room(style: Style, widths: Mapping[str, int]) -> int:
@@ -77,18 +99,33 @@ def _columns(data: CompareData) -> dict[str, list[str]]:
         "breaks/call": [decimal(row.breaks.value) for row in rows],
     }
     for number, prices in enumerate(data.prices):
-        if prices.relative:
-            title = f"cost {prices.name}"
-            found[title] = [percent(row.costs[number]) for row in rows]
-        else:
-            title = "cost" if len(data.prices) == 1 else f"cost {number + 1}"
-            found[title] = [f"{row.totals[number]:.4f}" for row in rows]
+        found[_title(data, number)] = [
+            _share_of_cost(row.costs[number]) if prices.relative else money(row.totals[number])
+            for row in rows
+        ]
     found["valid"] = [percent(row.valid) for row in rows]
     found["recall far"] = [_share(row.far_recall) for row in rows]
     found["k"] = [str(row.compactions) for row in rows]
     if data.window is not None:
         found["over"] = [str(row.overflow_calls or 0) for row in rows]
     return found
+
+
+def _title(data: CompareData, number: int) -> str:
+    prices = data.prices[number]
+    if prices.relative:
+        return f"cost {prices.name}"
+    title = "cost" if len(data.prices) == 1 else f"cost {number + 1}"
+    return f"{title} {prices.currency}".rstrip()
+
+
+def _share_of_cost(one: Interval | None) -> str:
+    return _INCOMPLETE if one is None else percent(one)
+
+
+def money(total: float | None) -> str:
+    """What something costs; of what is not known it says so."""
+    return _INCOMPLETE if total is None else f"{total:.4f}"
 
 
 def percent(one: Interval) -> str:
@@ -111,6 +148,53 @@ def _share(one: Interval) -> str:
 def decimal(value: float | None) -> str:
     """Two digits."""
     return "-" if value is None else f"{value:.2f}"
+
+
+# -- prices ---------------------------------------------------------------------------------------
+
+
+def price_lines(
+    data: CompareData, style: Style, standing: Collection[str] | None = None
+) -> Iterator[str]:
+    """A line for each table with prices of its own: of what, from where, in which currency.
+
+    ``standing`` are the columns for which there was room; without it all are taken to be shown.
+    """
+    for number, prices in enumerate(data.prices):
+        if not prices.relative:
+            title = _title(data, number)
+            room = "" if standing is None or title in standing else " (no room for it here)"
+            yield f"{title}{room}: {'; '.join(_priced(prices, style))}"
+
+
+def _priced(prices: PricesData, style: Style) -> Iterator[str]:
+    name = style.line(prices.name, _NAME)
+    if prices.rates is None:
+        yield f"{name}, {_INCOMPLETE}"
+        return
+    known = f" ({style.line(prices.model, _NAME)})" if prices.model else ""
+    front = f"{name} from {prices.source}{known}: " if prices.source else ""
+    unit = f" {prices.currency}".rstrip()
+    yield f"{front}{_rates(prices.rates)}{unit} per million tokens"
+    yield from map(_tier, prices.tiers)
+    shown = prices.periods[-_PERIODS:]
+    if len(prices.periods) > len(shown):
+        yield f"{len(prices.periods) - len(shown)} earlier changes"
+    for period in shown:
+        yield f"for calls since {period.since} {_rates(period)}"
+        yield from map(_tier, period.tiers)
+
+
+def _tier(tier: Tier) -> str:
+    return f"over {tier.above:,} tokens in the prompt {_rates(tier)}"
+
+
+def _rates(rates: Rates) -> str:
+    named = (
+        *(("in", rates.input), ("cached", rates.cache_read)),
+        *(("write", rates.cache_write), ("out", rates.output)),
+    )
+    return ", ".join(f"{name} {price:.10g}" for name, price in named)
 
 
 # -- what was lost --------------------------------------------------------------------------------
@@ -191,4 +275,5 @@ def _csv_row(row: StrategyData) -> list[object]:
     for name in _SHARES:
         one: Interval = getattr(row, name)
         cells += [one.value, one.low, one.high, one.of]
-    return [*cells, *(getattr(row, name) for name in _COUNTS), *row.totals]
+    totals = (_INCOMPLETE if total is None else total for total in row.totals)
+    return [*cells, *(getattr(row, name) for name in _COUNTS), *totals]

@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from cli.opening import opened
-from cli.options import BaseUrlOption, SummarizerOption, complete_session, settings_of
+from cli.options import (
+    BaseUrlOption,
+    SummarizerOption,
+    complete_prices,
+    complete_session,
+    settings_of,
+)
 from cli.output import output
 
 _PATIENCE = 2.0
@@ -37,7 +43,9 @@ def command(
         typer.Option(
             "--prices",
             metavar="TABLE",
-            help="Per million tokens: in=3,cached=0.3,write=3.75,out=15.",
+            help="A table per million tokens (in=3,cached=0.3,write=3.75,out=15), the name of one "
+            "in the config, a model, or recorded: each model that was called. Repeatable.",
+            autocompletion=complete_prices,
         ),
     ] = None,
     window: Annotated[
@@ -59,9 +67,10 @@ def command(
     """
     import time
 
-    from cli.comparing import compared, prices_of, specs_of
+    from cli.comparing import compared, specs_of
     from cli.naming import session_key, short_names
-    from cli.render_compare import csv_text, render_compare
+    from cli.prices import asked_prices
+    from cli.render_compare import csv_text, price_lines, render_compare
     from cli.summaries import Summaries
     from eventlog.errors import InputRefused
     from projections.sessions import session_states
@@ -79,7 +88,7 @@ def command(
             out.note(f"{done} of {runs} runs")
 
     specs = specs_of(strategy or (), preset or ())
-    tables = [prices_of(text) for text in prices or ()]
+    tables = asked_prices(prices or ())
     with opened(settings_of(ctx)) as live:
         keys = [session_key(live, name) for name in sessions]
         names = short_names(state.key for state in session_states(live))
@@ -90,6 +99,8 @@ def command(
         asked = summaries.told()
     if as_csv:
         out.write(csv_text(data))
+        for line in price_lines(data, out.style):
+            out.note(line)
         for warning in data.warnings:
             out.note(f"! {warning}")
     else:

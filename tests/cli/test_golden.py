@@ -48,6 +48,10 @@ COMMANDS: dict[str, list[str]] = {
     ],
     "compare": ["compare", "refunds-0001", "--strategy", "none", "--strategy", "truncate:turns=1"],
     "compare-several": ["compare", "refunds-0001", "retry", "-s", "clear:keep=0", "--window", "99"],
+    "compare-prices": [
+        *("compare", "refunds-0001", "-s", "truncate:turns=1"),
+        *("--prices", "in=3,cached=0.3,out=15", "--prices", "recorded"),
+    ],
     "compare-csv": ["compare", "refunds-0001", "-s", "cut:limit=40", "--csv"],
     "stats": ["stats", "refunds-0001"],
     "verify": ["verify"],
@@ -79,6 +83,7 @@ def normalised(text: str, folder: Path) -> str:
     text = re.sub(r"(retry .{0,12}?)20\d\d-\d\d-\d\d \d\d:\d\d", r"\1<recorded      >", text)
     text = re.sub(r'("updated_at": )"(?!2026-09)[^"]*"', r'\1"<recorded>"', text)
     text = re.sub(r'("(?:bytes|seconds)": )[\d.]+', r"\1 <number>", text)
+    text = re.sub(r"genai-prices \d[.\d]*\d", "genai-prices <version>", text)
     return re.sub(r"wrote (\S+), [\d,]+ bytes", r"wrote \1, <number> bytes", text)
 
 

@@ -132,6 +132,7 @@ WHAT_IFS: list[list[str]] = [
         "compress:max_messages=3,keep_recent=2",
     ],
     ["compare", NAME, "-s", "truncate:turns=1", "--prices", "in=1,out=2"],
+    ["compare", NAME, "-s", "none", "--prices", "recorded", "--prices", "gpt-99"],
 ]
 COMMANDS: list[list[str]] = [
     [],
@@ -180,6 +181,8 @@ COMMANDS: list[list[str]] = [
     ["compare", NAME, "-s", "no\x1b[2J.py:f"],
     ["compare", NAME, "--preset", "\x1b[2J"],
     ["compare", NAME, "--prices", "in=\x1b[2J"],
+    ["compare", NAME, "--prices", "\x1b[2J"],
+    ["compare", NAME, "-s", "none", "--prices", "recorded", "--csv"],
 ]  # fmt: skip
 
 
