@@ -219,6 +219,12 @@ class TestConfig:
         (prices,) = asked(demo, "gpt-5")["prices"]
         assert (prices["source"], prices["rates"]["output"]) == ("the config", 2)
 
+    def test_its_name_need_not_look_like_a_model(
+        self, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        configured(tmp_path, '[prices."our team"]\nin = 1\nout = 2\n', monkeypatch)
+        assert asked(demo, "our team")["prices"][0]["rates"]["output"] == 2
+
     def test_it_is_not_read_for_a_table_that_is_typed(
         self, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
