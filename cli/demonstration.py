@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cli.bringing import bring
 from cli.demo_data import LostData, WindowData
-from cli.diffs import under
+from cli.diffs import sides_under, versus
 from cli.models_whatif import DemoData, DiffData
 from cli.naming import place, short_names
 from cli.opening import opened
@@ -60,7 +60,9 @@ def demonstrate(settings: Settings, out: Output) -> None:
             imported = bring(live.log, [str(transcript)], Options())
             bundled = nearest(transcript)
         key = StreamKey.parse(imported.files[0].sessions[0].key)
-        held = under(live, place(live, str(key)), LEFT, RIGHT, Summaries(live, "extractive"))
+        summaries = Summaries(live, "extractive")
+        sides = sides_under(live, place(live, str(key)), LEFT, RIGHT, summaries)
+        held = versus(live, *sides, summaries)
         data = _collected(live, key, path, imported.new, held)
         if out.as_json:
             out.show(data, "")

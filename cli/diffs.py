@@ -21,7 +21,7 @@ from cli.naming import place, ref_of
 from cli.saying import preview, who
 from cli.strategies import strategies_of
 from cli.summaries import Summaries
-from cli.whatifs import FORCED, make, recorded
+from cli.whatifs import FORCED, Made, make, recorded
 from cli.windows import full_text, items_at, tool_names
 from cli.words import first_difference, word_diff
 from eventlog.errors import InputRefused, NoContext
@@ -45,7 +45,8 @@ class Side:
     spec: str = ""
     became: Mapping[str, Became] = field(default_factory=dict)
     decided: tuple[DecidedData, ...] = ()
-    summaries: bool = False
+    made: Made | None = None
+    """Of a what-if."""
 
     def data(self) -> SideData:
         """As data."""
@@ -109,14 +110,9 @@ def compared(live: Live, left: Side, right: Side, words: bool = False) -> DiffDa
 # -- two strategies -------------------------------------------------------------------------------
 
 
-def under(
-    live: Live,
-    where: Reference,
-    left: str | None,
-    right: str | None,
-    summaries: Summaries,
-    words: bool = False,
-) -> DiffData:
+def sides_under(
+    live: Live, where: Reference, left: str | None, right: str | None, summaries: Summaries
+) -> tuple[Side, Side]:
     """What two strategies would have made at a place; one that is not named is what really was.
 
     Raises InputRefused, NoContext.
@@ -138,19 +134,25 @@ def under(
                 text.strip(),
                 made.became(),
                 tuple(made.decided()),
-                made.summaries,
+                made,
             )
         )
-    one, other = sides
-    whole = make(session, (NoStrategy(),)).items
-    data = _versus(live, one, other, whole, words)
+    return sides[0], sides[1]
+
+
+def versus(
+    live: Live, left: Side, right: Side, summaries: Summaries, words: bool = False
+) -> DiffData:
+    """Two such sides, each held against everything that was recorded."""
+    whole = make(recorded(live, left.place), (NoStrategy(),)).items
+    data = _held(live, left, right, whole, words)
     data.teacher_forced = True
-    said = summaries.label(any(side.summaries for side in sides))
-    data.notes = [FORCED, *([said] if said else [])]
+    said = summaries.said([side.made for side in (left, right) if side.made is not None])
+    data.notes = [FORCED, *said]
     return data
 
 
-def _versus(live: Live, left: Side, right: Side, whole: Sequence[Item], words: bool) -> DiffData:
+def _held(live: Live, left: Side, right: Side, whole: Sequence[Item], words: bool) -> DiffData:
     counting, later = tokens.counter(), _later(live, left.place)
     ours = diff(whole, left.items, counting, became=left.became, later=later)
     theirs = diff(whole, right.items, counting, became=right.became, later=later)

@@ -128,6 +128,40 @@ class AnchorCount(BaseModel):
     right_lost: int
 
 
+class AnswerData(BaseModel):
+    """``diff --ask``: what the model said to one context, held against everything."""
+
+    text: str
+    fault: str
+    """Why it says nothing, or not all; empty where it answered."""
+    context_tokens: int
+    """Of the context, as counted here; the question and what was not recorded are not in it."""
+    billed_input: int | None
+    billed_output: int | None
+    same_context: bool
+    """The request was the very one of everything."""
+    words: float | None
+    """How far its words are those of the answer to everything (F1); null without an answer."""
+    literals: int | None
+    """Paths, ids, numbers, commands … in the answer to everything."""
+    missing: list[str]
+    """Of these, what this answer does not hold."""
+
+
+class AskData(BaseModel):
+    """``diff --ask``: one question to two contexts, and twice to everything."""
+
+    model: str
+    question: str
+    left: AnswerData
+    right: AnswerData
+    everything: AnswerData
+    """All that was recorded up to there, with nothing taken out."""
+    again: AnswerData
+    """The noise floor: everything, asked once more."""
+    notes: list[str]
+
+
 class DiffData(BaseModel):
     """``diff``: two contexts of one session, aligned by item."""
 
@@ -142,6 +176,8 @@ class DiffData(BaseModel):
     lost: list[LostAnchorData]
     teacher_forced: bool
     notes: list[str] = []
+    asked: AskData | None = None
+    """With ``--ask``."""
 
 
 class StrategyData(BaseModel):

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from cli.models_whatif import DiffData, DiffRow, LostAnchorData, SideData, SumData
+from cli.render_ask import render_ask
 from cli.safetext import display_width
 from cli.style import Style, heading, pad, pad_left, plural, short, tokens
 
@@ -60,10 +61,13 @@ def render_diff(
     if anchors:
         yield ""
         yield from _anchors(data, style)
+    if data.asked is not None:
+        yield ""
+        yield from render_ask(data.asked, _name(data.left, data), _name(data.right, data), style)
     if beside:
         yield ""
         yield from _beside(data, style)
-    elif not (anchors or prefix or stat):
+    elif not (anchors or prefix or stat or data.asked):
         yield ""
         yield from _rows(data, style)
 
@@ -109,7 +113,11 @@ def _sides(data: DiffData, style: Style) -> Iterator[str]:
             sign = style.translated(SIGNS[state])
             line = f" {sign} {pad(state, 13)} {pad(cells[0], room)}{cells[1]}"
             yield style.block(line.rstrip())
-    cells = [_cell(side.items, side.tokens) for side in (data.left, data.right)]
+    brief = room < len(_cell(100, 10_000)) + 1
+    cells = [
+        f"{side.items:,}  {tokens(side.tokens)}" if brief else _cell(side.items, side.tokens)
+        for side in (data.left, data.right)
+    ]
     yield style.block(f"   {pad('context', 13)} {pad(cells[0], room)}{cells[1]}")
 
 

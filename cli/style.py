@@ -179,8 +179,8 @@ def ranges(names: Iterable[str]) -> str:
 
 def heading(front: str, key: str, style: Style, ref: str = "") -> str:
     """A head line: what is said first, then of which session, and of which place in it."""
-    start = style.line(front, style.width)
     behind = style.line(ref, _REF)
+    start = style.line(front, style.width - 3 - _PIECE - display_width(behind))
     room = style.width - display_width(start) - 3 - display_width(behind)
     return f"{start} {style.translated('·')} {named(key, style, max(room, _PIECE))}{behind}"
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from cli.config import config
@@ -25,6 +26,7 @@ from harness.summarizers import ExtractiveSummarizer, KeptSummarizer, Summarizer
 from harness.summarizers.endpoint import WINDOW, EndpointSummarizer
 from harness.summarizers.kept import InMemory
 from projections import Live, tokens
+from projections.applying import Asked
 from projections.items import Item
 from projections.strategies.decisions import Summary
 from projections.written import Summarize, Written
@@ -53,7 +55,7 @@ class Model:
     window: int
 
 
-def model(name: str, base_url: str | None) -> Model:
+def model_named(name: str, base_url: str | None) -> Model:
     """The model of that name. Raises InputRefused where there is no key, or a wrong address."""
     from openai import OpenAI
 
@@ -103,6 +105,20 @@ def _settings() -> dict[str, float]:
     return dict(table)
 
 
+class Summarized(Protocol):
+    """A what-if, as far as its summaries go."""
+
+    @property
+    def asked(self) -> Sequence[Asked]:
+        """Those that were asked for."""
+        ...
+
+    @property
+    def needs_summary(self) -> int:
+        """Those that could not be had."""
+        ...
+
+
 @dataclass(slots=True)
 class Summaries:
     """The summaries of one command."""
@@ -112,6 +128,8 @@ class Summaries:
     base_url: str | None = None
     note: Callable[[str], None] = lambda text: None
     """Told what is being waited for."""
+    shared_url: bool = False
+    """The address is another model's too, so it may be given without one here."""
     asked: int = 0
     spent: list[Written] = field(default_factory=list)
     _writer: Summarizer | None = None
@@ -121,13 +139,13 @@ class Summaries:
     def __post_init__(self) -> None:
         if not self.name.strip():
             raise InputRefused("--summarizer: extractive, none, or the name of a model")
-        if self.base_url is not None and not self.by_model:
+        if self.base_url is not None and not self.by_model and not self.shared_url:
             raise InputRefused("--base-url is a model's: name that with --summarizer")
         counting = tokens.counter()
         if self.name == EXTRACTIVE:
             self._writer = ExtractiveSummarizer(counting)
         elif self.name != NONE:
-            found = model(self.name, self.base_url)
+            found = model_named(self.name, self.base_url)
             asking = _Asking(
                 EndpointSummarizer(found.endpoint, window=found.window, counting=counting), self
             )
@@ -147,6 +165,20 @@ class Summaries:
         self._kept.append(KeptSummarizer(self._writer, outputs, key))
         return self._kept[-1].summarize
 
+    def said(self, runs: Sequence[Summarized]) -> list[str]:
+        """What has to be said of the summaries of some what-ifs."""
+        written = sum(each.written.fault is None for run in runs for each in run.asked)
+        faults = [each.written.fault for run in runs for each in run.asked if each.written.fault]
+        failed = sum(run.needs_summary for run in runs)
+        notes = [self.label(True)] if written or (failed and self.name == NONE) else []
+        if failed and self.name != NONE:
+            why = f" ({', '.join(dict.fromkeys(faults))})" if faults else ""
+            notes.append(
+                f"{plural(failed, 'summary', 'summaries')} could not be had{why}: "
+                "the strategy took its next step instead"
+            )
+        return notes
+
     def label(self, used: bool) -> str:
         """What has to be said of summaries, where any was wanted."""
         if not used:
@@ -164,7 +196,7 @@ class Summaries:
         wrote = sum(usage.output for usage in usages)
         said = f"{self.name} wrote {plural(self.asked, 'summary', 'summaries')}"
         if usages:
-            said += f" ({short_tokens(read)} tokens in, {short_tokens(wrote)} out)"
+            said += f" ({short_tokens(read, True)} tokens in, {short_tokens(wrote, True)} out)"
         if unkept := sum(each.unkept for each in self._kept):
             return f"{said}; {unkept} could not be kept, so the next run asks for them again"
         return f"{said}; they are kept, so the next run is free"

@@ -14,7 +14,7 @@ from cli.style import tokens as short_tokens
 from cli.summaries import Summaries
 from eventlog.errors import NoContext
 from projections import Live, tokens
-from projections.applying import Change
+from projections.applying import Asked, Change
 from projections.captured import captured
 from projections.diff import Became, became
 from projections.items import Item
@@ -34,8 +34,10 @@ class Made:
     spec: str
     items: tuple[Item, ...]
     changes: tuple[Change, ...]
-    summaries: bool
-    """Whether any was wanted."""
+    asked: tuple[Asked, ...]
+    """The summaries that were asked for."""
+    needs_summary: int
+    """Those that could not be had."""
 
     def became(self) -> dict[str, Became]:
         """What took each item that left."""
@@ -77,15 +79,15 @@ def make(
     counting, runs = tokens.counter(), list[WhatIf]()
     summarize = summaries.of(found.key) if summaries is not None else None
 
-    def run(look: Observer) -> None:
+    def replayed(look: Observer) -> None:
         runs.append(Runner(found, strategies, counting, summarize, look).run())
 
     calls = sum(step.kind == "call" for step in found.steps)
     with blaming(strategies):
-        last = captured(run, calls)
+        last = captured(replayed, calls)
     assert last is not None
-    wanted = bool(runs[0].asked or runs[0].needs_summary)
-    return Made(spec_of(strategies), last.items, last.changes, wanted)
+    run = runs[0]
+    return Made(spec_of(strategies), last.items, last.changes, tuple(run.asked), run.needs_summary)
 
 
 def replay_under(
@@ -108,14 +110,14 @@ def replay_under(
     form = asked if asked in ("json", "text") else FORMATS.get(asked, own)
     body, problems, notes = rendered(live, place, call, legal, form, own)
     data = request_data(place, "what_if", form, legal.items, legal.repairs, body)
-    said = summaries.label(made.summaries)
+    said = summaries.said([made])
     whole = WhatIfData(
         **data.model_dump(),
         strategy=made.spec,
         decided=made.decided(),
         recorded_tokens=_recorded_tokens(live, place),
     )
-    whole.notes = [FORCED, _told(whole), *([said] if said else []), *notes]
+    whole.notes = [FORCED, _told(whole), *said, *notes]
     return whole, problems
 
 

@@ -106,11 +106,20 @@ class Endpoint:
         )
 
     def _fault(self, kind: type[UpstreamFault], error: object) -> UpstreamFault:
-        detail = " ".join(str(error).split()) or type(error).__name__
+        detail = " ".join(_said(error).split()) or type(error).__name__
         key = self._client.api_key
         if isinstance(key, str) and len(key) > 7:  # a server may answer with what it was sent
             detail = detail.replace(key, "…")
         return kind(self.model, self.url, detail[:300])
+
+
+def _said(error: object) -> str:
+    """What the endpoint itself said, where it said something that is meant to be read."""
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, Mapping) else None
+    if isinstance(message, str) and message.strip():
+        return f"{message} (status {getattr(error, 'status_code', '?')})"
+    return str(error)
 
 
 def usage_of(given: Any) -> Usage | None:

@@ -54,6 +54,17 @@ def command(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Leave with 1 when the two differ.")
     ] = False,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            "--ask",
+            metavar="QUESTION",
+            help="Ask a model about both contexts, and twice about everything.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="With --ask: which model.")
+    ] = None,
     summarizer: SummarizerOption = "extractive",
     base_url: BaseUrlOption = None,
 ) -> None:
@@ -63,13 +74,20 @@ def command(
     against the one before. With --left and --right it is what two strategies would have made of
     everything recorded up to a place; a side that is not given, or observed, is what really was.
 
+    --ask sends both contexts with a question to a model of an OpenAI-compatible endpoint, and
+    everything recorded up to there twice, since two answers to one context differ as well. Answers
+    are kept, so that a second run is free.
+
     Example: ctxlog diff last@k1 --anchors
     """
-    from cli.diffs import as_it_was, compared, two_places, under
+    from cli import asking
+    from cli.diffs import as_it_was, compared, sides_under, two_places, versus
     from cli.naming import place
     from cli.render_diff import render_diff
-    from cli.summaries import Summaries
+    from cli.summaries import Summaries, model_named
     from eventlog.errors import InputRefused
+    from eventlog.outputs import Outputs
+    from harness.questions import Questions
 
     out = output(ctx)
     strategies = left is not None or right is not None
@@ -77,21 +95,34 @@ def command(
         raise InputRefused("with --left or --right there is one place; give it with --at")
     if at and not strategies:
         raise InputRefused("--at goes with --left or --right; else write S@REF")
-    told = ""
+    if model is not None and ask is None:
+        raise InputRefused("--model goes with --ask; for summaries name it with --summarizer")
+    if ask is not None and not ask.strip():
+        raise InputRefused("--ask: there is no question")
+    told: list[str] = []
     with opened(settings_of(ctx)) as live:
+        summaries = Summaries(live, summarizer, base_url, out.note, shared_url=ask is not None)
+        asked = model or (summarizer if summaries.by_model else "")
+        if ask is not None and not asked.strip():
+            raise InputRefused("--ask needs a model: name it with --model")
+        endpoint = model_named(asked, base_url).endpoint if ask is not None else None
         if strategies:
             where = place(live, reference, at)
-            summaries = Summaries(live, summarizer, base_url, out.note)
-            data = under(live, where, left, right, summaries, words=word)
-            told = summaries.told()
+            one, two = sides_under(live, where, left, right, summaries)
+            data = versus(live, one, two, summaries, words=word)
+            told.append(summaries.told())
         else:
-            one, two = two_places(live, reference, other)
-            data = compared(live, as_it_was(live, one), as_it_was(live, two), words=word)
+            one, two = (as_it_was(live, each) for each in two_places(live, reference, other))
+            data = compared(live, one, two, words=word)
+        if ask is not None and endpoint is not None:
+            questions = Questions(endpoint, Outputs(live.log), one.place.stream, out.note)
+            data.asked = asking.ask(live, one, two, ask, questions)
+            told.append(asking.told(questions))
     out.show(
         data,
         render_diff(data, out.style, anchors=anchors, prefix=prefix, stat=stat, beside=beside),
     )
-    if told:
-        out.note(told)
+    for note in filter(None, told):
+        out.note(note)
     if exit_code and not data.same:
         raise typer.Exit(FINDINGS)
