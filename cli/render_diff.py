@@ -104,7 +104,7 @@ def _sides(data: DiffData, style: Style) -> Iterator[str]:
     yield style.paint(
         " " * 17
         + pad(style.line(_name(data.left, data), room - 2), room)
-        + style.line(_name(data.right, data), room),
+        + style.line(_name(data.right, data), min(room, style.width - 17 - room)),
         "dim",
     )
     for state in SIGNS:

@@ -60,10 +60,15 @@ class TestReplay:
         assert found["items"] == ["3", "4", "6", "8", "10", "13"]
 
     def test_summaries_are_labelled_as_what_they_are(self, demo: Path) -> None:
-        args = ("replay", "last", "--strategy", "compress:max_messages=8", "--db", demo)
+        args = ("replay", "last", "--strategy", "compress", "--db", demo)
         assert "extractive/1" in run(*args).stderr
         assert "no summarizer" in run(*args, "--summarizer", "none").stderr
         assert "Sentences picked" not in run(*args, "--summarizer", "none").stdout
+
+    def test_a_summary_that_is_of_no_use_is_told(self, demo: Path) -> None:
+        args = ("replay", "last", "--strategy", "compress:max_messages=8", "--db", demo)
+        assert "could not be had (inflated" in run(*args).stderr
+        assert "extractive/1" not in run(*args).stderr
 
 
 class TestDiff:
