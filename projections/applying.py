@@ -334,9 +334,10 @@ class Applier:
 
 def _speaks(entry: Entry) -> bool:
     """Whether it would be sent: it says something, and is no result of a call that is not there."""
-    if entry.role == "tool":
-        return any(each.role == "assistant" for each in entry.unit.items.values())
-    return says_something(entry.item)
+    if says_something(entry.item, results=False):
+        return True
+    callers = (e for e in entry.unit.items.values() if e is not entry and e.role == "assistant")
+    return says_something(entry.item) and any(callers)
 
 
 def _without_marks(entry: Entry) -> Item:

@@ -79,13 +79,16 @@ def is_system(item: Item) -> bool:
     return role_of(item) in ("system", "developer")
 
 
-def says_something(item: Item) -> bool:
+def says_something(item: Item, *, results: bool = True) -> bool:
     """Whether something of it stands in every dialect: text, not blank, a call, a result, media.
 
-    Thinking alone is nothing: it is bound to what follows it.
+    Thinking alone is nothing: it is bound to what follows it. Without ``results``: whether it says
+    something even where its results answer no call, and are left out.
     """
     return any(
-        part.text.strip() if part.kind == "text" else part.kind in ("result", "media", "other")
+        part.text.strip()
+        if part.kind == "text"
+        else part.kind in ("media", "other") or (results and part.kind == "result")
         for part in item.parts
     ) or bool(calls_of(item))
 

@@ -6,10 +6,11 @@
 
 What is checked, by the numbers of reference/strategies.md 1.2: I1 the same bytes twice; I2 what
 comes later changes nothing; I3 no event is changed; I4 to I7 every provider takes the context, no
-batch, thinking or reasoning is parted; I8 to I12 system, first and last human message, open calls,
-the budget; I13 every change saves; I14 nothing changes without a change that says so; I15 to I17
-marks and text; I18 no attempt without end; I20 nothing is unaccounted for. Give it parameters small
-enough that it decides something: the recordings have some thousand tokens.
+batch, thinking or reasoning is parted; I8 to I12 system, who speaks first, last human message, open
+calls, the budget; I13 every change saves; I14 nothing changes without a change that says so; I15 to
+I17 marks and text; I18 no attempt without end; I19 behind a rewind nothing rests on what was taken
+back; I20 nothing is unaccounted for. Give it parameters small enough that it decides something: the
+recordings have some thousand tokens.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from projections.items import Item
 from projections.recording import Recording, Step
 from projections.runs import Origin
 from projections.strategies import conformance
+from projections.strategies.at_call import Seen
 from projections.strategies.base import Strategy
-from projections.strategies.conformance import Seen
 from projections.strategies.decisions import Decision, Summary
 from projections.strategies.made import made
 from projections.strategies.none import NoStrategy

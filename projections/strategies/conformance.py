@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 from eventlog.errors import NoContext
 from projections.dialects import DIALECTS
@@ -19,69 +18,20 @@ from projections.items import Item
 from projections.ladder import RAISED
 from projections.legality import sendable
 from projections.pairing import one_answer, pair
-from projections.reading import binds_thinking, calls_of, is_system, only_thinks, role_of
-from projections.recording import Recording, Step
+from projections.reading import (
+    binds_thinking,
+    calls_of,
+    is_system,
+    only_thinks,
+    role_of,
+    says_something,
+)
+from projections.recording import Recording
 from projections.runs import Origin
-from projections.strategies.account import Account, account
-from projections.strategies.entries import Entry
+from projections.strategies import lineage
+from projections.strategies.at_call import Broken, Rule, Seen
 from projections.strategies.marks import SUMMARY_OPEN
-from projections.whatif import Call, Change, Runner
-
-Broken = Iterator[tuple[int, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What stood at one call."""
-
-    call: Call
-    changes: tuple[Change, ...]
-    """Since the call before."""
-    items: tuple[tuple[Origin, Item], ...]
-    originals: dict[Origin, Item]
-    summaries: frozenset[Origin]
-    tokens: int
-    account: Account
-    limits: tuple[tuple[str, int], ...]
-    """The strategies that promise a number at a call, and the numbers."""
-
-    @classmethod
-    def of(
-        cls, runner: Runner, call: Call, changes: tuple[Change, ...], steps: Sequence[Step]
-    ) -> Seen:
-        """The state of a runner, at a call."""
-        entries: list[Entry] = list(runner.window.entries.values())
-        return cls(
-            call=call,
-            changes=changes,
-            items=tuple((entry.origin, entry.item) for entry in entries),
-            originals={entry.origin: entry.original for entry in entries},
-            summaries=frozenset(entry.origin for entry in entries if entry.is_summary),
-            tokens=sum(entry.tokens for entry in entries),
-            account=account(runner.applier, steps),
-            limits=tuple(
-                (s.spec, s.limit)
-                for s in runner.strategies
-                if s.limit is not None and s.at == "model_call"
-            ),
-        )
-
-    @property
-    def number(self) -> int:
-        """Of the call, from 1."""
-        return self.call.number
-
-    @property
-    def standing(self) -> dict[Origin, Item]:
-        """The items by origin, in order."""
-        return dict(self.items)
-
-
-class Rule(NamedTuple):
-    """One rule."""
-
-    name: str
-    broken: Callable[[Recording, Sequence[Seen], Sequence[Seen]], Broken]
+from projections.whatif import Change
 
 
 def _sendable(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
@@ -152,11 +102,36 @@ def _system(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -
 
 
 def _first(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
-    """I9: the first message that is not the system's is a user's."""
+    """I9: a user speaks first in every request; what a decision put in front is a user's.
+
+    Where the user's message left, a stand-in opens in front of the model's, but never in front of
+    what a strategy itself made first.
+    """
     for each in seen:
-        first = next((item for item in _ready(each) or () if not is_system(item)), None)
-        if first is not None and role_of(first) != "user":
-            yield each.number, f"it begins with {role_of(first)}"
+        ready = _ready(each) or ()
+        front = next((at for at, item in enumerate(ready) if not is_system(item)), len(ready))
+        for name, dialect in DIALECTS.items():
+            speaker = _opens(dialect.render(ready[: front + 1])) if ready[front:] else "user"
+            if speaker != "user":
+                yield each.number, f"{name}: it begins with {speaker}"
+        first = next((p for p in each.items if not is_system(p[1]) and says_something(p[1])), None)
+        if first is None or role_of(first[1]) == "user":
+            continue
+        origin, item = first
+        turned = item is not each.originals[origin] and role_of(each.originals[origin]) == "user"
+        if origin in each.summaries or turned:
+            yield each.number, f"{origin} is put in front and is no user's: {role_of(item)}"
+
+
+def _opens(request: Mapping[str, Any]) -> str:
+    """Who speaks first behind the system, tool results under the role of a user told apart."""
+    for message in request.get("input", request.get("messages", ())):
+        content = message.get("content")
+        kinds = [b.get("type") for b in content] if isinstance(content, list) else []
+        if message.get("role") not in ("system", "developer"):
+            results = "tool_result" in kinds or not message.get("role")
+            return "a result or a call" if results else str(message["role"])
+    return "nobody"
 
 
 def _last_human(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
@@ -337,5 +312,6 @@ RULES: tuple[Rule, ...] = (
     Rule("I16", _markers),
     Rule("I17", _text),
     Rule("I18", _progress),
+    Rule("I19", lineage.broken),
     Rule("I20", _conserved),
 )

@@ -43,6 +43,7 @@ class _Maker:
         self.counting = counting
         self.dialect = DIALECTS[seed % 3]
         self.mixed = seed % 5 == 4
+        self.returns = seed % 2 == 1
         self.steps: list[Step] = []
         self.late: list[tuple[str, str]] = []
         self.ids = 0
@@ -54,7 +55,9 @@ class _Maker:
         for _ in range(self.random.choice((1, 1, 2, 0))):
             self._say("system", "You are an agent. Never touch migrations/. " * 3)
         self._human()
-        for _ in range(rounds):
+        for number in range(rounds):
+            if self.returns and number == rounds * 2 // 3:
+                self._return()
             self._round()
         self._call()
         return Recording(tuple(self.steps), {}, self.counting.name)
@@ -128,6 +131,12 @@ class _Maker:
         else:
             kinds = ("debugging", "code_review", "chat", "creative_writing", "cooking")
             self._step("task", text=self.random.choice(kinds))
+
+    def _return(self) -> None:
+        """Back to the middle: far enough that what a strategy did since is taken back with it."""
+        items = [step.position for step in self.steps if step.kind == "item"]
+        self._step("rewind", to=items[len(items) // 2])
+        self.late.clear()
 
     def _human(self) -> None:
         self.humans += 1

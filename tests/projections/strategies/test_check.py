@@ -12,12 +12,12 @@ from replays_made import COUNTER, human, recording_of, session, system, work
 
 from eventlog.errors import InputRefused
 from projections.items import Item
-from projections.recording import Recording
+from projections.recording import Recording, Step
 from projections.strategies import conformance, parse
+from projections.strategies.at_call import Seen
 from projections.strategies.base import Moment, Strategy
-from projections.strategies.check import check, run
-from projections.strategies.conformance import Seen
-from projections.strategies.decisions import Compact, Decision, Said, Substitute
+from projections.strategies.check import check, run, short
+from projections.strategies.decisions import Compact, Decision, Revise, Said, Substitute
 from projections.strategies.made import made
 from projections.strategies.window import Window
 
@@ -93,6 +93,39 @@ class TestStrategies:
 
         assert "I16" in rules(check(nesting, seeds=range(2)))
 
+    def test_a_summary_that_the_model_is_said_to_have_written_first_is_found(self) -> None:
+        def talking(window: Window, moment: Moment) -> Iterable[Decision]:
+            items = tuple(e.origin for e in window.oldest())
+            return [Compact(items, (Said("assistant", "so far: all well"),))] if items[8:] else []
+
+        assert rules(check(talking, seeds=range(3))) == {"I9"}
+
+    def test_a_first_task_that_is_turned_into_the_models_words_is_found(self) -> None:
+        def turning(window: Window, moment: Moment) -> Iterable[Decision]:
+            if window.task is None or window.turns < 2:
+                return []
+            said = {"role": "assistant", "content": "I fix it."}
+            return [Revise(window.task.origin, said, "shorter")]
+
+        items = [system(), human(2, "word " * 60), *work(3), human(5), *work(6), human(8)]
+        assert rules(check(turning, recordings={"made": recording_of(items)})) == {"I9"}
+
+    def test_a_strategy_that_compacts_otherwise_when_time_is_turned_back_is_found(self) -> None:
+        class Once(Strategy):
+            name = "once"
+            moment = "model_call"
+            compacted = False
+
+            def triggered(self, window: Window, moment: Moment) -> bool:
+                return len(window) > 8 and not self.compacted
+
+            def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
+                self.compacted = True
+                items = tuple(e.origin for e in window.oldest())
+                return [Compact(items[:6], (Said("user", "all well"),), "once")]
+
+        assert "I19" in rules(check(Once(), recordings={"back": gone_back(12)}))
+
     def test_a_promise_that_is_not_kept_is_found(self) -> None:
         class Promises(Strategy):
             name = "promises"
@@ -138,6 +171,11 @@ class TestRecordings:
         assert {part.kind for each in items for part in each.parts} == {
             *("text", "thinking", "call", "result", "media")
         }
+
+
+def gone_back(to: int) -> Recording:
+    """Four rounds, back to behind an item of them, and two more rounds."""
+    return recording_of(session(6), Step("rewind", 135, to=to * 10))
 
 
 def _contexts() -> tuple[Recording, list[Seen]]:
@@ -211,6 +249,17 @@ class TestRules:
         ]
         assert list(gain(recording, plain, idle))
 
+    def test_a_summary_in_front_that_is_no_users_is_found(self) -> None:
+        recording = recording_of(session(6))
+        seen = run(parse("compact:keep_turns=1,at=model_call"), recording, COUNTER, short)
+        first = next(each.broken for each in conformance.RULES if each.name == "I9")
+        assert not list(first(recording, seen, seen))
+        (origin, summary), *_ = (p for p in seen[-1].items if p[0] in seen[-1].summaries)
+        other = replace(summary, message={"role": "assistant", "content": "so far"}, _parts=[])
+        items = tuple((o, other if o == origin else i) for o, i in seen[-1].items)
+        spoiled = [*seen[:-1], replace(seen[-1], items=items)]
+        assert list(first(recording, seen, spoiled))
+
     def test_the_same_attempt_at_every_call_is_found(self) -> None:
         recording = recording_of(session(6))
         seen = run(parse("window:tokens=10"), recording, COUNTER, None)
@@ -220,6 +269,38 @@ class TestRules:
         again = [*seen, replace(seen[-1], changes=(stuck, stuck))]
         assert list(progress(recording, again, again))
 
+    @pytest.mark.parametrize(
+        ("spec", "message"),
+        [
+            ("compact:keep_turns=1,at=model_call", "was taken back and stands"),
+            ("compact:keep_turns=1,at=model_call", "does not begin as at call"),
+            ("window:tokens=400", "away was taken back"),
+            ("clear:keep=1,at=model_call", "what edited"),
+        ],
+    )
+    def test_a_run_that_forgets_to_go_back_is_found(self, spec: str, message: str) -> None:
+        recording = gone_back(4)
+        plain = run(parse("none"), recording, COUNTER, None)
+        seen = run(parse(spec), recording, COUNTER, short)
+        branch = next(each.broken for each in conformance.RULES if each.name == "I19")
+        assert not list(branch(recording, plain, seen))
+        at = next(n for n, each in enumerate(seen) if each.call.position > 135)
+        before = seen[at - 1]
+        stays = replace(seen[at], items=before.items, originals=before.originals, changes=())
+        found = [said for _, said in branch(recording, plain, [*seen[:at], stays, *seen[at + 1 :]])]
+        assert any(message in said for said in found)
+
+    def test_a_summary_of_what_is_on_another_branch_is_found(self) -> None:
+        recording = gone_back(4)
+        seen = run(parse("compact:keep_turns=1,at=model_call"), recording, COUNTER, short)
+        branch = next(each.broken for each in conformance.RULES if each.name == "I19")
+        last = max(n for n, each in enumerate(seen) if each.changes)
+        assert seen[last].call.position > 135
+        changes = tuple(replace(c, items=(*c.items, 13)) for c in seen[last].changes)
+        spoiled = [*seen[:last], replace(seen[last], changes=changes), *seen[last + 1 :]]
+        found = [said for _, said in branch(recording, seen, spoiled)]
+        assert any("stands for what is not on its branch" in said for said in found)
+
     def test_no_rule_was_forgotten(self) -> None:
         named = {rule.name for rule in conformance.RULES}
-        assert named == {f"I{n}" for n in (*range(4, 15), 16, 17, 18, 20)}
+        assert named == {f"I{n}" for n in (*range(4, 15), *range(16, 21))}
