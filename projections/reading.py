@@ -99,5 +99,27 @@ def only_thinks(item: Item) -> bool:
 
 
 def binds_thinking(item: Item) -> bool:
-    """Whether it carries thinking that a signature binds to its bytes."""
-    return any(part.kind == "thinking" and part.signed for part in item.parts)
+    """Whether it carries thinking that a signature binds to its bytes.
+
+    Gemini signs no thinking but the call that it led to, and gateways hand both on in the form of a
+    chat message; one changed byte, or a lost signature, and the request is refused.
+    """
+    if any(part.kind == "thinking" and part.signed for part in item.parts):
+        return True
+    if not readable(item) or item.dialect == "openai_responses":
+        return False
+    held = [item.message.get(key) for key in ("tool_calls", "reasoning_details", "content")]
+    blocks = [block for value in held if isinstance(value, list) for block in value]
+    return any(_is_sealed(block, 3) for block in blocks if isinstance(block, Mapping))
+
+
+_SEALS = frozenset({"signature", "thought_signature", "thoughtSignature"})
+_EXTRAS = ("extra_content", "google", "provider_specific_fields")
+"""Where OpenAI-compatible endpoints put what their format has no place for."""
+
+
+def _is_sealed(block: Mapping[str, Any], depth: int) -> bool:
+    if block.get("type") == "reasoning.encrypted" or any(block.get(key) for key in _SEALS):
+        return True
+    inner = [block.get(key) for key in _EXTRAS] if depth else []
+    return any(_is_sealed(each, depth - 1) for each in inner if isinstance(each, Mapping))

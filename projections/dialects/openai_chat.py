@@ -35,7 +35,9 @@ __all__ = ["NAME", "from_request", "parameters", "render", "to_request", "valida
 
 NAME = "openai_chat"
 
-_THOUGHTS = ("reasoning_content", "reasoning")
+_THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details")
+_SEALED = ("extra_content", "provider_specific_fields")
+"""Beside a call: where compatible endpoints put the signature that must come back with it."""
 _FOREIGN = frozenset(
     {
         "image",
@@ -188,7 +190,9 @@ def _call(part: Part, call_id: str) -> dict[str, Any]:
         custom = {"name": name, "input": part.text}
         return {"id": call_id, "type": "custom", "custom": custom}
     function = {"name": name, "arguments": part.text}
-    return {"id": call_id, "type": "function", "function": function}
+    # Gemini refuses a call whose signature is lost.
+    sealed = {key: native[key] for key in _SEALED if key in native}
+    return {"id": call_id, "type": "function", "function": function, **sealed}
 
 
 def _blocks(item: Item, *, only_text: bool) -> list[dict[str, Any]]:

@@ -181,6 +181,10 @@ class _Maker:
                 {"id": i, "type": "function", "function": {"name": n, "arguments": a}}
                 for i, n, a in calls
             ]
+            if self.ids % 5 == 0:  # as Gemini signs the first call of an answer
+                message["tool_calls"][0]["extra_content"] = {
+                    "google": {"thought_signature": "c2ln"}
+                }
         self._model(message, "openai_chat")
 
     def _anthropic(self, text: str, calls: list[tuple[str, str, str]]) -> None:
