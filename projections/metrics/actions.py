@@ -16,6 +16,7 @@ from typing import Any
 
 from eventlog.messages import Part
 from projections.metrics.mentions import leaves
+from projections.metrics.todos import open_entries
 
 _PATH_KEYS = frozenset(
     {
@@ -47,6 +48,8 @@ class Action:
     writes: tuple[str, ...] = ()
     is_state: bool = False
     """A to-do list or a plan: it is about the work, and about no file."""
+    open: tuple[str, ...] | None = None
+    """What is not finished in the list; None where the call wrote none."""
 
 
 def action(part: Part) -> Action:
@@ -59,7 +62,7 @@ def action(part: Part) -> Action:
     normal = _normal(arguments, 0)
     key = f"{part.name}\n{json.dumps(normal, sort_keys=True)}"
     if _STATE.search(name):
-        return Action(part.name, key, is_state=True)
+        return Action(part.name, key, is_state=True, open=open_entries(part.text))
     if "apply_patch" in name:
         patched = _PATCHED.findall("\n".join(leaves(part.text)))
         return Action(part.name, key, writes=_unique(patched))

@@ -43,6 +43,8 @@ class Ground:
         self.head: list[Origin] = []
         """The leading system messages, and what stands before and with the first task."""
         self.pinned: dict[Origin, None] = {}
+        self.todos: dict[Origin, tuple[str, ...]] = {}
+        """By the item that wrote a to-do list: what of it was open."""
         answers = {at: _answered(answer) for at, answer in recording.answers.items()}
         actions = {origin: _actions(step) for origin, step in self.items.items()}
         self.anchors, self._places = _universe(answers.values(), actions.values())
@@ -237,7 +239,9 @@ class _Walk:
         result = self.results.get((origin, call_id))
         earlier = self.done.get(done.key)
         if done.is_state:
-            self.todo = origin
+            if done.open is not None:
+                self.ground.todos[origin] = done.open
+                self.todo = origin
             return
         if facts is not None and earlier is not None and not done.writes and result is not None:
             at, writes = earlier
@@ -303,6 +307,8 @@ class _Walk:
             self._mention(origin)
         humans = [o for o in self.standing if self._is_human(o)]
         self.human = humans[-1] if humans else None
+        written = [o for o in self.standing if o in self.ground.todos]
+        self.todo = written[-1] if written else None
 
     def _is_human(self, origin: Origin) -> bool:
         item = self.ground.items[origin].item

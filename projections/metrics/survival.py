@@ -1,5 +1,6 @@
 """What must not get lost: system messages, the first task, pins, rules, the last word, to-do lists.
 
+Of to-do lists it is what the latest leaves open: what is finished need not be known any more.
 Each is *verbatim* while its item stands as it came (a rule also where a summary holds it whole),
 *degraded* where at least 60 % of its content words stand in what took its place, else *lost*. It is
 judged at every round (a call before which something was compacted), and at the last call.
@@ -136,17 +137,18 @@ class SurvivalMeter:
         return "lost"
 
     def _latest(self, facts: CallFacts, window: Window) -> list[tuple[KeeperKind, State, Keeper]]:
-        """Those of which only the newest counts."""
+        """Those of which only the newest counts; a to-do list that is all done is over."""
         found: list[tuple[KeeperKind, State, Keeper]] = []
         named: tuple[tuple[KeeperKind, Origin | None], ...] = (
             ("last_user", facts.last_human),
             ("todo", facts.todo),
         )
         for kind, origin in named:
-            if origin is not None:
+            wanted = "\n".join(self.ground.todos[origin]) if origin and kind == "todo" else None
+            if origin is not None and wanted != "":
                 newest = self._newest.get((kind, origin))
                 if newest is None:
-                    newest = keeper(kind, origin, self.ground.original(origin).item)
+                    newest = keeper(kind, origin, self.ground.original(origin).item, wanted)
                     self._newest[(kind, origin)] = newest
                 found.append((kind, self._judge(newest, window), newest))
         return found
