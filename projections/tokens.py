@@ -186,6 +186,8 @@ def _count_part(counting: Counter, part: Part) -> int:
         return counting.count(part.text)
     if part.kind == "call":
         return CALL_TOKENS + counting.count(part.name) + counting.count(part.text)
+    if part.kind == "result" and _is_screenshot(part.native):
+        return CALL_TOKENS + IMAGE_TOKENS
     if part.kind == "result":
         return CALL_TOKENS + counting.count(part.text) + _inner_media(counting, part.native)
     if part.kind == "media":
@@ -207,6 +209,11 @@ def _sealed_tokens(native: dict[str, Any], *, readable: bool) -> int:
     )
     blobs = (native.get(name) for name in names)
     return sum((len(blob) * 3 + 15) // 16 for blob in blobs if isinstance(blob, str))
+
+
+def _is_screenshot(native: Any) -> bool:
+    output = native.get("output") if isinstance(native, dict) else None
+    return isinstance(output, dict) and output.get("type") == "computer_screenshot"
 
 
 def _inner_media(counting: Counter, native: Any) -> int:

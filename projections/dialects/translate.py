@@ -30,6 +30,9 @@ RAW_ARGUMENTS = "_raw"
 
 UNNAMED_TOOL = "unknown_tool"
 
+SCREENSHOT = "computer_screenshot"
+"""What a ``computer_call`` gives instead of text: an object with the picture in it."""
+
 SENDABLE_ID = re.compile("[^\ud800-\udfff]+")
 """An id that any OpenAI dialect takes."""
 ANTHROPIC_ID = re.compile(r"[a-zA-Z0-9_-]+")
@@ -154,6 +157,8 @@ def inner_parts(dialect: str, part: Part) -> tuple[Part, ...]:
     if isinstance(value, list):
         reader = dialect if dialect == "anthropic" else "openai_chat"
         return messages.parts(reader, {"role": "user", "content": value})
+    if isinstance(value, Mapping) and value.get("type") == SCREENSHOT:
+        return (Part("media", "", name=SCREENSHOT, native=value),)
     return (Part("text", part.text),) if part.text else ()
 
 

@@ -80,11 +80,16 @@ def _thinking(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen])
 
 
 def _reasoning(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
-    """I7: a reasoning item and the item that it precedes go together."""
+    """I7: a reasoning item and the item of the same answer that it precedes go together."""
+    calls, made = 0, dict[Origin, int]()
+    for step in recording.steps:
+        calls += step.kind == "call"
+        made.setdefault(step.origin, calls)
     for before, each in zip(plain, seen, strict=True):
         standing = each.standing
         for (first, item), (second, follows) in pairwise(before.items):
             bound = only_thinks(item) and role_of(follows) == "assistant"
+            bound = bound and made[first] == made[second]
             if bound and one_answer(item, follows) and (first in standing) != (second in standing):
                 yield each.number, f"reasoning {first} and {second} are parted"
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contexts_made import answer, result, say
 
 from projections.items import Item
+from projections.pairing import one_answer
 from projections.reading import role_of
 from projections.recording import Recording, Step
 from projections.strategies import parse
@@ -20,12 +21,15 @@ COUNTER = Utf8Counter()
 def recording_of(items: Sequence[Item], *asides: Step) -> Recording:
     """The items as they came, a call before each answer of a model and at the end.
 
+    The items of OpenAI's Responses that stand together are one answer.
+
     Item ``n`` comes at position ``10 n``, so that there is room for steps aside.
     """
     steps: list[Step] = []
-    for each in items:
+    for before, each in zip([None, *items], items, strict=False):
         number = int(each.id)
-        if role_of(each) == "assistant":
+        goes_on = before is not None and role_of(before) == "assistant" and one_answer(before, each)
+        if role_of(each) == "assistant" and not goes_on:
             steps.append(Step("call", number * 10 - 1, text="m"))
         steps.append(Step("item", number * 10, number, each, count_item(COUNTER, each)))
     last = max((step.position for step in steps), default=0)

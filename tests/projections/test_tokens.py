@@ -300,6 +300,13 @@ class TestTheCountOfAnItem:
             MESSAGE_TOKENS + CALL_TOKENS + 10 + IMAGE_TOKENS
         )
 
+    def test_counts_a_screenshot_as_an_image_and_not_as_its_bytes(self) -> None:
+        shot = {"type": "computer_screenshot", "image_url": "data:image/png;base64," + "A" * 10**6}
+        output = {"type": "computer_call_output", "call_id": "c", "output": shot}
+        assert count_item(counter(), item(output, dialect="openai_responses", result=True)) == (
+            MESSAGE_TOKENS + CALL_TOKENS + IMAGE_TOKENS
+        )
+
     def test_counts_a_document_flat_and_a_text_document_as_text(self) -> None:
         pdf = {"type": "document", "source": {"media_type": "application/pdf", "data": "A" * 10**6}}
         plain = {
