@@ -106,16 +106,20 @@ def own_dialect(live: Live, place: Reference, call: RecordedEvent | None) -> str
 def _surroundings(
     live: Live, place: Reference, call: RecordedEvent | None, same: bool
 ) -> tuple[Any, dict[str, Any] | None]:
-    """The tools in force and the parameters; those of another dialect mean nothing here."""
+    """The tools in force and the parameters; those of another dialect mean nothing here.
+
+    A call names its tools; behind it they hold until others are declared.
+    """
+    since = None
     if call is None:
-        called = live.log.read(place.stream, to=place.position, types=["model_called"])
-        for event in called:
-            call = event
+        kinds = ["model_called", "tools_declared"]
+        for event in live.log.read(place.stream, to=place.position, types=kinds):
+            call, since = (event, None) if event.type == "model_called" else (call, event.position)
     data = call.data if call is not None else {}
     parameters: dict[str, Any] = {"model": data["model"]} if data.get("model") else {}
     if same and isinstance(data.get("parameters"), dict):
         parameters |= data["parameters"]
-    return _tools(live, place.stream, place.position, data.get("tools")), parameters
+    return _tools(live, place.stream, place.position, since or data.get("tools")), parameters
 
 
 def _tools(live: Live, stream: StreamKey, position: int, named: object) -> Any:

@@ -143,6 +143,8 @@ def _cosine(one: dict[str, float], other: dict[str, float]) -> float:
 
 def _rank(vectors: Sequence[dict[str, float]], damping: float = 0.85) -> list[float]:
     count = len(vectors)
+    if not count:
+        return []
     links: list[list[tuple[int, float]]] = [[] for _ in range(count)]
     for i in range(count):
         for j in range(i):
@@ -151,7 +153,7 @@ def _rank(vectors: Sequence[dict[str, float]], damping: float = 0.85) -> list[fl
                 links[i].append((j, alike))
                 links[j].append((i, alike))
     totals = [sum(weight for _, weight in row) for row in links]
-    weights = [1.0 / count] * count if count else []
+    weights = [1.0 / count] * count
     for _ in range(30):
         fresh = [(1 - damping) / count] * count
         for i, row in enumerate(links):

@@ -129,13 +129,16 @@ def _first(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) ->
 
 
 def _opens(request: Mapping[str, Any]) -> str:
-    """Who speaks first behind the system, tool results under the role of a user told apart."""
+    """Who speaks first behind the system; results under the role of a user are none of a user's."""
     for message in request.get("input", request.get("messages", ())):
-        content = message.get("content")
-        kinds = [b.get("type") for b in content] if isinstance(content, list) else []
-        if message.get("role") not in ("system", "developer"):
-            results = "tool_result" in kinds or not message.get("role")
-            return "a result or a call" if results else str(message["role"])
+        role, kind, content = message.get("role"), message.get("type"), message.get("content")
+        if role in ("system", "developer"):
+            continue
+        blocks = [b.get("type") for b in content] if isinstance(content, list) else []
+        if "tool_result" in blocks or str(kind).endswith("_output"):
+            return "a result"
+        model = str(kind).endswith("_call") or kind == "reasoning"
+        return str(role or ("assistant" if model else "user"))
     return "nobody"
 
 

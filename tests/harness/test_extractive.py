@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from contexts_made import answer, result, say
 
 from harness.summarizers import ExtractiveSummarizer
@@ -66,6 +67,13 @@ def test_texts_only_leaves_out_what_tools_gave() -> None:
 def test_without_room_for_a_sentence_there_is_no_summary() -> None:
     wanted = Summary("handoff_v1", 5, lambda text: ())
     assert ExtractiveSummarizer(COUNTER).summarize(wanted, TALK).fault == "empty"
+
+
+@pytest.mark.parametrize("text", ["", "ok", "word " * 200, " \n"])
+def test_where_there_are_no_sentences_there_is_no_summary(text: str) -> None:
+    wanted = Summary("handoff_v1", 100, lambda text: ())
+    written = ExtractiveSummarizer(COUNTER).summarize(wanted, [say(1, "user", text)])
+    assert (written.text, written.fault) == ("", "empty")
 
 
 def test_it_is_the_same_in_another_process_with_another_hash_seed() -> None:

@@ -1,0 +1,118 @@
+"""B37, tools declared in the middle of a session: after every compaction they are in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_log import said
+from specs_made import EVERY
+
+from cli.naming import place
+from cli.replays import replay
+from cli.whatifs import replay_under
+from eventlog import StreamKey
+from eventlog.events import (
+    ContextCompacted,
+    Event,
+    ModelCalled,
+    NewMessage,
+    ToolResultRecorded,
+    ToolsDeclared,
+)
+from eventlog.jsonvalue import Json
+from projections import Live, open_log
+from projections.strategies import parse
+
+KEY = StreamKey("local", "agent", "deferred")
+LONG = "word " * 200
+
+
+def tool(name: str) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"count": {"type": "integer"}}}
+    return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+FEW, MORE = [tool("find_tools")], [tool("find_tools"), tool("deferred")]
+
+
+def declared(tools: list[dict[str, Any]]) -> ToolsDeclared:
+    return ToolsDeclared(dialect="openai_chat", definitions=Json(tools))
+
+
+def called(tools: int | None) -> ModelCalled:
+    return ModelCalled(model="m", dialect="openai_chat", tools=tools)
+
+
+def result(call_id: str) -> ToolResultRecorded:
+    return ToolResultRecorded(
+        tool_call_id=call_id, name="bash", dialect="openai_chat", content=LONG
+    )
+
+
+def compacted(*covered: str) -> ContextCompacted:
+    summary = Json({"role": "user", "content": "Summary: it goes on."})
+    new = NewMessage(dialect="openai_chat", message=summary, label="summary")
+    return ContextCompacted(covered=covered, messages=(new,))
+
+
+EVENTS: tuple[Event, ...] = (
+    said("system", "You help."),  # 1
+    declared(FEW),  # 2
+    said("user", LONG),  # 3
+    called(2),  # 4: c1
+    said("assistant", "I look for a tool.", call=4, tool="a"),  # 5
+    result("a"),  # 6
+    declared(MORE),  # 7
+    called(7),  # 8: c2
+    said("assistant", "I use it.", call=8, tool="b"),  # 9
+    result("b"),  # 10
+    compacted("3", "5", "6", "9", "10"),  # 11
+    said("user", "go on"),  # 12
+    called(7),  # 13: c3
+    said("assistant", "done", call=13),  # 14
+    said("user", "and now?"),  # 15
+)
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    with open_log(tmp_path / "log.db") as opened:
+        opened.append(KEY, *EVENTS)
+        yield opened
+
+
+def tools(live: Live, where: str, spec: str = "") -> Any:
+    """The tools of the request at a place, as it was or as a strategy would have made it."""
+    found = place(live, f"deferred@{where}")
+    if not spec:
+        return replay(live, found, "")[0].request.get("tools")
+    return replay_under(live, found, "", parse(spec), "extractive")[0].request.get("tools")
+
+
+class TestDeclaredTools:
+    """B37: the model calls a deferred tool with wrong arguments, since nobody shows it any more."""
+
+    def test_a_call_has_the_tools_that_it_named(self, live: Live) -> None:
+        assert [tools(live, f"c{n}") for n in (1, 2, 3)] == [FEW, MORE, MORE]
+
+    def test_they_are_in_force_behind_a_recorded_compaction(self, live: Live) -> None:
+        assert tools(live, "11") == tools(live, "15") == MORE
+
+    @pytest.mark.parametrize("where", ["c3", "15"])
+    def test_they_are_in_force_whatever_a_strategy_takes_away(self, live: Live, where: str) -> None:
+        for spec in EVERY:
+            assert tools(live, where, spec) == MORE, spec
+
+    def test_what_was_declared_since_the_last_call_is_in_force(self, live: Live) -> None:
+        latest = [*MORE, tool("latest")]
+        live.append(KEY, declared(latest), compacted("12", "14"), said("user", "with it"))
+        assert tools(live, "15") == MORE
+        assert tools(live, "18") == latest
+        assert tools(live, "18", "window:tokens=60") == latest
+
+    def test_a_call_that_goes_back_to_fewer_tools_has_fewer_behind_it(self, live: Live) -> None:
+        live.append(KEY, called(2), said("assistant", "fewer", call=16))
+        assert tools(live, "17") == FEW
