@@ -1,7 +1,8 @@
 """Failing shapes from other agents, by their number in reference/strategies.md section 7.
 
-Those that concern legality, counting or import have their tests beside that code; here stand those
-in which a strategy takes part.
+Here stand those in which a strategy takes part. B07 is in test_bugs_signed, B11 in harness
+(test_summarizer_window), B19 in test_todos, B22 in test_usage, B23 in test_bugs_limits, B37 in cli
+(test_declared_tools).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def by_kind(runner: Runner, kind: str) -> list[int | str]:
 
 
 class TestPairs:
-    """B01 to B08, B38: a cut that parts what belongs together is refused by every provider."""
+    """B01 to B06, B08, B38: a cut that parts what belongs together is refused by every provider."""
 
     def test_b01_a_tail_never_starts_on_a_result_whose_call_is_gone(self) -> None:
         items = [system(), *session(8)[1:]]
@@ -135,6 +136,12 @@ class TestProgress:
         for spec in ("truncate:turns=0,at=model_call", "window:tokens=1"):
             assert len(origins(replayed(items, spec))) == 2
 
+    def test_b16_a_result_of_no_call_is_no_message_that_is_left(self) -> None:
+        orphan = {"type": "function_call_output", "call_id": "c9", "output": "x"}
+        both = item(1, RESPONSES, {"items": [reasoning(), orphan]}, role="assistant")
+        runner = replayed([both, system(2, LONG)], "window:tokens=1")
+        assert sendable(runner.items()).items[0].id == "2"
+
     def test_b36_the_window_goes_down_to_a_low_water_mark(self) -> None:
         runner = replayed(session(40), "window:tokens=2000,low=50")
         dropped = [c for c in runner.result.changes if c.kind == "dropped"]
@@ -142,7 +149,7 @@ class TestProgress:
 
 
 class TestSummaries:
-    """B11 to B14, B17, B20, B29, B35: what becomes memory, and what does not."""
+    """B12 to B14, B17, B18, B20, B29, B35: what becomes memory, and what does not."""
 
     def test_b12_a_long_tool_loop_under_one_prompt_never_becomes_a_canned_text(self) -> None:
         items = session(40, turns=100)
