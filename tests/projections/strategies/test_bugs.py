@@ -76,9 +76,10 @@ class TestPairs:
         assert replayed(items[:3], "none").window.turns == 1
 
     def test_b05_an_open_call_and_what_is_behind_it_stays(self) -> None:
-        items = [human(1), *work(2, LONG), answer(4, "open"), human(5)]
+        behind = say(6, "user", LONG, source="injected")
+        items = [human(1), *work(2, LONG), answer(4, "open"), human(5), behind, human(7)]
         runner = replayed(items, "window:tokens=1")
-        assert {4, 5} <= set(origins(runner))
+        assert {4, 5, 6, 7} <= set(origins(runner))
         assert runner.result.changes[-1].kind == "over_budget"
 
     def test_b06_signed_thinking_is_never_edited_also_when_it_becomes_the_latest(self) -> None:
@@ -197,12 +198,14 @@ class TestSummaries:
 
     def test_b18_a_pinned_rule_survives_every_round(self) -> None:
         rule = human(2, "Never touch migrations/.")
-        pin = Step("pin", 21, origin=2)
-        items = [system(), rule, *session(40)[1:]]
-        items = [system(), rule, *(m for n in range(40) for m in work(3 + 2 * n, LONG))]
+        rounds = [m for n in range(40) for m in (human(3 + 3 * n), *work(4 + 3 * n, LONG))]
+        items = [system(), rule, *rounds]
         for spec in ("window:tokens=900", "prune:tokens=900", "condense:tokens=900,keep_last=2"):
-            runner = replayed(items, spec, pin, summarize=short)
-            assert runner.window.entries[2].item is rule
+            pinned = replayed(items, spec, Step("pin", 21, origin=2), summarize=short)
+            assert pinned.window.entries[2].item is rule
+            assert 2 not in origins(replayed(items, spec, summarize=short)), (
+                "else it proves nothing"
+            )
 
     def test_b20_a_summary_stands_between_marks_and_is_no_human_turn(self) -> None:
         runner = replayed(session(30), "compress:max_messages=20", summarize=short)
@@ -296,7 +299,9 @@ class TestEdits:
 
     def test_b34_clear_at_least_that_cannot_be_reached_clears_nothing(self) -> None:
         items = [*session(5), human(99)]
-        assert replayed(items, "clear:keep=1,clear_at_least=1000000").result.changes == []
+        for unreachable in (400, 1_000_000):
+            spec = f"clear:keep=1,clear_at_least={unreachable}"
+            assert replayed(items, spec).result.changes == []
         assert by_kind(replayed(items, "clear:keep=1,clear_at_least=150"), "cleared")
 
 
