@@ -12,6 +12,7 @@ from specs_made import EVERY
 
 from cli.naming import place
 from cli.replays import replay
+from cli.summaries import Summaries
 from cli.whatifs import replay_under
 from eventlog import StreamKey
 from eventlog.events import (
@@ -89,7 +90,8 @@ def tools(live: Live, where: str, spec: str = "") -> Any:
     found = place(live, f"deferred@{where}")
     if not spec:
         return replay(live, found, "")[0].request.get("tools")
-    return replay_under(live, found, "", parse(spec), "extractive")[0].request.get("tools")
+    summaries = Summaries(live, "extractive")
+    return replay_under(live, found, "", parse(spec), summaries)[0].request.get("tools")
 
 
 class TestDeclaredTools:
