@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import gc
+from collections.abc import Callable, Iterator, Sequence
 
 from cli.models_whatif import CompareData, NeededData, PricesData, StrategyData
 from cli.prices import Asked, prices_warnings, tables_for
@@ -56,7 +58,7 @@ def compared(
         if not any(step.kind == "call" for step in each.steps):
             raise InputRefused(f"{each.key} has no call of a model, so there is nothing to compare")
     tables = tables_for(prices, recordings) if prices is not None else []
-    with blaming([strategy for each in named for strategy in each]):
+    with _frozen(), blaming([strategy for each in named for strategy in each]):
         found = compare(
             recordings,
             named,
@@ -67,6 +69,17 @@ def compared(
             progress=progress,
         )
     return _data(found, [OBSERVED, *specs], summaries)
+
+
+@contextlib.contextmanager
+def _frozen() -> Iterator[None]:
+    """What was read stands until the end: the garbage collector need not look through it again and
+    again (an eighth of the time of ten what-ifs on 10,000 messages)."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _data(found: Comparison, typed: Sequence[str], summaries: Summaries) -> CompareData:

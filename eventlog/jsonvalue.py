@@ -89,7 +89,7 @@ def loads(text: str | bytes) -> Any:
     for an integer of more than 4,300 digits.
     """
     try:
-        return from_json(text, allow_inf_nan=False, cache_strings="keys")
+        return from_json(text, allow_inf_nan=False, cache_strings="all")
     except (ValueError, TypeError):
         # from_json refuses lone surrogates, in escapes or as they are; json reads them.
         return _loads_exactly(text)

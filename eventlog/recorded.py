@@ -177,6 +177,15 @@ class RecordedEvent:
         self._blob = blob
         return self
 
+    def without_text(self, payload: str) -> RecordedEvent:
+        """The same event with a payload that is a part of its own: to be held in great numbers."""
+        row = (
+            *(self.sequence, self.position, self.event_id, self.type, self.schema_version),
+            *(self.critical, self.occurred_at, self.recorded_at, self.chain),
+            *(b"" if self.erased else None, None),
+        )
+        return self.of_row(self.stream, row, payload, self._blob or (lambda address: None))
+
     @property
     def id(self) -> uuid.UUID:
         """The event id, which is the idempotency key."""

@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from eventlog.messages import SYSTEM_ROLES
+from eventlog.messages import SYSTEM_ROLES, Part
 from projections.anchor_paths import paths
 from projections.anchor_rules import rules
 from projections.items import Item
@@ -60,11 +60,14 @@ def anchors(text: str, source: str) -> tuple[Anchor, ...]:
     return tuple(dict.fromkeys(Anchor(one.kind, one.text) for one in found))
 
 
-def item_anchors(item: Item) -> tuple[Anchor, ...]:
-    """The anchors of an item: what was said, what tools were called with, what they returned."""
+def item_anchors(item: Item, parts: Iterable[Part] | None = None) -> tuple[Anchor, ...]:
+    """The anchors of an item: what was said, what tools were called with, what they returned.
+
+    ``parts``: of these of its parts only.
+    """
     source = "system" if item.role in SYSTEM_ROLES else item.source
     found: list[Anchor] = []
-    for part in item.parts:
+    for part in item.parts if parts is None else parts:
         if part.kind == "call":
             found += _argument_anchors(part.text)
         elif part.kind in ("text", "result"):

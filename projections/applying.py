@@ -155,7 +155,7 @@ class Applier:
             return
         original = entry.original
         message = messages.with_content(original.dialect, original.message, decision.content)
-        item = replace(original, message=message, form=decision.kind, _parts=[])
+        item = replace(original, message=message, form=decision.kind)
         settled = decision.kind != "cut"
         if not self._in_force(entry, item, decision.kind, decision.reason, settled) and settled:
             self.window.settle(decision.item)
@@ -164,7 +164,7 @@ class Applier:
         entry = self._touchable(decision.item)
         if entry is None or entry is self.window.last_answer():
             return
-        item = replace(entry.original, message=decision.message, form="revised", _parts=[])
+        item = replace(entry.original, message=decision.message, form="revised")
         self._in_force(entry, item, "revised", decision.reason, settled=False)
 
     def _in_force(
@@ -272,7 +272,7 @@ class Applier:
         for number in units:
             unit = window.units[number]
             if unit.items.keys() <= named and window.removable(unit):
-                found.extend(unit.items.values())
+                found.extend(window.members(unit))
         found.sort(key=lambda entry: entry.order)
         return found
 
@@ -281,10 +281,18 @@ class Applier:
         going = {entry.origin for entry in chosen}
         staying = (e for e in self.window.oldest() if e.origin not in going)
         coming = self.moment.incoming
-        if (coming is not None and says_something(coming)) or any(map(_speaks, staying)):
+        if (coming is not None and says_something(coming)) or any(map(self._speaks, staying)):
             return chosen
-        newest = next((entry.unit for entry in reversed(chosen) if _speaks(entry)), None)
+        newest = next((entry.unit for entry in reversed(chosen) if self._speaks(entry)), None)
         return [entry for entry in chosen if entry.unit is not newest]
+
+    def _speaks(self, entry: Entry) -> bool:
+        """Whether it would be sent: it says something, and is no result of a call that is gone."""
+        if says_something(entry.item, results=False):
+            return True
+        members = self.window.members(entry.unit)
+        called = any(e is not entry and e.role == "assistant" for e in members)
+        return called and says_something(entry.item)
 
     def _new_items(self, said: Sequence[Said]) -> dict[Origin, tuple[Item, int]]:
         found: dict[Origin, tuple[Item, int]] = {}
@@ -332,18 +340,10 @@ class Applier:
             self._said.pop(self.strategy, None)
 
 
-def _speaks(entry: Entry) -> bool:
-    """Whether it would be sent: it says something, and is no result of a call that is not there."""
-    if says_something(entry.item, results=False):
-        return True
-    callers = (e for e in entry.unit.items.values() if e is not entry and e.role == "assistant")
-    return says_something(entry.item) and any(callers)
-
-
 def _without_marks(entry: Entry) -> Item:
     """An earlier summary is shown as what it says, so that it is folded in and not nested."""
     item = entry.item
     if not entry.is_summary:
         return item
     message = messages.with_content(item.dialect, item.message, unframed(item.text))
-    return replace(item, message=message, _parts=[])
+    return replace(item, message=message)

@@ -7,12 +7,16 @@ force.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from eventlog import messages
 from eventlog.messages import Part
+
+T = TypeVar("T")
+Fact = Literal["_parts", "_role", "_calls", "_results", "_error", "_decision", "_diff"]
+
 
 RenditionKind = Literal["original", "cut", "cleared", "deduplicated", "revised", "redacted"]
 
@@ -40,17 +44,27 @@ class Item:
     """Of an answer: the position of its ModelCalled."""
     tool_name: str = ""
     pinned: bool = False
-    _parts: list[tuple[Part, ...]] = field(default_factory=list, repr=False, compare=False)
+    # What was worked out of it: another item, made of it with ``replace``, works out its own.
+    _parts: Any = field(default=None, init=False, repr=False, compare=False)
+    _role: Any = field(default=None, init=False, repr=False, compare=False)
+    _calls: Any = field(default=None, init=False, repr=False, compare=False)
+    _results: Any = field(default=None, init=False, repr=False, compare=False)
+    _error: Any = field(default=None, init=False, repr=False, compare=False)
+    _decision: Any = field(default=None, init=False, repr=False, compare=False)
+    _diff: Any = field(default=None, init=False, repr=False, compare=False)
+
+    def once(self, name: Fact, work: Callable[[Item], T]) -> T:
+        """What ``work`` says of this item, asked once: many strategies look at the same items."""
+        found: T | None = getattr(self, name)
+        if found is None:
+            found = work(self)
+            object.__setattr__(self, name, found)
+        return found
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The message as neutral parts, made once."""
-        if not self._parts:
-            if self.kind == "tool_result":
-                self._parts.append(messages.result_parts(self.dialect, self.message))
-            else:
-                self._parts.append(messages.parts(self.dialect, self.message))
-        return self._parts[0]
+        """The message as neutral parts."""
+        return self.once("_parts", _parts)
 
     @property
     def text(self) -> str:
@@ -71,3 +85,9 @@ class Item:
     def is_human(self) -> bool:
         """Whether a person typed it: not a tool result, a summary or injected text."""
         return self.source == "human" and self.kind == "message" and not self.result_ids
+
+
+def _parts(item: Item) -> tuple[Part, ...]:
+    if item.kind == "tool_result":
+        return messages.result_parts(item.dialect, item.message)
+    return messages.parts(item.dialect, item.message)

@@ -51,7 +51,7 @@ def over_budget(window: Window, limit: int) -> str:
         "system": window.system_tokens,
         "last human message": last.tokens if last is not None else 0,
         "pinned": sum(e.tokens for o, e in window.entries.items() if o in window.pins),
-        "open calls": sum(unit.tokens for unit in window.units.values() if unit.waiting),
+        "open calls": sum(window.tokens_of(u) for u in window.units.values() if u.waiting),
     }
     named = ", ".join(f"{what} {tokens}" for what, tokens in parts.items() if tokens)
     return (

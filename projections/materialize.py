@@ -73,11 +73,12 @@ def original(item: Origin, events: Events) -> Item | None:
     data = event.data
     if isinstance(item, str):
         return _inserted(item, event)
+    name = str(item)
     if event.type == "message_appended":
         dialect, message = data["dialect"], data["message"]
         return Item(
-            id=str(item),
-            rendition=f"{item}@redacted" if event.erased else str(item),
+            id=name,
+            rendition=f"{item}@redacted" if event.erased else name,
             kind="message",
             dialect=dialect,
             role=messages.role(dialect, message),
@@ -99,8 +100,8 @@ def original(item: Origin, events: Events) -> Item | None:
                 is_error=data.get("is_error", False),
             )
         return Item(
-            id=str(item),
-            rendition=f"{item}@redacted" if event.erased else str(item),
+            id=name,
+            rendition=f"{item}@redacted" if event.erased else name,
             kind="tool_result",
             dialect=dialect,
             role="tool",
@@ -152,7 +153,6 @@ def rendered(item: Item, rendition: int, events: Events) -> Item:
             rendition=f"{item.id}@redacted",
             form="redacted",
             message=messages.with_content(item.dialect, item.message, "[redacted]"),
-            _parts=[],
         )
     data = event.data
     form: RenditionKind = "revised"
@@ -169,7 +169,7 @@ def rendered(item: Item, rendition: int, events: Events) -> Item:
         return item
     role = item.role if item.kind == "tool_result" else messages.role(item.dialect, message)
     label = runs.label(runs.origin(item.id), rendition)
-    return replace(item, rendition=label, form=form, message=message, role=role, _parts=[])
+    return replace(item, rendition=label, form=form, message=message, role=role)
 
 
 def _renamed(item: Item, event: RecordedEvent, events: Events) -> Item:
@@ -182,7 +182,7 @@ def _renamed(item: Item, event: RecordedEvent, events: Events) -> Item:
     for rename in renames:
         message = messages.rename_call(base.dialect, message, rename["old"], rename["new"])
     label = runs.label(runs.origin(item.id), event.position)
-    return replace(base, rendition=label, message=message, _parts=[])
+    return replace(base, rendition=label, message=message)
 
 
 def merge(target: Any, patch: Any) -> Any:

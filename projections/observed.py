@@ -6,7 +6,7 @@ changes are the decisions that the log holds.
 
 from __future__ import annotations
 
-from projections.recording import Recording
+from projections.recording import Recording, Step
 from projections.runs import Origin, origin
 from projections.seen import Seen
 from projections.strategies.window import Window
@@ -20,11 +20,11 @@ def observed(recording: Recording, observer: Observer | None = None) -> WhatIf:
     run = WhatIf(OBSERVED)
     window = Window()
     for step in recording.seen:
-        if step.kind == "call":
-            run.called(window, step.position, observer)
-        elif step.kind == "item":
-            for item, tokens in step.items:
-                window.append(step.origin, item, tokens)
+        if isinstance(step, Step):
+            if step.item is None:
+                run.called(window, step.position, observer)
+            else:
+                window.append(step.origin, step.item, step.tokens)
         elif step.kind == "render":
             _render(step, window, run)
         elif step.kind == "compact":

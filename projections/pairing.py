@@ -83,6 +83,8 @@ def one_answer(first: Item, second: Item) -> bool:
 
 def renamed_suffix(item: Item) -> str:
     """What is put behind a repeated call id, so that the name follows from the item alone."""
+    if item.id.isascii() and item.id.isalnum():
+        return f"_{item.id}"
     return "_" + "".join(c if c.isalnum() and c.isascii() else "-" for c in item.id)
 
 

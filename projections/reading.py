@@ -29,6 +29,10 @@ def readable(item: Item) -> bool:
 
 def role_of(item: Item) -> Role:
     """Who speaks: a tool where there are only results; under an unknown role, a user."""
+    return item.once("_role", _role)
+
+
+def _role(item: Item) -> Role:
     if item.parts and all(part.kind == "result" for part in item.parts):
         return "tool"
     if item.dialect == "openai_responses" and _is_model_output(item.message):
@@ -63,6 +67,10 @@ def call_part(dialect: str, part: Part) -> Part | None:
 
 def calls_of(item: Item) -> tuple[Part, ...]:
     """The calls that the item makes; only a model makes calls."""
+    return item.once("_calls", _calls)
+
+
+def _calls(item: Item) -> tuple[Part, ...]:
     if role_of(item) != "assistant":
         return ()
     found = (call_part(item.dialect, part) for part in item.parts)
@@ -71,6 +79,10 @@ def calls_of(item: Item) -> tuple[Part, ...]:
 
 def results_of(item: Item) -> tuple[Part, ...]:
     """The results that the item carries."""
+    return item.once("_results", _results)
+
+
+def _results(item: Item) -> tuple[Part, ...]:
     return tuple(part for part in item.parts if part.kind == "result")
 
 

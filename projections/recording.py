@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import materialize
+from projections.context import DECISIONS, ITEM_TYPES
 from projections.items import Item
 from projections.runs import Origin, origin
 from projections.seen import Counted, Seen, seen_steps
@@ -29,12 +31,10 @@ KEPT = frozenset(
         "item_unpinned",
         "task_classified",
         "session_rewound",
-        "decision_undone",
         "model_called",
-        "model_responded",
     }
 )
-"""Events that a replay reads."""
+"""Events that are steps of a replay."""
 
 StepKind = Literal["item", "revise", "pin", "unpin", "task", "call", "tools", "rewind"]
 
@@ -73,57 +73,67 @@ class Recording:
     answers: Mapping[int, Answer]
     """By the position of the call."""
     counter: str
-    seen: tuple[Seen, ...] = ()
-    """What really became of the context, decisions included."""
+    seen: tuple[Seen | Step, ...] = ()
+    """What really became of the context, decisions included; a step where it just went on."""
     key: str = ""
     """The stream's."""
 
 
 def recording(events: Iterable[RecordedEvent], counting: Counter) -> Recording:
-    """Read a stream, from its first position on. Raises CriticalUnknown."""
-    whole = list(events)
-    sequence = [event for event in whole if event.type in KEPT]
-    undone = _undone(sequence)
-    known = {event.position: event for event in sequence}
-    steps: list[Step] = []
-    answers: dict[int, Answer] = {}
-    for event in sequence:
-        if event.position not in undone:
-            step = _step(event, known, counting)
+    """Read a stream, from its first position on; each event once. Raises CriticalUnknown.
+
+    What is kept of an event is what becomes of it here: a session is held in memory once, as items.
+    """
+    key, steps, answered = "", list[Step](), dict[int, Mapping[str, Any] | None]()
+    items: dict[Origin, Counted] = {}
+    light: list[RecordedEvent] = []
+    for event in events:
+        key = key or str(event.stream)
+        light.append(event if event.type in DECISIONS else _light(event))
+        if event.type == "model_responded":
+            answered[event.data["call"]] = event.data.get("usage")
+        elif event.type in KEPT:
+            step = _step(event, items, counting)
             if step is not None:
                 steps.append(step)
-    _answers(sequence, steps, answers)
-    originals: dict[Origin, Counted] = {
-        s.position: (s.item, s.tokens) for s in steps if s.kind == "item" and s.item
-    }
-    seen = tuple(seen_steps(whole, originals, counting))
-    key = str(whole[0].stream) if whole else ""
-    return Recording(tuple(steps), answers, counting.name, seen, key)
+    undone = _undone(light)
+    seen = seen_steps(light, {step.position: step for step in steps}, counting)
+    steps = [step for step in steps if step.position not in undone]
+    answers = _answers(steps, answered)
+    return Recording(tuple(steps), answers, counting.name, tuple(seen), key)
 
 
-def _undone(sequence: Sequence[RecordedEvent]) -> set[int]:
+def _light(event: RecordedEvent) -> RecordedEvent:
+    """The event without its text: what a fold reads of one that takes no decision."""
+    payload = {}
+    if event.type in ITEM_TYPES:
+        kept = ((name, event.data.get(name)) for name in ("after", "tool_call_id"))
+        payload = {name: value for name, value in kept if value is not None}
+    return event.without_text(dumps(payload))
+
+
+def _undone(events: Sequence[RecordedEvent]) -> set[int]:
     """Revisions and rewinds that an undo in force took back."""
     undone: set[int] = set()
-    for event in reversed(sequence):
+    for event in reversed(events):
         if event.type == "decision_undone" and event.position not in undone:
             undone.add(event.data.get("target", 0))
     return undone
 
 
-def _step(
-    event: RecordedEvent, known: Mapping[int, RecordedEvent], counting: Counter
-) -> Step | None:
+def _step(event: RecordedEvent, items: dict[Origin, Counted], counting: Counter) -> Step | None:
     at, data = event.position, event.data
     match event.type:
         case "message_appended" | "tool_result_recorded":
-            item = materialize.original(at, known)
+            item = materialize.original(at, {at: event})
             assert item is not None
-            return Step("item", at, at, item, count_item(counting, item))
+            items[at] = item, count_item(counting, item)
+            return Step("item", at, at, *items[at])
         case "message_revised":
-            item = materialize.original(origin(data["item"]), known)
-            if item is None:
+            revised = items.get(origin(data["item"]))
+            if revised is None:
                 return None
-            item = materialize.rendered(item, at, known)
+            item = materialize.rendered(revised[0], at, {at: event})
             return Step("revise", at, origin(data["item"]), item, count_item(counting, item))
         case "item_pinned":
             return Step("pin", at, origin(data["item"]))
@@ -143,18 +153,11 @@ def _step(
 
 
 def _answers(
-    sequence: Sequence[RecordedEvent], steps: Sequence[Step], answers: dict[int, Answer]
-) -> None:
+    steps: Sequence[Step], answered: Mapping[int, Mapping[str, Any] | None]
+) -> dict[int, Answer]:
     said: dict[int, list[Item]] = {}
     for step in steps:
         if step.kind == "item" and step.item is not None and step.item.call is not None:
             said.setdefault(step.item.call, []).append(step.item)
-    usage = {
-        event.data["call"]: event.data.get("usage")
-        for event in sequence
-        if event.type == "model_responded"
-    }
-    for step in steps:
-        if step.kind == "call":
-            at = step.position
-            answers[at] = Answer(at, tuple(said.get(at, ())), usage.get(at))
+    calls = (step.position for step in steps if step.kind == "call")
+    return {at: Answer(at, tuple(said.get(at, ())), answered.get(at)) for at in calls}

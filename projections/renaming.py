@@ -51,14 +51,14 @@ def with_ids(item: Item, ids: Sequence[str]) -> tuple[Item, bool]:
     message: Mapping[str, Any] = item.message
     for old, new in changes.items():
         message = messages.rename_call(item.dialect, message, old, new)
-    renamed = replace(item, message=message, _parts=[])
+    renamed = replace(item, message=message)
     if [part.id for part in calls_of(renamed) or results_of(renamed)] == list(ids):
         return renamed, True
     queues: dict[int, deque[Any]] = {}
     for part, new in zip(parts, ids, strict=True):
         changed = part.native if part.id == new else {**part.native, _key(item.dialect, part): new}
         queues.setdefault(id(part.native), deque()).append(changed)
-    return replace(item, message=_substitute(item.message, queues), _parts=[]), False
+    return replace(item, message=_substitute(item.message, queues)), False
 
 
 def _key(dialect: str, part: Part) -> str:

@@ -358,12 +358,12 @@ def _without_item_id(item: Item) -> Item | None:
     if said is None:
         if item.dialect != "openai_responses" or "id" not in item.message:
             return None
-        return replace(item, message=_bare(item.message), _parts=[])
+        return replace(item, message=_bare(item.message))
     if not isinstance(said, list) or not said or not isinstance(said[0], dict):
         return None
     if said[0].get("type") == "reasoning" or "id" not in said[0]:
         return None
-    return replace(item, message={**item.message, "items": [_bare(said[0]), *said[1:]]}, _parts=[])
+    return replace(item, message={**item.message, "items": [_bare(said[0]), *said[1:]]})
 
 
 def _bare(native: Any) -> dict[str, Any]:

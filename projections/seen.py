@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from eventlog.recorded import RecordedEvent
 from projections.context import ITEM_TYPES, REFOLDING, View, fold, is_known
 from projections.items import Item
-from projections.materialize import materialize, referenced
+from projections.materialize import original, rendered
 from projections.runs import Origin, Standing, origin
 from projections.tokens import Counter, count_item
+
+if TYPE_CHECKING:
+    from projections.recording import Step
 
 Counted = tuple[Item, int]
 """An item and its tokens."""
@@ -25,51 +28,62 @@ _Count = Callable[[Standing], tuple[Counted, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One step of the context as it was folded."""
+    """One step of the context as it was folded, at which more happened than that it went on."""
 
-    kind: Literal["item", "render", "compact", "again", "call"]
+    kind: Literal["render", "compact", "again"]
     """``again``: the whole context is another one, as after a rewind, an undo or a layout."""
     position: int
     origin: Origin = 0
     items: tuple[Counted, ...] = ()
-    """The item that came in, its new rendition, the messages of a compaction, or all that stand."""
+    """An item's new rendition, the messages of a compaction, or all that stand."""
     covered: tuple[Origin, ...] = ()
     reason: str = ""
 
 
 def seen_steps(
-    events: Sequence[RecordedEvent], originals: Mapping[Origin, Counted], counting: Counter
-) -> Iterator[Seen]:
-    """The steps of a stream, from its first position on. Raises CriticalUnknown."""
+    events: Sequence[RecordedEvent], steps: Mapping[int, Step], counting: Counter
+) -> Iterator[Seen | Step]:
+    """The steps of a stream, from its first position on. Raises CriticalUnknown.
+
+    ``events`` may lack the text of those that take no decision; ``steps`` has their items.
+    """
     known = {event.position: event for event in events}
-    cache: dict[Standing, Counted] = {(o, 0): counted for o, counted in originals.items()}
+    cache: dict[Standing, Counted] = {}
+
+    def plain(item: Origin) -> Item | None:
+        step = steps.get(item) if isinstance(item, int) else None
+        return step.item if step is not None else original(item, known)
 
     def counted(standing: Standing) -> tuple[Counted, ...]:
+        item, rendition = standing
+        if not rendition and isinstance(item, int) and (step := steps.get(item)) is not None:
+            assert step.item is not None
+            return ((step.item, step.tokens),)
         if standing not in cache:
-            more = {at: known[at] for at in referenced([standing], known) if at in known}
-            made = materialize([standing], known | more if more else known)
-            if not made:
+            made = plain(item)
+            if made is None:
                 return ()
-            cache[standing] = (made[0], count_item(counting, made[0]))
+            made = rendered(made, rendition, known) if rendition else made
+            cache[standing] = (made, count_item(counting, made))
         return (cache[standing],)
 
     view = View()
     for number, event in enumerate(events):
         at, kind = event.position, event.type
         if kind == "model_called":
-            yield Seen("call", at)
+            yield steps[at]
             continue
         if kind in REFOLDING:
             view = fold(events[: number + 1])
             yield _again(at, view, counted)
             continue
-        plain = kind in ITEM_TYPES and is_known(kind, event.schema_version)
-        before = [] if plain else list(view.items)
+        comes_in = kind in ITEM_TYPES and is_known(kind, event.schema_version)
+        before = [] if comes_in else list(view.items)
         count = len(view)
         view.evolve(event)
-        if plain:
+        if comes_in:
             if len(view) == count + 1 and next(reversed(view.items)) == at:
-                yield Seen("item", at, at, counted((at, 0)))
+                yield steps[at]
             else:
                 yield _again(at, view, counted)
         elif kind in ("placeholder_substituted", "message_revised"):

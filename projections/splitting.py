@@ -38,7 +38,6 @@ def split(item: Item) -> tuple[Item, ...]:
                     kind="tool_result",
                     role="tool",
                     message=block,
-                    _parts=[],
                 )
             )
         else:
@@ -57,4 +56,4 @@ def _is_result(item: Item, block: Any) -> bool:
 def _rest(item: Item, field: str, blocks: list[Any], place: int) -> Item:
     name = f"{item.id}/{place}"
     message = {**item.message, field: blocks}
-    return replace(item, id=name, rendition=name, message=message, _parts=[])
+    return replace(item, id=name, rendition=name, message=message)

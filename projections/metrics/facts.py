@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
+from eventlog.messages import Part
 from projections.anchors import Kind
 from projections.items import Item
 from projections.reading import (
@@ -68,11 +70,9 @@ class CallFacts:
 
 
 class Shape(NamedTuple):
-    """What legality sees of an item."""
+    """What legality sees of an item, besides the ids of its calls and results."""
 
     role: str
-    calls: tuple[str, ...]
-    results: tuple[str, ...]
     says: bool
     """Something at all; thinking counts."""
     only_thinks: bool
@@ -90,17 +90,30 @@ class Rendition:
     digest: bytes
     shape: Shape
 
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The ids of the calls that it makes."""
+        return _ids(calls_of(self.item)) if readable(self.item) else ()
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The ids of the calls that it answers."""
+        return _ids(results_of(self.item)) if readable(self.item) else ()
+
+
+def _ids(parts: tuple[Part, ...]) -> tuple[str, ...]:
+    return tuple(part.id for part in parts)
+
 
 def shape(item: Item) -> Shape:
     """What legality sees of the item; of a message that is no object, nothing."""
     if not readable(item):
-        return Shape("user", (), (), True, False, False)
+        return _shape("user", True, False, False)
     thinks = only_thinks(item)
-    return Shape(
-        role_of(item),
-        tuple(part.id for part in calls_of(item)),
-        tuple(part.id for part in results_of(item)),
-        thinks or says_something(item),
-        thinks,
-        binds_thinking(item),
-    )
+    return _shape(role_of(item), thinks or says_something(item), thinks, binds_thinking(item))
+
+
+@cache
+def _shape(role: str, says: bool, only_thinks: bool, signed: bool) -> Shape:
+    """One for all items that are alike."""
+    return Shape(role, says, only_thinks, signed)

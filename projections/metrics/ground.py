@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from projections.anchors import Anchor, item_anchors
 from projections.items import Item
@@ -26,6 +25,9 @@ from projections.reading import calls_of, is_system, results_of
 from projections.recording import Answer, Recording, Step
 from projections.runs import Origin
 from projections.tokens import Counter, count_item
+
+_MOST = 4_096
+"""Digests whose mentions are kept."""
 
 
 class Ground:
@@ -49,7 +51,8 @@ class Ground:
         actions = {origin: _actions(step) for origin, step in self.items.items()}
         self.anchors, self._places = _universe(answers.values(), actions.values())
         self._mentions = Mentions([anchor.text for anchor in self.anchors])
-        self._inside: dict[tuple[Origin, str, bytes], frozenset[int]] = {}
+        self._inside: dict[bytes, frozenset[int]] = {}
+        """What other renditions mention, by digest: strategies leave the same placeholders."""
         self._original: dict[Origin, Rendition] = {}
         _Walk(self, answers, actions).run()
         items = {o: step.item for o, step in self.items.items() if step.item is not None}
@@ -65,7 +68,9 @@ class Ground:
         if found is None:
             step = self.items[origin]
             assert step.item is not None
-            found = self._original[origin] = self._rendition(origin, step.item, step.tokens)
+            mentions = self._mentions.inside(texts(step.item))
+            found = _rendition(step.item, step.tokens, mentions, _digest(step.item))
+            self._original[origin] = found
         return found
 
     def rendition(self, origin: Origin, item: Item, tokens: int) -> Rendition:
@@ -73,20 +78,23 @@ class Ground:
         step = self.items.get(origin)
         if step is not None and step.item is item:
             return self.original(origin)
-        return self._rendition(origin, item, tokens)
-
-    def _rendition(self, origin: Origin, item: Item, tokens: int) -> Rendition:
         digest = _digest(item)
-        key = (origin, item.kind, digest)
-        mentions = self._inside.get(key)
+        mentions = self._inside.get(digest)
         if mentions is None:
-            mentions = self._inside[key] = self._mentions.inside(texts(item))
-        return Rendition(item, tokens, mentions, digest, shape(item))
+            if len(self._inside) >= _MOST:
+                self._inside.clear()
+            mentions = self._inside[digest] = self._mentions.inside(texts(item))
+        return _rendition(item, tokens, mentions, digest)
+
+
+def _rendition(item: Item, tokens: int, mentions: frozenset[int], digest: bytes) -> Rendition:
+    return Rendition(item, tokens, mentions, digest, shape(item))
 
 
 def _digest(item: Item) -> bytes:
     message = json.dumps(item.message, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(f"{item.role}\n{message}".encode("utf-8", "surrogatepass")).digest()
+    text = f"{item.kind} {item.dialect} {item.role}\n{message}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 # -- literals -------------------------------------------------------------------------------------
@@ -101,7 +109,7 @@ def _answered(answer: Answer) -> _Answered:
         calls = tuple(part for part in item.parts if part.kind == "call")
         rest = tuple(part for part in item.parts if part.kind != "call")
         for parts, in_arguments in ((calls, True), (rest, False)):
-            for anchor in item_anchors(replace(item, _parts=[parts])) if parts else ():
+            for anchor in item_anchors(item, parts):
                 if anchor.kind != "rule":
                     text = " ".join(anchor.text.split())
                     known = found.get(text)

@@ -20,6 +20,7 @@ MANY = 8
 """Candidates in one text above which its pairs of neighbouring words are looked at first."""
 
 _WORD = re.compile(r"\w+", re.ASCII)
+_NOTHING: frozenset[int] = frozenset()
 
 
 def texts(item: Item) -> list[str]:
@@ -69,6 +70,8 @@ class Mentions:
         self._pairs = [frozenset(pairwise(words)) for words in listed]
         shared = Counter(word for words in self._words for word in words)
         self._by_word: dict[str, list[int]] = {}
+        self._same: dict[frozenset[int], frozenset[int]] = {}
+        """Each set once: most items mention nothing, or the same as others."""
         self._wordless: list[int] = []
         for place, words in enumerate(self._words):
             if words:
@@ -98,7 +101,10 @@ class Mentions:
             for place in (*candidates, *self._wordless):
                 if place not in found and _stands(self.literals[place], flat):
                     found.add(place)
-        return frozenset(found)
+        if not found:
+            return _NOTHING
+        same = frozenset(found)
+        return self._same.setdefault(same, same)
 
 
 def _stands(needle: str, text: str) -> bool:

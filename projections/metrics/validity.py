@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from eventlog.messages import SYSTEM_ROLES
-from projections.metrics.facts import CallFacts, Rendition, Shape
+from projections.metrics.facts import CallFacts, Rendition
 from projections.metrics.ground import Ground
 from projections.metrics.model import Result, ratio
 from projections.runs import Origin
@@ -67,7 +67,9 @@ class ValidityMeter:
         """Items at fault, by rule; those that ``_now`` finds are not in it."""
         self._open: dict[Origin, None] = {}
         """Items of units with an open call."""
-        self._ids: dict[str, dict[Origin, int]] = {}
+        self._holder: dict[str, Origin] = {}
+        """The item with the call of that id; of an id that several had, ``_holders``."""
+        self._holders: dict[str, dict[Origin, int]] = {}
         self._repeated: set[str] = set()
         self._gaps: dict[Origin, tuple[Origin, frozenset[Origin]]] = {}
         """Results with something between them and their call: the call, and what it is."""
@@ -97,7 +99,7 @@ class ValidityMeter:
         entry = window.entries[origin]
         self._mark("empty_message", origin, not after.shape.says)
         if before is None:
-            self._came(origin, after.shape, entry, window, shown)
+            self._came(origin, after, entry, window, shown)
         elif after.item.form not in ("original", "revised"):
             self._mark("thinking_changed", origin, self._signed(origin))
 
@@ -111,27 +113,34 @@ class ValidityMeter:
         return origin in self.ground.items and self.ground.original(origin).shape.signed
 
     def _came(
-        self, origin: Origin, shape: Shape, entry: Entry, window: Window, shown: Shown
+        self, origin: Origin, after: Rendition, entry: Entry, window: Window, shown: Shown
     ) -> None:
         unit = entry.unit
         if unit.waiting:
             self._open[origin] = None
         if entry.is_system:
             self._system[origin] = None
-        for call_id in shape.calls:
-            holders = self._ids.setdefault(call_id, {})
-            holders[origin] = holders.get(origin, 0) + 1
-            if _is_repeated(call_id, holders):
-                self._repeated.add(call_id)
-        if shape.role == "assistant":
+        for call_id in after.calls:
+            self._held(call_id, origin)
+        if after.shape.role == "assistant":
             self._bind(origin, window, shown)
             self._latest = origin
-        for call_id in shape.results:
+        for call_id in after.results:
             caller = _caller(entry, call_id, shown)
             if caller is None:
                 self._mark("orphan_result", origin, True)
             else:
                 self._place(origin, caller, entry, window)
+
+    def _held(self, call_id: str, origin: Origin) -> None:
+        if call_id and call_id not in self._holders and call_id not in self._holder:
+            self._holder[call_id] = origin
+            return
+        first = self._holder.pop(call_id, None)
+        holders = self._holders.setdefault(call_id, {} if first is None else {first: 1})
+        holders[origin] = holders.get(origin, 0) + 1
+        if _is_repeated(call_id, holders):
+            self._repeated.add(call_id)
 
     def _bind(self, origin: Origin, window: Window, shown: Shown) -> None:
         """Reasoning that stood at the end is bound to what now stands behind it."""
@@ -161,8 +170,10 @@ class ValidityMeter:
         self._gaps.pop(origin, None)
         self._alone.pop(origin, None)
         self._open.pop(origin, None)
-        for call_id in before.shape.calls:
-            holders = self._ids.get(call_id, {})
+        for call_id in before.calls:
+            if self._holder.get(call_id) == origin:
+                del self._holder[call_id]
+            holders = self._holders.get(call_id, {})
             holders.pop(origin, None)
             if not _is_repeated(call_id, holders):
                 self._repeated.discard(call_id)
@@ -202,7 +213,7 @@ class ValidityMeter:
         if misplaced:
             yield "misplaced_result", misplaced
         if self._repeated:
-            found = [o for each in sorted(self._repeated) for o in self._ids[each]]
+            found = [o for each in sorted(self._repeated) for o in self._holders[each]]
             yield "repeated_call_id", found
         alone = [o for o, behind in self._alone.items() if behind not in entries]
         if alone:
@@ -242,6 +253,6 @@ def _is_repeated(call_id: str, holders: Mapping[Origin, int]) -> bool:
 def _caller(entry: Entry, call_id: str, shown: Shown) -> Origin | None:
     """The item of the unit that made the call."""
     for origin in reversed(entry.unit.items):
-        if origin in shown and call_id in shown[origin].shape.calls:
+        if origin in shown and call_id in shown[origin].calls:
             return origin
     return None

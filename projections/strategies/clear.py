@@ -95,11 +95,11 @@ class Clear(Strategy):
         for unit in {entry.unit.number: entry.unit for entry in chosen}.values():
             answered = {
                 part.id
-                for each in unit.items.values()
+                for each in window.members(unit)
                 if each.is_result and (each.is_settled or each.origin in going)
                 for part in each.item.parts
             }
-            for entry in unit.items.values():
+            for entry in window.members(unit):
                 calls = calls_of(entry.item)
                 if not calls or binds_thinking(entry.item) or entry is window.last_answer():
                     continue

@@ -67,7 +67,7 @@ class Dedup(Strategy):
             count = max(window.repeated(entry) - 1, len(older))
             for each in older:
                 note = similar(count, entry.tool, entry.origin)
-                yield Substitute(each.origin, note, f"repeated by {entry.origin}", "deduplicated")
+                yield Substitute(each.origin, note, "a later one repeats it", "deduplicated")
 
     def _older(self, window: Window, entry: Entry) -> list[Entry]:
         """The results before it that it repeats, the newest first."""
@@ -76,8 +76,9 @@ class Dedup(Strategy):
         p = self.parameters
         if p.semantic and entry.tokens >= p.min_tokens:
             place = path_of(entry.arguments)
+            of_tool = reversed(window.by_tool(entry.tool).values())
             # One more than is looked back on: the result itself is the newest of its tool.
-            for other in islice(reversed(window.by_tool(entry.tool).values()), p.lookback + 1):
+            for other in islice(of_tool, p.lookback + 1):
                 if (
                     other.order < entry.order
                     and other.tokens >= p.min_tokens
@@ -86,6 +87,8 @@ class Dedup(Strategy):
                     and cosine(_vector(window, other), _vector(window, entry)) > p.threshold
                 ):
                     found[other.origin] = other
+            for past in islice(of_tool, p.lookback):
+                past.memo.pop("vector", None)  # it is larger than most results
         return list(found.values())
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from operator import mul
 
@@ -23,7 +25,11 @@ _HAN = re.compile(r"[\u3400-\u9fff]+")
 
 def words(text: str) -> Iterator[str]:
     """The words of a text in lower case; a run of Chinese characters gives its pairs."""
-    for found in _WORD.findall(text.lower()):
+    found_words = _WORD.findall(text.lower())
+    if text.isascii():
+        yield from found_words
+        return
+    for found in found_words:
         if found.isascii() or not _HAN.search(found):
             yield found
         else:
@@ -40,10 +46,17 @@ def _pairs(run: str) -> Iterator[str]:
 def embed(text: str) -> tuple[float, ...]:
     """A unit vector of a text; all zeros when there is no word in it."""
     vector = [0.0] * DIMENSIONS
-    for word in words(text[:READ]):
-        hashed = zlib.crc32(word.encode("utf-8", "surrogatepass"))
-        vector[hashed % DIMENSIONS] += 1.0 if hashed & 0x80000000 else -1.0
+    for word, times in Counter(words(text[:READ])).items():
+        slot, sign = _place(word)
+        vector[slot] += sign * times
     return unit(vector)
+
+
+@lru_cache(maxsize=65_536)
+def _place(word: str) -> tuple[int, float]:
+    """Where in a vector a word counts, and whether up or down."""
+    hashed = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+    return hashed % DIMENSIONS, 1.0 if hashed & 0x80000000 else -1.0
 
 
 def unit(vector: Sequence[float]) -> tuple[float, ...]:

@@ -9,7 +9,8 @@ equal units the older one leaves. Scores are worked out at the trigger only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
+from heapq import heapify, heappop, heapreplace
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -63,25 +64,25 @@ class Prune(Strategy):
         p = self.parameters
         task = self._task(window, moment)
         latest = window.last_answer()
-        worth: dict[int, float] = {}
-        for entry in window.oldest():
-            number = entry.unit.number
-            worth[number] = max(worth.get(number, 0.0), self.score(entry, window, task))
         over = window.tokens - p.tokens * p.low // 100
         gone: list[int] = []
-        for number in sorted(worth, key=lambda each: worth[each]):
+        for worth, number in self._lowest_first(window, task):
             unit = window.units[number]
-            if over <= 0 or (p.max_score and worth[number] >= p.max_score):
+            if over <= 0 or (p.max_score and worth >= p.max_score):
                 break
             if window.removable(unit) and (latest is None or unit is not latest.unit):
                 gone.append(number)
-                over -= unit.tokens
+                over -= window.tokens_of(unit)
         origins = tuple(origin for number in gone for origin in window.units[number].items)
         if origins:
             yield Compact(origins, reason="least important")
 
     def score(self, entry: Entry, window: Window, task: Set[str]) -> float:
         """How important an item is now."""
+        return self._at_least(entry, window) * (1 + share_of(entry, task))
+
+    def _at_least(self, entry: Entry, window: Window) -> float:
+        """Its score if nothing in it were relevant to the task."""
         p = self.parameters
         points = p.base
         points += p.user if entry.is_human else 0
@@ -89,7 +90,31 @@ class Prune(Strategy):
         points += p.decision if shows_decision(entry) else 0
         points += p.failed if entry.failed else 0
         age = window.calls - entry.call
-        return float(points * 2.0 ** (-age / p.half_life) * (1 + share_of(entry, task)))
+        return float(points * 2.0 ** (-age / p.half_life))
+
+    def _lowest_first(self, window: Window, task: Set[str]) -> Iterator[tuple[float, int]]:
+        """Units by their worth, the least first; of equal ones the older, by its place.
+
+        What a unit is worth is worked out when it may be the next: until then it is known that it
+        is worth at least what it would be if nothing in it were relevant, and that is enough for
+        most of those that stay.
+        """
+        units: dict[int, list[Entry]] = {}
+        for entry in window.oldest():
+            units.setdefault(entry.unit.number, []).append(entry)
+        waiting = [
+            (max(self._at_least(entry, window) for entry in entries), place, number, False)
+            for place, (number, entries) in enumerate(units.items())
+        ]
+        heapify(waiting)
+        while waiting:
+            worth, place, number, is_known = waiting[0]
+            if is_known:
+                heappop(waiting)
+                yield worth, number
+            else:
+                worth = max(self.score(entry, window, task) for entry in units[number])
+                heapreplace(waiting, (worth, place, number, True))
 
     def _task(self, window: Window, moment: Moment) -> Set[str]:
         """The words of the newest human message: of long ones the first, and none of one letter."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
+from projections.items import Item
 from projections.strategies.window import Entry
 
 HEAD, TAIL = 2_000, 1_000
@@ -25,41 +26,36 @@ DIFFS = ("diff --git ", "\n@@ -", "\n+++ ", "*** update file")
 
 def shows_error(entry: Entry) -> bool:
     """Whether it tells of a fault: by its flag, or by a word."""
-    return entry.failed or _says(entry, "error", ERRORS)
+    return entry.failed or entry.item.once("_error", lambda item: _says(item, ERRORS))
 
 
 def shows_decision(entry: Entry) -> bool:
     """Whether something is decided in it."""
-    return _says(entry, "decision", DECISIONS)
+    return entry.item.once("_decision", lambda item: _says(item, DECISIONS))
 
 
 def shows_diff(entry: Entry) -> bool:
     """Whether it has lines of a patch."""
-    return _says(entry, "diff", DIFFS)
+    return entry.item.once("_diff", lambda item: _says(item, DIFFS))
 
 
 def share_of(entry: Entry, words: Set[str]) -> float:
     """How many of these lower-case words it has, from 0 to 1."""
     if not words:
         return 0.0
-    text = _ends(entry)
-    return sum(word in text for word in words) / len(words)
-
-
-def _says(entry: Entry, name: str, words: Iterable[str]) -> bool:
-    found = entry.memo.get(name)
-    if found is None:
-        text = _ends(entry)
-        found = entry.memo[name] = any(word in text for word in words)
-    return bool(found)
-
-
-def _ends(entry: Entry) -> str:
-    """The beginning and the end of the text, in lower case."""
     found = entry.memo.get("ends")
     if not isinstance(found, str):
-        text = entry.item.text
-        if len(text) > HEAD + TAIL:
-            text = f"{text[:HEAD]}\n{text[-TAIL:]}"
-        found = entry.memo["ends"] = text.lower()
-    return found
+        found = entry.memo["ends"] = _ends(entry.item)
+    return sum(map(found.__contains__, words)) / len(words)
+
+
+def _says(item: Item, words: Iterable[str]) -> bool:
+    return any(map(_ends(item).__contains__, words))
+
+
+def _ends(item: Item) -> str:
+    """The beginning and the end of the text, in lower case."""
+    text = item.text
+    if len(text) > HEAD + TAIL:
+        text = f"{text[:HEAD]}\n{text[-TAIL:]}"
+    return text.lower()

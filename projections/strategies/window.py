@@ -28,6 +28,8 @@ Embed = Callable[[str], Sequence[float]]
 
 _NOTHING = float("inf")
 _SYSTEM = ("system", "developer")
+_NOWHERE = Unit(-1)
+"""Of an item that is about to be put into one."""
 
 
 class Window:
@@ -100,7 +102,15 @@ class Window:
     def removable(self, unit: Unit) -> bool:
         """Whether the whole unit may leave; the newest human message may not."""
         last = self.last_human()
-        return not any(self.untouchable(e) or e is last for e in unit.items.values())
+        return not any(self.untouchable(e) or e is last for e in self.members(unit))
+
+    def members(self, unit: Unit) -> list[Entry]:
+        """The items of a unit, in the order in which they came in."""
+        return [self.entries[origin] for origin in unit.items]
+
+    def tokens_of(self, unit: Unit) -> int:
+        """The tokens of all its items."""
+        return sum(entry.tokens for entry in self.members(unit))
 
     def last_human(self) -> Entry | None:
         """The newest message that a person typed; none that stands while another is coming."""
@@ -166,7 +176,7 @@ class Window:
             origin=origin,
             item=item,
             tokens=tokens,
-            unit=Unit(self._next_unit),
+            unit=_NOWHERE,
             order=order,
             call=self.calls,
             turn=self.turns,
@@ -203,13 +213,13 @@ class Window:
         ):
             joined.append(before.unit)
         if not joined:
+            entry.unit = self.units[self._next_unit] = Unit(self._next_unit)
             self._next_unit += 1
-            self.units[entry.unit.number] = entry.unit
         else:
             entry.unit = joined[0]
             for other in joined[1:]:
                 entry.unit = self._merged(entry.unit, other)
-        entry.unit.items[entry.origin] = entry
+        entry.unit.items[entry.origin] = None
 
     def _answered(self, entry: Entry, results: Sequence[Part]) -> Iterator[Unit]:
         """The units of the nearest open calls that these results answer."""
@@ -225,7 +235,7 @@ class Window:
         if first is second:
             return first
         small, large = sorted((first, second), key=lambda unit: len(unit.items))
-        for entry in small.items.values():
+        for entry in self.members(small):
             entry.unit = large
         large.items.update(small.items)
         large.waiting += small.waiting
@@ -238,37 +248,21 @@ class Window:
 
     def _count(self, entry: Entry, sign: int) -> None:
         self.tokens += sign * entry.tokens
-        replaceable = entry.is_result and not entry.is_settled
-        kinds: list[tuple[bool, dict[Origin, Entry]]] = [
-            (entry.is_system, self.system),
-            (entry.is_human, self.humans),
-            (replaceable, self.results),
-        ]
-        for is_kind, queue in kinds:
-            if not is_kind:
-                continue
-            if sign > 0:
-                queue[entry.origin] = entry
-            else:
-                queue.pop(entry.origin, None)
-        if replaceable:
-            self._index(entry, sign)
         if entry.is_system:
             self.system_tokens += sign * entry.tokens
-        if replaceable:
+            _queued(self.system, entry, sign)
+        if entry.is_human:
+            _queued(self.humans, entry, sign)
+        if entry.is_result and not entry.is_settled:
             self.result_tokens += sign * entry.tokens
+            _queued(self.results, entry, sign)
+            self._index(entry, sign)
         elif entry.is_result:
             self.settled += sign
 
     def _index(self, entry: Entry, sign: int) -> None:
-        for queue in (
-            self._same.setdefault(entry.key, {}),
-            self._by_tool.setdefault(entry.tool, {}),
-        ):
-            if sign > 0:
-                queue[entry.origin] = entry
-            else:
-                queue.pop(entry.origin, None)
+        _queued(self._same.setdefault(entry.key, {}), entry, sign)
+        _queued(self._by_tool.setdefault(entry.tool, {}), entry, sign)
 
     def substitute(self, origin: Origin, item: Item, tokens: int, *, cleared: bool) -> None:
         """Another rendition comes into force; a cleared result is not asked about again."""
@@ -281,7 +275,7 @@ class Window:
         if entry.is_result and not entry.is_settled:
             self.result_tokens += tokens - entry.tokens
         entry.item, entry.tokens = item, tokens
-        entry.memo.clear()
+        entry.forget()
         if cleared:
             self.settle(origin)
         elif entry.is_result and entry.is_settled:  # it stands among the results again
@@ -389,3 +383,11 @@ class Window:
             front += first.tokens
             back += last.tokens
         return front
+
+
+def _queued(queue: dict[Origin, Entry], entry: Entry, sign: int) -> None:
+    """Put an item into a queue, or take it out."""
+    if sign > 0:
+        queue[entry.origin] = entry
+    else:
+        queue.pop(entry.origin, None)

@@ -72,8 +72,8 @@ def oldest_over(
         seen.add(unit.number)
         if not window.removable(unit):
             continue
-        if keep is not None and any(keep(each) for each in unit.items.values()):
+        if keep is not None and any(map(keep, window.members(unit))):
             continue
         gone += unit.items
-        over -= unit.tokens
+        over -= window.tokens_of(unit)
     return tuple(gone)

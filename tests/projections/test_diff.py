@@ -33,12 +33,12 @@ def human(number: int, text: str) -> Item:
 
 def cleared(item: Item, text: str = "[cleared]") -> Item:
     message = messages.with_content(item.dialect, item.message, text)
-    return replace(item, rendition=f"{item.id}@9", form="cleared", message=message, _parts=[])
+    return replace(item, rendition=f"{item.id}@9", form="cleared", message=message)
 
 
 def summary(name: str, text: str) -> Item:
     made = human(1, text)
-    return replace(made, id=name, rendition=name, kind="summary", source="injected", _parts=[])
+    return replace(made, id=name, rendition=name, kind="summary", source="injected")
 
 
 def states(found: Diff) -> list[tuple[str, str]]:

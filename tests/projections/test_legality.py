@@ -415,7 +415,7 @@ def _applied(items: list[Item], event: RepairApplied, position: int) -> list[Ite
         at = ids(found).index(change.item)
         old = found[at]
         message = messages.rename_call(old.dialect, old.message, change.old, change.new)
-        found[at] = replace(old, message=message, _parts=[])
+        found[at] = replace(old, message=message)
     behind: dict[str | None, int] = {}
     for number, insert in enumerate(event.inserted):
         new = insert.message
@@ -423,7 +423,7 @@ def _applied(items: list[Item], event: RepairApplied, position: int) -> list[Ite
         place = 0 if insert.after is None else ids(found).index(insert.after) + 1
         found.insert(place + behind.get(insert.after, 0), made)
         behind[insert.after] = behind.get(insert.after, 0) + 1
-    native = {i.id: replace(i, kind="tool_result", _parts=[]) for i in found if _is_block(i)}
+    native = {i.id: replace(i, kind="tool_result") for i in found if _is_block(i)}
     return [native.get(i.id, i) for i in found if i.id not in event.dropped]
 
 

@@ -202,7 +202,7 @@ def without(*origins: int) -> Callable[[Seen], Seen]:
 def changed(origin: int, text: str) -> Callable[[Seen], Seen]:
     def change(seen: Seen) -> Seen:
         def other(each: Item) -> Item:
-            return replace(each, message={"role": "user", "content": text}, _parts=[])
+            return replace(each, message={"role": "user", "content": text})
 
         items = tuple((o, other(i) if o == origin else i) for o, i in seen.items)
         return replace(seen, items=items)
@@ -255,7 +255,7 @@ class TestRules:
         first = next(each.broken for each in conformance.RULES if each.name == "I9")
         assert not list(first(recording, seen, seen))
         (origin, summary), *_ = (p for p in seen[-1].items if p[0] in seen[-1].summaries)
-        other = replace(summary, message={"role": "assistant", "content": "so far"}, _parts=[])
+        other = replace(summary, message={"role": "assistant", "content": "so far"})
         items = tuple((o, other if o == origin else i) for o, i in seen[-1].items)
         spoiled = [*seen[:-1], replace(seen[-1], items=items)]
         assert list(first(recording, seen, spoiled))

@@ -17,7 +17,9 @@ from projections.strategies.adaptive import Adaptive
 from projections.strategies.check import short
 from projections.strategies.decisions import Summary
 from projections.strategies.hashing import cosine, embed, unit
+from projections.strategies.made import made
 from projections.strategies.marks import SUMMARY_CLOSE, SUMMARY_OPEN, cut
+from projections.strategies.prune import Prune
 from projections.whatif import Runner
 
 LONG = "word " * 200
@@ -368,3 +370,22 @@ class TestCombinations:
         window = replayed(items, "none").window
         assert {o for o in window.entries[2].unit.items} == {2, 3, 5}
         assert window.entries[5].unit.waiting == 0
+
+
+class TestPruneOrder:
+    """Without it the least important unit is not what leaves, and a score means nothing."""
+
+    @pytest.mark.parametrize("seed", range(12))
+    def test_units_leave_in_the_order_of_their_whole_scores(self, seed: int) -> None:
+        recording = made(seed, steps=40)
+        runner = Runner(recording, parse("none"), COUNTER)
+        runner.run()
+        window, prune = runner.window, Prune(Prune.Parameters(half_life=3))
+        task = frozenset({"refunds", "tests", "rounding", "fix"})
+        worth: dict[int, float] = {}
+        for entry in window.oldest():
+            score = prune.score(entry, window, task)
+            worth[entry.unit.number] = max(worth.get(entry.unit.number, 0.0), score)
+        found = [number for _, number in prune._lowest_first(window, task)]
+        assert len(found) > 3
+        assert found == sorted(worth, key=lambda number: worth[number])
