@@ -151,10 +151,12 @@ def _warnings(
     for name, of in zip(names, measured, strict=True):
         failures = sum(m.compactions.failures for m in of)
         if failures:
-            found.append(f"{name} needs {failures} summaries that could not be had")
+            what = "a summary" if failures == 1 else f"{failures} summaries"
+            found.append(f"{name} needs {what} that could not be had")
         over = sum(m.compactions.over_budget for m in of)
         if over:
-            found.append(f"{name} could not keep within its budget {over} times")
+            often = "once" if over == 1 else f"{over} times"
+            found.append(f"{name} could not keep within its budget {often}")
     costs = "costs count what answers cost as recorded, which some agents write too low"
     if any(m.compactions.summaries for of in measured for m in of):
         costs += ", and summaries whole"

@@ -196,7 +196,7 @@ def row(
             round(sum(_total(n)(m) for m in measured), 8) if priced else None
             for n, priced in enumerate(known)
         ),
-        valid=over(lambda m: (min((v.valid for v in m.validity), default=0), m.calls)),
+        valid=over(lambda m: (_valid(m), m.calls)),
         recall=tuple(over(_recall(place)) for place in range(len(DISTANCES))),
         far_recall=over(_recall(far)),
         argument_recall=over(_argument_recall(far)),
@@ -226,6 +226,11 @@ def _total(table: int) -> Callable[[Measured], float]:
 
 def _recall(place: int) -> Callable[[Measured], tuple[float, float]]:
     return lambda m: (m.recall.curve[place].kept, m.recall.curve[place].needed)
+
+
+def _valid(measured: Measured) -> int:
+    """Calls that the session's own provider would have taken as they were."""
+    return sum(each.valid for each in measured.validity if each.dialect == measured.dialect)
 
 
 def _argument_recall(place: int) -> Callable[[Measured], tuple[float, float]]:

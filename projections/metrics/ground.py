@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter as Counting
 from collections.abc import Iterable, Iterator, Sequence
 
 from projections.anchors import Anchor, item_anchors
@@ -40,6 +41,8 @@ class Ground:
             step.origin: step for step in recording.steps if step.kind == "item"
         }
         self.calls: list[CallFacts] = []
+        self.dialect = _dialect(recording)
+        """In which most of its answers were given."""
         self.standing: set[Origin] = set()
         """What no strategy at all would have left in the context at the last call."""
         self.head: list[Origin] = []
@@ -89,6 +92,11 @@ class Ground:
 
 def _rendition(item: Item, tokens: int, mentions: frozenset[int], digest: bytes) -> Rendition:
     return Rendition(item, tokens, mentions, digest, shape(item))
+
+
+def _dialect(recording: Recording) -> str:
+    said = Counting(item.dialect for each in recording.answers.values() for item in each.items)
+    return min(said, key=lambda name: (-said[name], name), default="openai_chat")
 
 
 def _digest(item: Item) -> bytes:

@@ -67,6 +67,8 @@ class Measured(Result):
     volume: Volume
     costs: tuple[Cost | None, ...]
     """At each price table; None where that is unknown."""
+    dialect: str
+    """The session's own."""
     validity: tuple[Validity, ...]
     accounting: Accounting | None
     """None where no call was made."""
@@ -107,6 +109,7 @@ def measure(
         prefix=stability(sent, breaks),
         volume=volume(paid, factor),
         costs=_costs(paid, options.prices, factor, baseline),
+        dialect=ground.dialect,
         validity=meter.validity.result(),
         accounting=meter.accounting,
         recall=meter.recall.result(),

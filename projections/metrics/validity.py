@@ -34,7 +34,11 @@ Rule = Literal[
     "no_user_first",
     "last_user_lost",
 ]
-_ONLY: dict[Rule, Dialect] = {"thinking_alone": "openai_responses", "empty_message": "anthropic"}
+_ONLY: dict[Rule, Dialect] = {
+    "thinking_alone": "openai_responses",
+    "empty_message": "anthropic",
+    "no_user_first": "anthropic",
+}
 """Rules that one provider alone has."""
 
 

@@ -152,7 +152,8 @@ class TestValidity:
         made.compacted([first])
         made.human("three")
         made.call(text="four")
-        found = measured(made, "observed").validity[0]
+        chat, responses, found = measured(made, "observed").validity
+        assert (chat.valid, responses.valid) == (2, 2)
         assert (found.calls, found.valid, found.by_rule) == (2, 1, {"no_user_first": 1})
         assert found.first is not None
         assert (found.first.call, found.first.rule, found.first.items) == (
@@ -196,10 +197,10 @@ class TestValidity:
         }
 
         def look(run: WhatIf, window: Window, touched: Mapping[Origin, None]) -> None:
-            before = {d: dict(meter.validity._by_rule[d]) for d in meter.validity._by_rule}
+            before = dict(meter.validity._by_rule["anthropic"])
             meter(run, window, touched)
-            now = meter.validity._by_rule["openai_chat"]
-            broken = {r for r in now if now[r] != before["openai_chat"].get(r, 0)}
+            now = meter.validity._by_rule["anthropic"]
+            broken = {r for r in now if now[r] != before.get(r, 0)}
             items = [entry.item for entry in window.entries.values()]
             found = {v.rule for v in legality.check(items, live_frontier=True)}
             assert bool(broken & rules) == bool(found & rules), (broken, found)
