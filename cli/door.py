@@ -126,7 +126,7 @@ _NOT_WRITABLE = "the file is not writable; open it read-only"
 """What the library advises, to a program."""
 
 _WRITABLE = "commands that only look work all the same, for others name another log with --db"
-_SYSTEM = re.compile(r"\[Errno \d+\] ([^:\n]+)(?:: '([^'\n]*)')?")
+_SYSTEM = re.compile(r"\[Errno -?\d+\] ([^:\n]+)(?:: '([^'\n]*)')?")
 
 
 def _plain(text: str) -> str:

@@ -78,7 +78,7 @@ class Endpoint:
         return False
 
     def _answer(self, messages: Any, settings: Mapping[str, Any]) -> Reply:
-        from openai import APIStatusError, OpenAIError
+        from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 
         try:
             answer = self._client.chat.completions.create(
@@ -88,6 +88,11 @@ class Endpoint:
             if error.status_code in (400, 409, 413, 422):
                 raise self._fault(RequestRejected, error) from None
             raise self._fault(Unreachable, error) from None
+        except APITimeoutError:
+            raise self._fault(Unreachable, "no answer in time") from None
+        except APIConnectionError as error:
+            why = f"no connection ({error.__cause__ or error}); is the server running?"
+            raise self._fault(Unreachable, why) from None
         except (OpenAIError, ValueError) as error:
             raise self._fault(Unreachable, error) from None
         choices = getattr(answer, "choices", None)

@@ -164,7 +164,7 @@ class TestWhatCannotBeAsked:
     def test_a_dead_endpoint(self, db: Path) -> None:
         result = ask(db, nowhere(), *TWO)
         assert (result.exit_code, result.stdout) == (6, "")
-        assert "Connection error" in result.stderr.splitlines()[-1]
+        assert "no connection" in result.stderr.splitlines()[-1]
 
     @pytest.mark.parametrize(
         ("args", "said"),

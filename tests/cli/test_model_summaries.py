@@ -170,7 +170,7 @@ class TestWrongInput:
     @pytest.mark.parametrize("command", [REPLAY, DIFF, COMPARE], ids=lambda args: args[0])
     def test_a_dead_endpoint(self, db: Path, command: tuple[str, ...]) -> None:
         result = asked(db, nowhere(), *command)
-        self.one_line(result, 6, "gpt-x at http://127.0.0.1:", "Connection error")
+        self.one_line(result, 6, "gpt-x at http://127.0.0.1:", "no connection")
         assert result.stdout == ""
 
     @pytest.mark.parametrize("status", [401, 404, 429, 500])
