@@ -12,7 +12,7 @@ from typing import Any
 from cli.diffs import Side
 from cli.models_whatif import AnswerData, AskData
 from cli.style import plural
-from cli.style import tokens as short_tokens
+from cli.summaries import spent
 from cli.whatifs import make, recorded
 from harness.errors import RequestRejected
 from harness.questions import NOT_TAKEN, Answer, Questions
@@ -67,15 +67,8 @@ def told(questions: Questions) -> str:
     """What the model was asked in this run; empty where it was not."""
     if not questions.asked:
         return ""
-    usages = [answer.usage for answer in questions.asked if answer.usage is not None]
-    read = sum(usage.input + usage.cached + usage.cache_write for usage in usages)
-    wrote = sum(usage.output for usage in usages)
-    said = f"{questions.endpoint.model} gave {plural(len(questions.asked), 'answer')}"
-    if usages:
-        said += f" ({short_tokens(read, True)} tokens in, {short_tokens(wrote, True)} out)"
-    if questions.unkept:
-        return f"{said}; {questions.unkept} could not be kept, so the next run asks again"
-    return f"{said}; they are kept, so the next run is free"
+    did = f"{questions.endpoint.model} gave {plural(len(questions.asked), 'answer')}"
+    return spent(did, [answer.usage for answer in questions.asked], questions.unkept)
 
 
 def _messages(items: Sequence[Item]) -> list[Mapping[str, Any]]:

@@ -19,6 +19,7 @@ from cli.style import plural
 from cli.style import tokens as short_tokens
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
+from eventlog.events import Usage
 from eventlog.outputs import Outputs
 from harness.endpoint import Endpoint
 from harness.errors import Unreachable
@@ -191,15 +192,21 @@ class Summaries:
         """What the model was asked in this run; empty where it was not."""
         if not self.asked:
             return ""
-        usages = [written.usage for written in self.spent if written.usage is not None]
-        read = sum(usage.input + usage.cached + usage.cache_write for usage in usages)
-        wrote = sum(usage.output for usage in usages)
-        said = f"{self.name} wrote {plural(self.asked, 'summary', 'summaries')}"
-        if usages:
-            said += f" ({short_tokens(read, True)} tokens in, {short_tokens(wrote, True)} out)"
-        if unkept := sum(each.unkept for each in self._kept):
-            return f"{said}; {unkept} could not be kept, so the next run asks for them again"
-        return f"{said}; they are kept, so the next run is free"
+        did = f"{self.name} wrote {plural(self.asked, 'summary', 'summaries')}"
+        usages = [written.usage for written in self.spent]
+        return spent(did, usages, sum(each.unkept for each in self._kept))
+
+
+def spent(did: str, usages: Sequence[Usage | None], unkept: int) -> str:
+    """What a model did in this run, what that cost, and what the next run will cost."""
+    known = [usage for usage in usages if usage is not None]
+    if known:
+        read = sum(usage.input + usage.cached + usage.cache_write for usage in known)
+        wrote = sum(usage.output for usage in known)
+        did += f" ({short_tokens(read, True)} tokens in, {short_tokens(wrote, True)} out)"
+    if unkept:
+        return f"{did}; {unkept} could not be kept, so the next run asks for them again"
+    return f"{did}; they are kept, so the next run is free"
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from typing import Any
 
 from eventlog.clock import now_us
 from eventlog.connection import translated
+from eventlog.errors import DatabaseFault
 from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
 from eventlog.recorded import StreamKey
@@ -70,6 +71,19 @@ class Outputs:
                 (key, info.row, kind, now_us(), text),
             )
         return loads(text)
+
+    def keep_if_possible(
+        self, stream: StreamKey | str, kind: str, determined_by: Any, output: Any
+    ) -> tuple[Any, bool]:
+        """What is kept now, and whether it is: for what was paid for, and is used all the same.
+
+        It cannot be kept in a log that is open for reading, or that somebody else writes to for
+        longer than this one waits.
+        """
+        try:
+            return self.keep(stream, kind, determined_by, output), self.keeps
+        except DatabaseFault:
+            return output, False
 
     def _key(self, kind: str, determined_by: Any) -> bytes:
         # In ASCII escapes: what models are shown may hold lone surrogates.

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eventlog.errors import DatabaseFault
 from eventlog.events import Usage
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
@@ -75,13 +74,10 @@ class Questions:
             return Answer("", f"{NOT_TAKEN}{error.detail}")
         answer = Answer(reply.text.strip(), _fault(reply), reply.usage)
         self.asked.append(answer)
-        try:
-            kept = self._outputs.keep(self._stream, KIND, determined, _output(answer))
-        except DatabaseFault:
-            self.unkept += 1
-            return answer
-        self.unkept += not self._outputs.keeps
-        return _answer(kept)
+        output = _output(answer)
+        output, is_kept = self._outputs.keep_if_possible(self._stream, KIND, determined, output)
+        self.unkept += not is_kept
+        return _answer(output)
 
 
 def _fault(reply: Reply) -> str:

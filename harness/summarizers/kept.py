@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from eventlog.errors import DatabaseFault
 from eventlog.events import Usage
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
@@ -26,8 +25,6 @@ KIND = "summary"
 class InMemory:
     """Keeps outputs as long as the process lives: for a summarizer that costs nothing."""
 
-    keeps = True
-
     def __init__(self) -> None:
         self._kept: dict[str, Any] = {}
 
@@ -35,9 +32,12 @@ class InMemory:
         """The output that these determined."""
         return self._kept.get(json.dumps([kind, determined_by], sort_keys=True))
 
-    def keep(self, stream: StreamKey | str, kind: str, determined_by: Any, output: Any) -> Any:
+    def keep_if_possible(
+        self, stream: StreamKey | str, kind: str, determined_by: Any, output: Any
+    ) -> tuple[Any, bool]:
         """Keep an output; the first one stays."""
-        return self._kept.setdefault(json.dumps([kind, determined_by], sort_keys=True), output)
+        key = json.dumps([kind, determined_by], sort_keys=True)
+        return self._kept.setdefault(key, output), True
 
 
 class KeptSummarizer:
@@ -77,13 +77,10 @@ class KeptSummarizer:
         written = self._summarizer.summarize(wanted, items)
         if written.fault == "unreachable" or (written.fault == "failed" and not written.usage):
             return written
-        try:
-            kept = self._outputs.keep(self._stream, KIND, determined, _output(written))
-        except DatabaseFault:
-            self.unkept += 1
-            return written
-        self.unkept += not self._outputs.keeps
-        return _written(kept)
+        output = _output(written)
+        output, is_kept = self._outputs.keep_if_possible(self._stream, KIND, determined, output)
+        self.unkept += not is_kept
+        return _written(output)
 
 
 def _output(written: Written) -> dict[str, Any]:

@@ -8,33 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from demo_log import demo_log
 from model_server import ModelServer, completion, nowhere, serving
-from running import ROOT, run
+from running import run
 
 from cli.safetext import display_width
-from eventlog import EventLog
 
-DEMO = ROOT / "cli" / "demo" / "refund-rounding.jsonl"
 QUESTION = "Which order is it about?"
 TWO = ("diff", "last", "--left", "truncate:turns=5", "--right", "compress:keep_recent=6")
 KNOWS = "It is ORD-77120, see shop/refunds.py; 不要动 migrations/. \x1b[31mred"
 LOST = "Nothing here names an order."
 
 
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    path = tmp_path_factory.mktemp("demo") / "d.db"
-    assert run("import", DEMO, "--db", path).exit_code == 0
-    with EventLog(path) as log:
-        log.query("pragma wal_checkpoint(truncate)").fetchall()
-    return path.read_bytes()
-
-
 @pytest.fixture
-def db(imported: bytes, tmp_path: Path) -> Path:
-    path = tmp_path / "d.db"
-    path.write_bytes(imported)
-    return path
+def db(tmp_path: Path) -> Path:
+    return demo_log(tmp_path)
 
 
 @pytest.fixture

@@ -8,29 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from demo_log import demo_log
 from model_server import ModelServer, completion, nowhere, serving
-from running import ROOT, run
+from running import run
 
 from eventlog import EventLog
 
-DEMO = ROOT / "cli" / "demo" / "refund-rounding.jsonl"
 COMPRESS = "compress:max_messages=20"
 
 
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    path = tmp_path_factory.mktemp("demo") / "d.db"
-    assert run("import", DEMO, "--db", path).exit_code == 0
-    with EventLog(path) as log:
-        log.query("pragma wal_checkpoint(truncate)").fetchall()
-    return path.read_bytes()
-
-
 @pytest.fixture
-def db(imported: bytes, tmp_path: Path) -> Path:
-    path = tmp_path / "d.db"
-    path.write_bytes(imported)
-    return path
+def db(tmp_path: Path) -> Path:
+    return demo_log(tmp_path)
 
 
 @pytest.fixture

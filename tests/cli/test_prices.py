@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import ROOT, data, environment, process, run
+from demo_log import demo_log
+from running import data, environment, process, run
 from small_log import KEY, said, small_log
 
 from cli.options import complete_prices
@@ -33,9 +34,7 @@ def db(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo") / "d.db"
-    assert run("import", ROOT / "cli/demo/refund-rounding.jsonl", "--db", path).exit_code == 0
-    return path
+    return demo_log(tmp_path_factory.mktemp("demo"))
 
 
 def configured(folder: Path, config: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from demo_log import demo_log
 from running import ROOT, data, process, run
 from small_log import small_log
 
@@ -28,9 +29,7 @@ def db(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo") / "d.db"
-    assert run("import", DEMO / "refund-rounding.jsonl", "--db", path).exit_code == 0
-    return path
+    return demo_log(tmp_path_factory.mktemp("demo"))
 
 
 class TestReplay:

@@ -130,7 +130,7 @@ class TestFaults:
 
     def test_nobody_is_there(self) -> None:
         endpoint = Endpoint(OpenAI(api_key="k", base_url=nowhere(), max_retries=0), "m")
-        with pytest.raises(Unreachable, match="no connection .*is the server running"):
+        with pytest.raises(Unreachable, match=r"no connection .*is the server running"):
             endpoint.ask(HELLO, 5)
 
     def test_no_answer_in_time(self) -> None:
