@@ -50,19 +50,15 @@ def seen_steps(
     known = {event.position: event for event in events}
     cache: dict[Standing, Counted] = {}
 
-    def plain(item: Origin) -> Item | None:
-        step = steps.get(item) if isinstance(item, int) else None
-        return step.item if step is not None else original(item, known)
-
     def counted(standing: Standing) -> tuple[Counted, ...]:
         item, rendition = standing
-        if not rendition and isinstance(item, int) and (step := steps.get(item)) is not None:
-            assert step.item is not None
-            return ((step.item, step.tokens),)
+        step = steps.get(item) if isinstance(item, int) else None
+        made = step.item if step is not None else original(item, known)
+        if made is None:
+            return ()
+        if step is not None and not rendition:
+            return ((made, step.tokens),)
         if standing not in cache:
-            made = plain(item)
-            if made is None:
-                return ()
             made = rendered(made, rendition, known) if rendition else made
             cache[standing] = (made, count_item(counting, made))
         return (cache[standing],)
