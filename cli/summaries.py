@@ -1,30 +1,21 @@
-"""What writes summaries for a command: sentences picked without a model, nothing, or a model.
-
-The key of a model's endpoint comes from the environment (``OPENAI_API_KEY``), its address from
-there (``OPENAI_BASE_URL``) or from the command line: never from a config, which a folder that
-somebody else made may hold, and which would then say where a session is sent. The config may give
-``[model]`` with ``window`` (tokens), ``timeout`` (seconds) and ``retries``.
-"""
+"""What writes summaries for a command: sentences picked without a model, nothing, or a model."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
-from urllib.parse import urlsplit
 
-from cli.config import config
+from cli.endpoints import model_named
 from cli.style import plural
 from cli.style import tokens as short_tokens
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.events import Usage
 from eventlog.outputs import Outputs
-from harness.endpoint import Endpoint
 from harness.errors import Unreachable
 from harness.summarizers import ExtractiveSummarizer, KeptSummarizer, Summarizer
-from harness.summarizers.endpoint import WINDOW, EndpointSummarizer
+from harness.summarizers.endpoint import EndpointSummarizer
 from harness.summarizers.kept import InMemory
 from projections import Live, tokens
 from projections.applying import Asked
@@ -38,72 +29,6 @@ WITHOUT_MODEL = (
     "summaries are sentences picked without a model (extractive/1); a model would say it otherwise"
 )
 WITHOUT_ANY = "no summarizer: where a summary was wanted, the strategy took its next step instead"
-DEFAULT_URL = "https://api.openai.com/v1"
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
-_NUMBERS: dict[str, tuple[type, float, float]] = {
-    "window": (int, 2_000, 1e9),
-    "timeout": (float, 1, 3_600),
-    "retries": (int, 0, 10),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model, and how it is asked."""
-
-    endpoint: Endpoint
-    window: int
-
-
-def model_named(name: str, base_url: str | None) -> Model:
-    """The model of that name. Raises InputRefused where there is no key, or a wrong address."""
-    from openai import OpenAI
-
-    url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
-        host = None
-    if host is None or parts.scheme not in ("http", "https"):
-        raise InputRefused(
-            f"{url!r} is no address of an endpoint, such as http://127.0.0.1:8080/v1"
-        )
-    key = os.environ.get("OPENAI_API_KEY", "").strip()
-    if not key:
-        if host not in LOOPBACK:
-            raise InputRefused(
-                f"no key for the model {name!r}: set OPENAI_API_KEY (a server on this machine, "
-                "named with --base-url, needs none)"
-            )
-        key = "none"
-    elif not key.isascii() or not key.isprintable():
-        raise InputRefused("OPENAI_API_KEY holds characters that no key has")
-    settings = _settings()
-    client = OpenAI(
-        api_key=key,
-        base_url=url,
-        timeout=settings.get("timeout", 120.0),
-        max_retries=int(settings.get("retries", 2)),
-    )
-    return Model(Endpoint(client, name), int(settings.get("window", WINDOW)))
-
-
-def _settings() -> dict[str, float]:
-    """``[model]`` of the config. Raises InputRefused."""
-    of = config()
-    table = of.table("model", "window, timeout and retries")
-    for name, value in table.items():
-        if name not in _NUMBERS:
-            raise InputRefused(f"{of.path}: [model] has no {name!r}; it has {', '.join(_NUMBERS)}")
-        kind, least, most = _NUMBERS[name]
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not least <= value <= most or (kind is int and value != int(value)):
-            raise InputRefused(
-                f"{of.path}: [model] {name} = {value!r} is not {least:g} to {most:g}"
-            )
-    return dict(table)
 
 
 class Summarized(Protocol):

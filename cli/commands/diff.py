@@ -82,9 +82,10 @@ def command(
     """
     from cli import asking
     from cli.diffs import as_it_was, compared, sides_under, two_places, versus
+    from cli.endpoints import model_named
     from cli.naming import place
     from cli.render_diff import render_diff
-    from cli.summaries import Summaries, model_named
+    from cli.summaries import Summaries
     from eventlog.errors import InputRefused
     from eventlog.outputs import Outputs
     from harness.questions import Questions

@@ -175,6 +175,29 @@ class TestWrongInput:
         result = run(*DIFF, "--summarizer", "m", "--base-url", url or " ", "--db", db)
         self.one_line(result, 2, "is no address")
 
+    @pytest.mark.parametrize("url", ["http://me:secret@127.0.0.1:1/v1", "http://me@127.0.0.1:1/v1"])
+    def test_an_address_with_a_password(self, db: Path, url: str) -> None:
+        result = run(*DIFF, "--summarizer", "m", "--base-url", url, "--db", db)
+        self.one_line(result, 2, "OPENAI_API_KEY")
+        assert "secret" not in result.output
+
+    def test_a_redirect_is_not_followed(self, db: Path, server: ModelServer) -> None:
+        """A session must not go where a server says that it should."""
+        elsewhere = {"location": f"{server.url}/chat/completions"}
+        with serving(lambda r: (307, {}), headers=elsewhere) as redirecting:
+            result = asked(db, redirecting, *DIFF)
+        self.one_line(result, 6, "307")
+        assert server.requests == []
+
+    def test_no_proxy_is_asked_for_a_server_on_this_machine(
+        self, db: Path, server: ModelServer
+    ) -> None:
+        with serving() as proxy:
+            address = proxy.url.removesuffix("/v1")
+            result = asked(db, server, *DIFF, HTTP_PROXY=address, http_proxy=address)
+        assert (result.exit_code, proxy.requests) == (0, [])
+        assert server.requests
+
     def test_an_address_without_a_model(self, db: Path) -> None:
         result = run(*DIFF, "--base-url", "http://127.0.0.1:1/v1", "--db", db)
         self.one_line(result, 2, "--base-url")

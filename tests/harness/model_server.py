@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -39,9 +39,14 @@ def completion(text: str | None = "a summary", *, finish: str = "stop", **messag
 class ModelServer(ThreadingHTTPServer):
     """Keeps the requests that it was sent."""
 
-    def __init__(self, answer: Callable[[dict[str, Any]], Answer]) -> None:
+    def __init__(
+        self,
+        answer: Callable[[dict[str, Any]], Answer],
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer
+        self.headers = headers or {}
         self.requests: list[dict[str, Any]] = []
         self.bodies: list[bytes] = []
         self.keys: list[str] = []
@@ -77,7 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
         status, content = answer if isinstance(answer, tuple) else (200, answer)
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
-        self.send_header("content-type", "application/json")
+        for header in {"content-type": "application/json", **self.server.headers}.items():
+            self.send_header(*header)
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         with contextlib.suppress(BrokenPipeError):
@@ -90,9 +96,10 @@ class _Handler(BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def serving(
     answer: Callable[[dict[str, Any]], Answer] = lambda request: completion(),
+    headers: Mapping[str, str] | None = None,
 ) -> Iterator[ModelServer]:
     """A server for as long as the block lasts."""
-    server = ModelServer(answer)
+    server = ModelServer(answer, headers)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

@@ -1,0 +1,100 @@
+"""A model as it is named on the command line, at an OpenAI-compatible endpoint.
+
+The key comes from the environment (``OPENAI_API_KEY``), the address from there
+(``OPENAI_BASE_URL``) or from the command line: never from a config, which a folder that somebody
+else made may hold, and which would then say where a session is sent. The config may give
+``[model]`` with ``window`` (tokens), ``timeout`` (seconds) and ``retries``.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from cli.config import config
+from eventlog.errors import InputRefused
+from harness.endpoint import Endpoint
+from harness.summarizers.endpoint import WINDOW
+
+DEFAULT_URL = "https://api.openai.com/v1"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+_NUMBERS: dict[str, tuple[type, float, float]] = {
+    "window": (int, 2_000, 1e9),
+    "timeout": (float, 1, 3_600),
+    "retries": (int, 0, 10),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model, and how it is asked."""
+
+    endpoint: Endpoint
+    window: int
+
+
+def model_named(name: str, base_url: str | None) -> Model:
+    """The model of that name. Raises InputRefused where there is no key, or a wrong address."""
+    from openai import DefaultHttpxClient, OpenAI
+
+    url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
+    host = _host(url)
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    if not key:
+        if host not in LOOPBACK:
+            raise InputRefused(
+                f"no key for the model {name!r}: set OPENAI_API_KEY (a server on this machine, "
+                "named with --base-url, needs none)"
+            )
+        key = "none"
+    elif not key.isascii() or not key.isprintable():
+        raise InputRefused("OPENAI_API_KEY holds characters that no key has")
+    settings = _settings()
+    timeout = settings.get("timeout", 120.0)
+    # What is sent goes to this address alone: no redirect is followed to another, and no proxy is
+    # asked for a server on this machine.
+    http = DefaultHttpxClient(
+        follow_redirects=False, trust_env=host not in LOOPBACK, timeout=timeout
+    )
+    client = OpenAI(
+        api_key=key,
+        base_url=url,
+        timeout=timeout,
+        max_retries=int(settings.get("retries", 2)),
+        http_client=http,
+    )
+    return Model(Endpoint(client, name), int(settings.get("window", WINDOW)))
+
+
+def _host(url: str) -> str:
+    """The host of an address. Raises InputRefused for what is none."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if host is None or parts.scheme not in ("http", "https"):
+        raise InputRefused(
+            f"{url!r} is no address of an endpoint, such as http://127.0.0.1:8080/v1"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise InputRefused("--base-url holds a name or a password; the key is OPENAI_API_KEY")
+    return host
+
+
+def _settings() -> dict[str, float]:
+    """``[model]`` of the config. Raises InputRefused."""
+    of = config()
+    table = of.table("model", "window, timeout and retries")
+    for name, value in table.items():
+        if name not in _NUMBERS:
+            raise InputRefused(f"{of.path}: [model] has no {name!r}; it has {', '.join(_NUMBERS)}")
+        kind, least, most = _NUMBERS[name]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not least <= value <= most or (kind is int and value != int(value)):
+            raise InputRefused(
+                f"{of.path}: [model] {name} = {value!r} is not {least:g} to {most:g}"
+            )
+    return dict(table)
