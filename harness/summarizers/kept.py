@@ -13,7 +13,7 @@ from typing import Any
 from eventlog.events import Usage
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
-from harness.summarizers.base import Summarizer, prompt
+from harness.summarizers.base import Prompt, Summarizer, prompt
 from projections.items import Item
 from projections.shown import shown
 from projections.strategies.decisions import Summary
@@ -63,9 +63,10 @@ class KeptSummarizer:
         One that cannot be kept, since the log is open for reading or somebody else writes to it
         for long, is used all the same: it was paid for.
         """
+        instruction = prompt(wanted.prompt)
         determined = {
             "summarizer": self._summarizer.name,
-            "prompt": prompt(wanted.prompt).digest,
+            "prompt": instruction.digest,
             "max_tokens": wanted.max_tokens,
             "shown": [
                 text for item in items if (text := shown(item, texts_only=wanted.texts_only))
@@ -77,15 +78,16 @@ class KeptSummarizer:
         written = self._summarizer.summarize(wanted, items)
         if written.fault == "unreachable" or (written.fault == "failed" and not written.usage):
             return written
-        output = _output(written)
+        output = _output(written, instruction)
         output, is_kept = self._outputs.keep_if_possible(self._stream, KIND, determined, output)
         self.unkept += not is_kept
         return _written(output)
 
 
-def _output(written: Written) -> dict[str, Any]:
+def _output(written: Written, instruction: Prompt) -> dict[str, Any]:
     usage = written.usage
     return {
+        "prompt": {"name": instruction.name, "digest": instruction.digest},
         "text": written.text,
         "model": written.model,
         "fault": written.fault,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -265,6 +267,14 @@ class TestKept:
             first = self.kept(server, log).summarize(wanted(), TALK)
             again = self.kept(server, log).summarize(wanted(), TALK)
             assert (first, first.text, len(server.requests)) == (again, "one", 1)
+
+    def test_the_words_of_the_prompt_can_be_proved_later(self, log: EventLog) -> None:
+        with serving() as server:
+            self.kept(server, log).summarize(wanted(), TALK)
+        [(kind, output)] = log.query("select kind, output from outputs").fetchall()
+        used = json.loads(output)["prompt"]
+        assert (kind, used["name"]) == ("summary", "handoff_v1")
+        assert used["digest"] == sha256(prompt("handoff_v1").text.encode()).hexdigest()
 
     @pytest.mark.parametrize("change", ["items", "limit", "texts", "window"])
     def test_anything_else_is_asked_anew(self, log: EventLog, change: str) -> None:
