@@ -8,8 +8,9 @@ from pydantic import BaseModel
 
 from cli import demo_data
 from cli.models import ReplayData
-from projections.comparison import Calibrated, Winner
+from projections.comparison import Winner
 from projections.metrics.intervals import Interval
+from projections.metrics.measure import Calibrated
 from projections.metrics.prices import Period, Rates, Tier
 
 

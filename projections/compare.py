@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eventlog.errors import InputRefused
-from projections.comparison import FORCED, Calibrated, Comparison, row, winners
+from projections.comparison import FORCED, Comparison, row, winners
 from projections.metrics import prices as pricing
 from projections.metrics.ground import Ground
 from projections.metrics.intervals import Draws
-from projections.metrics.measure import Measured, Options, calibration, measure
+from projections.metrics.measure import Calibrated, Measured, Options, measure
 from projections.metrics.prices import Prices, Unknown
 from projections.observed import OBSERVED, observed
 from projections.recording import Recording
 from projections.strategies.base import Strategy
 from projections.strategies.spec import parse
 from projections.strategies.window import Embed
-from projections.tokens import FACTOR_BOUNDS, Counter
+from projections.tokens import Counter
 from projections.whatif import Observer, Runner, WhatIf
 from projections.written import Summarize
 
@@ -71,10 +71,7 @@ def compare(
         ground = Ground(recording, counter)
         base = measure(ground, _observed(recording), options)
         measured[0].append(base.model_copy(update={"prefix": _with_recorded(base, ground)}))
-        found = calibration(ground, base.tokens.curve)
-        factors.append(
-            Calibrated(session=recording.key, factor=round(found.factor, 6), samples=found.samples)
-        )
+        factors.append(base.calibration)
         one_more()
         summarize = summarizing(recording) if summarizing is not None else None
         for place, strategies in enumerate(named, 1):
@@ -166,13 +163,22 @@ def _warnings(
         found.append(
             f"{unknown} of {len(factors)} recordings hold no usage: their tokens are the counter's"
         )
-    bound = sum(each.factor in FACTOR_BOUNDS for each in factors)
-    if bound:
-        found.append(
-            f"of {bound} of {len(factors)} recordings much more was billed than is recorded, or "
-            "less: a system prompt or tools that are not in the log, say"
-        )
+    found += _unrecorded(factors)
     empty = sum(not m.calls for m in measured[0])
     if empty:
         found.append(f"{empty} of {len(factors)} recordings hold no call to be measured")
     return found
+
+
+def _unrecorded(factors: Sequence[Calibrated]) -> list[str]:
+    """What was billed at every call and is not in the log: it bends every share of a cost."""
+    each = [round(c.factor * c.unrecorded) for c in factors if c.unrecorded]
+    if not each:
+        return []
+    least, most = min(each), max(each)
+    amount = f"about {least:,}" if least == most else f"{least:,} to {most:,}"
+    return [
+        f"{amount} tokens a call were billed that are not recorded in {len(each)} of "
+        f"{len(factors)} recordings, a system prompt or tools: they are added to every call of "
+        "every strategy"
+    ]

@@ -11,7 +11,7 @@ from typing import Literal
 
 from projections.anchors import Kind
 from projections.metrics.intervals import Draws, Interval
-from projections.metrics.measure import Measured, Options
+from projections.metrics.measure import Calibrated, Measured, Options
 from projections.metrics.model import Result
 from projections.metrics.prices import Unknown
 from projections.metrics.recall import DISTANCES, FAR, Lost
@@ -33,10 +33,10 @@ class Row(Result):
     """It changes the front of the context at nearly every call, by nature."""
     calls: int
     peak: int
-    """The largest context of all sessions, in tokens of the counter."""
+    """The largest context of all sessions, as the provider would have billed it."""
     cumulative: int
     tokens: Interval
-    """Tokens sent, as a part of the baseline's."""
+    """Tokens sent, as a part of the baseline's; as they would have been billed."""
     hit_share: Interval
     breaks: Interval
     """A call."""
@@ -46,7 +46,7 @@ class Row(Result):
     totals: tuple[float | None, ...]
     """Of each price table, over all sessions; None likewise."""
     valid: Interval
-    """Calls whose context could be sent as the strategy left it, in every dialect."""
+    """Calls whose context the session's own provider takes as the strategy left it."""
     recall: tuple[Interval, ...]
     """Of later references, for each of the distances."""
     far_recall: Interval
@@ -81,14 +81,6 @@ class Winner(Result):
     """``tokens``, ``cost <prices>`` or ``recall``."""
     strategy: str | None
     why: str
-
-
-class Calibrated(Result):
-    """How far the counter is from what was billed for one session."""
-
-    session: str
-    factor: float
-    samples: int
 
 
 class Comparison(Result):
@@ -185,10 +177,10 @@ def row(
         strategy=strategy,
         slides=slides,
         calls=sum(m.calls for m in measured),
-        peak=max((m.tokens.peak for m in measured), default=0),
+        peak=max((m.tokens.calibrated_peak for m in measured), default=0),
         cumulative=sum(m.tokens.cumulative for m in measured),
-        tokens=against(lambda m: m.tokens.cumulative),
-        hit_share=over(lambda m: (m.prefix.cached, m.tokens.cumulative)),
+        tokens=against(lambda m: m.tokens.calibrated_cumulative),
+        hit_share=over(lambda m: (m.volume.cached, m.volume.cached + m.volume.fresh)),
         breaks=over(lambda m: (m.prefix.breaks, m.calls)),
         rewritten=sum(m.prefix.rewritten for m in measured),
         costs=tuple(against(_total(n)) if priced else None for n, priced in enumerate(known)),

@@ -246,30 +246,61 @@ class Estimate:
 
 
 FACTOR_BOUNDS = (0.5, 2.0)
-"""A ratio beyond these says that something else was compared, not that a tokenizer differs."""
+"""A factor beyond these says that something else was compared, not that a tokenizer differs."""
+
+ENOUGH_CALLS = 4
+"""Calls from which on a factor is told from what is not recorded."""
+
+MOST_CALLS = 200
+"""Calls that are looked at, one by one with every other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How far a counter is from what the provider billed."""
+    """How a counter's tokens become billed ones: ``factor * (tokens + unrecorded)``."""
 
     factor: float = 1.0
+    unrecorded: float = 0.0
+    """Tokens of the counter that stood in every request and are not in the log: a system prompt,
+    tools."""
     samples: int = 0
     """How many calls it rests on; 0 means that nothing is known and nothing is changed."""
 
     def calibrated(self, tokens: int) -> Estimate:
         """The count as it would be billed: nearer, and still an estimate."""
-        return Estimate(round(tokens * self.factor))
+        return Estimate(round((tokens + self.unrecorded) * self.factor))
 
 
 def calibrate(estimates: Sequence[tuple[int, int]]) -> Calibration:
     """From pairs of (estimated, billed) input tokens of the same calls.
 
-    The factor is the median of the ratios, so that a call with an unrecorded system prompt or a
-    provider's slip does not move it, within FACTOR_BOUNDS. A pair with a zero is no sample.
+    A tokenizer that counts otherwise makes a factor, what nobody recorded a constant. The factor is
+    the repeated median of the slopes between calls (Siegel, Biometrika 69, 1982), and the constant
+    the median of what is left, so that a provider's slips move neither. Of a few calls the factor
+    is 1 where a constant explains them. A pair with a zero is no sample.
     """
-    ratios = [billed / estimated for estimated, billed in estimates if estimated > 0 and billed > 0]
-    if not ratios:
+    known = sorted((e, b) for e, b in estimates if e > 0 and b > 0)
+    if not known:
         return Calibration()
+    factor = 1.0
+    if len(known) >= ENOUGH_CALLS:
+        factor = _bounded(_slope(known[:: len(known) // MOST_CALLS + 1]))
+    rest = statistics.median(b - factor * e for e, b in known)
+    if rest < 0:
+        return Calibration(_bounded(statistics.median(b / e for e, b in known)), 0.0, len(known))
+    return Calibration(factor, rest / factor, len(known))
+
+
+def _slope(calls: Sequence[tuple[int, int]]) -> float:
+    """The repeated median of the slopes; 1 where all calls are of one size."""
+    each = []
+    for e1, b1 in calls:
+        slopes = [(b2 - b1) / (e2 - e1) for e2, b2 in calls if e2 != e1]
+        if slopes:
+            each.append(statistics.median(slopes))
+    return statistics.median(each) if each else 1.0
+
+
+def _bounded(factor: float) -> float:
     low, high = FACTOR_BOUNDS
-    return Calibration(min(max(statistics.median(ratios), low), high), len(ratios))
+    return min(max(factor, low), high)

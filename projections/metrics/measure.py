@@ -20,7 +20,7 @@ from projections.metrics.recall import Recall
 from projections.metrics.refetch import Refetch
 from projections.metrics.survival import Survival
 from projections.metrics.validity import Validity
-from projections.tokens import Calibration, calibrate
+from projections.tokens import calibrate
 from projections.whatif import Observer, WhatIf
 
 LEAST_CACHED = 1_024
@@ -40,6 +40,17 @@ class Options(Result):
     least_cached: int = Field(default=LEAST_CACHED, ge=0)
 
 
+class Calibrated(Result):
+    """How the counter's tokens become billed ones: ``factor * (tokens + unrecorded)``."""
+
+    session: str
+    factor: float
+    unrecorded: int
+    """Tokens of the counter that stood in every request and are not in the log."""
+    samples: int
+    """Calls with a bill; 0: nothing is known, and nothing is changed."""
+
+
 class Tokens(Result):
     """The token curve of one run, in the named counter; tool definitions are counted."""
 
@@ -49,7 +60,7 @@ class Tokens(Result):
     output: int
     """Of the recorded answers: the same for every strategy."""
     calibrated_peak: int
-    """As the provider would have billed it."""
+    """As the provider would have billed it, what nobody recorded included."""
     calibrated_cumulative: int
     headroom: float | None
     """What the largest context left of the window."""
@@ -61,6 +72,7 @@ class Measured(Result):
 
     session: str
     calls: int
+    calibration: Calibrated
     tokens: Tokens
     compactions: Compactions
     prefix: Prefix
@@ -80,10 +92,16 @@ class Measured(Result):
     """Of the contexts of all calls."""
 
 
-def calibration(ground: Ground, base: Sequence[int]) -> Calibration:
-    """How far the counter is from what was billed, over the contexts as they were sent."""
-    billed = [facts.billed for facts in ground.calls]
-    return calibrate(list(zip(base, billed, strict=False)))
+def _calibrated(ground: Ground, run: WhatIf) -> Calibrated:
+    """How the counter's tokens become billed ones, over the contexts as they were sent."""
+    calls = zip(run.calls, ground.calls, strict=False)
+    found = calibrate([(call.tokens + facts.tools, facts.billed) for call, facts in calls])
+    return Calibrated(
+        session=ground.recording.key,
+        factor=round(found.factor, 6),
+        unrecorded=round(found.unrecorded),
+        samples=found.samples,
+    )
 
 
 def measure(
@@ -95,16 +113,23 @@ def measure(
     """Run a strategy and measure it; costs are held against the baseline, if there is one."""
     meter = Meter(ground)
     found = run(meter)
-    sent, breaks = curve(found, ground.calls, ttl=options.ttl, least=options.least_cached)
+    held = baseline.calibration if baseline is not None else _calibrated(ground, found)
+    sent, breaks = curve(
+        found,
+        ground.calls,
+        ttl=options.ttl,
+        least=options.least_cached,
+        unrecorded=held.unrecorded,
+    )
     decided = compactions(found, ground)
     output = sum(facts.output for facts in ground.calls)
-    base = baseline.tokens.curve if baseline is not None else sent.tokens
-    factor = calibration(ground, base).factor
+    factor = held.factor
     paid = list(requests(found, sent, ground))
     return Measured(
         session=ground.recording.key,
         calls=len(found.calls),
-        tokens=_tokens(sent, output, factor, options),
+        calibration=held,
+        tokens=_tokens(sent, output, held, options),
         compactions=decided,
         prefix=stability(sent, breaks),
         volume=volume(paid, factor),
@@ -137,20 +162,21 @@ def _costs(
     return tuple(found)
 
 
-def _tokens(sent: Curve, output: int, factor: float, options: Options) -> Tokens:
-    peak = max(sent.tokens, default=0)
+def _tokens(sent: Curve, output: int, held: Calibrated, options: Options) -> Tokens:
+    counted = tuple(tokens - held.unrecorded for tokens in sent.tokens)
+    billed = [tokens * held.factor for tokens in sent.tokens]
     window = options.window
     headroom = overflow = None
     if window is not None:
-        headroom = round(1 - peak * factor / window, 6)
-        overflow = sum(tokens * factor > window - options.reserve for tokens in sent.tokens)
+        headroom = round(1 - max(billed, default=0.0) / window, 6)
+        overflow = sum(tokens > window - options.reserve for tokens in billed)
     return Tokens(
-        curve=sent.tokens,
-        peak=peak,
-        cumulative=sum(sent.tokens),
+        curve=counted,
+        peak=max(counted, default=0),
+        cumulative=sum(counted),
         output=output,
-        calibrated_peak=round(peak * factor),
-        calibrated_cumulative=round(sum(sent.tokens) * factor),
+        calibrated_peak=round(max(billed, default=0.0)),
+        calibrated_cumulative=round(sum(billed)),
         headroom=headroom,
         overflow_calls=overflow,
     )

@@ -53,14 +53,21 @@ class Curve(Result):
     """What each request held, and what of it a cache would have had."""
 
     tokens: tuple[int, ...]
-    """With the tool definitions."""
+    """With the tool definitions, and what every request held and nobody recorded."""
     cached: tuple[int, ...]
 
 
 def curve(
-    run: WhatIf, calls: Sequence[CallFacts], *, ttl: float | None, least: int
+    run: WhatIf,
+    calls: Sequence[CallFacts],
+    *,
+    ttl: float | None,
+    least: int,
+    unrecorded: int = 0,
 ) -> tuple[Curve, list[Break]]:
     """The token curve, and the breaks.
+
+    ``unrecorded`` tokens stood in front of every request, before what is in the log.
 
     ``ttl`` is the life of the cache in seconds (None: it never ends), judged by the times that the
     source wrote; ``least`` the smallest prefix that is cached. A prefix under it is not cached, and
@@ -76,14 +83,14 @@ def curve(
         while change is not None and change.call <= number:
             kinds |= {change.kind} - NO_CHANGE
             change = next(changes, None)
-        total = call.tokens + facts.tools
+        total = call.tokens + facts.tools + unrecorded
         same, cause = 0, _cause(kinds)
         if number:
             before = calls[number - 1]
             if before.tools_at != facts.tools_at:
                 cause = "tools"
             else:
-                same = call.prefix + facts.tools
+                same = call.prefix + facts.tools + unrecorded
             if ttl is not None and _seconds(before.when, facts.when) > ttl:
                 same, cause = 0, "ttl"
             if same < tokens[-1]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from recorded_sessions import Session, long_session
 
 from eventlog import events
@@ -145,6 +146,36 @@ class TestCalibration:
             Options(),
             base,
         )
-        factor = base.tokens.calibrated_cumulative / base.tokens.cumulative
         assert less.tokens.cumulative < base.tokens.cumulative / 5
-        assert less.tokens.calibrated_cumulative == round(less.tokens.cumulative * factor)
+        held = less.calibration
+        assert held == base.calibration
+        added = held.unrecorded * less.calls
+        assert less.tokens.calibrated_cumulative == pytest.approx(
+            (less.tokens.cumulative + added) * held.factor, abs=1
+        )
+
+    def test_what_nobody_recorded_is_added_to_every_call_of_every_strategy(self) -> None:
+        """Else what a strategy saves looks larger than it is, by what stands in front of it all."""
+        made = Session()
+        for number in range(8):
+            made.human(f"task {number} " + "x" * 4000)
+            made.call(text="done", input=20_000 + (number + 1) * 1010, output=5)
+        given = made.recording()
+        ground = Ground(given, COUNTING)
+        base = measure(ground, lambda observer: observed(given, observer), Options())
+        assert base.calibration.factor == pytest.approx(1, abs=0.02)
+        assert base.calibration.unrecorded == pytest.approx(20_000, rel=0.01)
+        none = measure(
+            ground,
+            lambda o: Runner(
+                given, parse("truncate:turns=1,at=model_call"), COUNTING, None, o
+            ).run(),
+            Options(window=24_000),
+            base,
+        )
+        share = none.tokens.calibrated_cumulative / base.tokens.calibrated_cumulative
+        assert 0.8 < share < 0.95
+        assert found.tokens.cumulative < base.tokens.cumulative * 0.4
+        assert found.tokens.overflow_calls == 0
+        assert base.volume.cached / (base.volume.cached + base.volume.fresh) > 0.8
+        assert found.volume.cached > 7 * 19_000

@@ -8,10 +8,10 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projections import tokens, vocabulary
@@ -369,13 +369,30 @@ class TestShowingANumber:
 class TestCalibration:
     """One odd bill must not bend every number shown after it."""
 
-    def test_takes_the_middle_ratio(self) -> None:
-        pairs = [(1000, 1100), (2000, 2400), (1000, 1300), (10, 900_000), (900_000, 10)]
-        assert calibrate(pairs) == Calibration(factor=1.2, samples=5)
+    SLIPS: ClassVar[list[tuple[int, int]]] = [(10, 900_000), (900_000, 10), (5000, 1)]
+
+    @pytest.mark.parametrize("unrecorded", [0, 18_000])
+    def test_tells_a_tokenizer_from_what_is_not_recorded(self, unrecorded: int) -> None:
+        """A system prompt of 18,000 tokens is no factor: it is the same for every strategy."""
+        pairs = [(e, round(1.2 * e) + unrecorded) for e in range(1000, 30_000, 1500)]
+        for found in (calibrate(pairs), calibrate([*pairs, *self.SLIPS])):
+            assert found.factor == pytest.approx(1.2, rel=0.02)
+            assert found.factor * found.unrecorded == pytest.approx(unrecorded, abs=300)
+            assert found.calibrated(10_000).tokens == pytest.approx(12_000 + unrecorded, rel=0.02)
+
+    def test_of_few_calls_a_constant_explains_what_was_billed_above(self) -> None:
+        assert calibrate([(1, 1000)]) == Calibration(1.0, 999.0, 1)
+        assert calibrate([(100, 5100), (900, 5900)]) == Calibration(1.0, 5000.0, 2)
 
     def test_stays_within_bounds(self) -> None:
-        assert calibrate([(1, 1000)]).factor == 2.0
-        assert calibrate([(1000, 1)]).factor == 0.5
+        assert calibrate([(1000, 1)]) == Calibration(0.5, 0.0, 1)
+        steep = [(e, 9 * e) for e in range(1000, 9000, 1000)]
+        assert calibrate(steep).factor == 2.0
+        flat = [(e, 20_000) for e in range(1000, 9000, 1000)]
+        assert calibrate(flat).factor == 0.5
+
+    def test_calls_of_one_size_tell_nothing_of_a_factor(self) -> None:
+        assert calibrate([(1000, 4000)] * 9) == Calibration(1.0, 3000.0, 9)
 
     def test_changes_nothing_when_nothing_is_known(self) -> None:
         known = calibrate([(0, 5), (5, 0)])
@@ -384,6 +401,7 @@ class TestCalibration:
     def test_gives_what_is_still_an_estimate(self) -> None:
         assert str(calibrate([(1000, 1250)]).calibrated(1000)) == "≈1,250"
 
+    @settings(deadline=None)
     @given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 10**6)), min_size=1))
     def test_does_not_depend_on_the_order_of_the_calls(self, pairs: list[tuple[int, int]]) -> None:
         assert calibrate(pairs) == calibrate(sorted(pairs)) == calibrate(pairs[::-1])
