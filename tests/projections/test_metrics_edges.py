@@ -165,15 +165,14 @@ class TestCalibration:
         base = measure(ground, lambda observer: observed(given, observer), Options())
         assert base.calibration.factor == pytest.approx(1, abs=0.02)
         assert base.calibration.unrecorded == pytest.approx(20_000, rel=0.01)
-        none = measure(
+        few = parse("truncate:turns=1,at=model_call")
+        found = measure(
             ground,
-            lambda o: Runner(
-                given, parse("truncate:turns=1,at=model_call"), COUNTING, None, o
-            ).run(),
+            lambda observer: Runner(given, few, COUNTING, observer=observer).run(),
             Options(window=24_000),
             base,
         )
-        share = none.tokens.calibrated_cumulative / base.tokens.calibrated_cumulative
+        share = found.tokens.calibrated_cumulative / base.tokens.calibrated_cumulative
         assert 0.8 < share < 0.95
         assert found.tokens.cumulative < base.tokens.cumulative * 0.4
         assert found.tokens.overflow_calls == 0
