@@ -28,6 +28,7 @@ from cli.commands import (
     sessions,
     show,
     stats,
+    strategies,
     verify,
     welcome,
 )
@@ -144,6 +145,7 @@ for _name, _function, _heading in (
     ("replay", replay.command, LOOK),
     ("diff", diff.command, LOOK),
     ("compare", compare.command, LOOK),
+    ("strategies", strategies.command, LOOK),
     ("stats", stats.command, LOOK),
     ("export", export.command, KEEP),
     ("fork", fork.command, KEEP),

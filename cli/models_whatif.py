@@ -12,6 +12,7 @@ from projections.comparison import Winner
 from projections.metrics.intervals import Interval
 from projections.metrics.measure import Calibrated
 from projections.metrics.prices import Period, Rates, Tier
+from projections.strategies.described import Description
 
 
 class DecidedData(BaseModel):
@@ -269,6 +270,12 @@ class CompareData(BaseModel):
     calibration: list[Calibrated]
     warnings: list[str]
     teacher_forced: Literal[True] = True
+
+
+class StrategiesData(BaseModel):
+    """``strategies``: what there is to compare."""
+
+    strategies: list[Description]
 
 
 class DemoData(demo_data.DemoData):

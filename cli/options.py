@@ -112,6 +112,13 @@ def complete_type(incomplete: str) -> list[str]:
     return event_types(incomplete)
 
 
+def complete_strategy(incomplete: str) -> list[str]:
+    """Strategies that begin with what was typed."""
+    from projections.strategies.registry import STRATEGIES
+
+    return [name for name in STRATEGIES if name.startswith(incomplete)]
+
+
 def complete_summarizer(incomplete: str) -> list[str]:
     """What writes summaries without a model; the names of models nobody here knows."""
     return [name for name in ("extractive", "none") if name.startswith(incomplete)]

@@ -15,8 +15,10 @@ from pathlib import Path
 from types import ModuleType
 
 from cli.config import Config, config
+from cli.models_whatif import StrategiesData
 from eventlog.errors import CtxlogError, InputRefused
 from projections.strategies.base import Strategy
+from projections.strategies.described import described
 from projections.strategies.registry import STRATEGIES
 from projections.strategies.spec import parse
 
@@ -33,6 +35,16 @@ def strategies_of(text: str) -> tuple[Strategy, ...]:
         return _loaded(path, name)
 
     return parse(text, configured(config()), load)
+
+
+def descriptions(names: Sequence[str]) -> StrategiesData:
+    """These strategies, or all. Raises InputRefused for a name that there is not."""
+    for name in names:
+        if name not in STRATEGIES:
+            parse(name)  # says which one may be meant
+            raise InputRefused(f"{name!r} is a spec; give the name of one strategy")
+    chosen = [STRATEGIES[name] for name in names] or list(STRATEGIES.values())
+    return StrategiesData(strategies=[described(each) for each in chosen])
 
 
 def spec_of(strategies: Sequence[Strategy]) -> str:

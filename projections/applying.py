@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from eventlog import messages
+from eventlog.errors import InputRefused
 from projections.items import Item
 from projections.reading import binds_thinking, says_something
 from projections.runs import Origin
@@ -81,6 +82,9 @@ class Asked:
     written_tokens: int
 
 
+NO_SUCH = "there never was an item"
+"""How the reason of a decision begins that names what is not there."""
+
 TRIES = 3
 """Failed summaries in a row after which a strategy's summarizer is not asked again."""
 
@@ -124,7 +128,11 @@ class Applier:
             self._decline(declined, "no gain")
 
     def apply(self, decision: Decision, *, last_human: bool = False) -> None:
-        """Apply one decision. ``last_human``: the newest human message may be cut as well."""
+        """Apply one decision. ``last_human``: the newest human message may be cut as well.
+
+        Raises InputRefused for what is no decision. An item that never was is declined, and noted.
+        """
+        self._known(decision)
         if isinstance(decision, Substitute):
             self._substitute(decision, last_human)
         elif isinstance(decision, Compact):
@@ -133,6 +141,18 @@ class Applier:
             self._revise(decision)
         elif isinstance(decision, Restore):
             self._restore(decision)
+        else:
+            raise InputRefused(
+                f"{self.strategy} decided {type(decision).__name__} {str(decision)[:60]!r}, which "
+                "is none of Substitute, Revise, Compact and Restore"
+            )
+
+    def _known(self, decision: Decision) -> None:
+        named = getattr(decision, "items", None) or (getattr(decision, "item", None),)
+        window = self.window.entries
+        never = [o for o in named if o is not None and o not in window and o not in self.fates]
+        if never:
+            self._decline((), f"{NO_SUCH} {never[0]!r}")
 
     def note(self, kind: ChangeKind, items: tuple[Origin, ...], reason: str, after: int) -> None:
         """Keep what is no decision: what cannot be reduced, or was not worth it."""

@@ -8,6 +8,15 @@ from projections.strategies.compact import CompactTurns
 from projections.strategies.compress import Compress
 from projections.strategies.condense import Condense
 from projections.strategies.cut import Cut
+from projections.strategies.decisions import (
+    Compact,
+    Decision,
+    Restore,
+    Revise,
+    Said,
+    Substitute,
+    Summary,
+)
 from projections.strategies.dedup import Dedup
 from projections.strategies.hybrid import Hybrid
 from projections.strategies.intelligent import Intelligent
@@ -21,6 +30,7 @@ from projections.strategies.spec import parse
 from projections.strategies.tiered import Tiered
 from projections.strategies.truncate import Truncate
 from projections.strategies.users import Users
+from projections.strategies.window import Entry, Unit, Window
 from projections.strategies.window_tokens import TokenWindow
 
 __all__ = [
@@ -30,11 +40,14 @@ __all__ = [
     "Budget",
     "Clear",
     "Combination",
+    "Compact",
     "CompactTurns",
     "Compress",
     "Condense",
     "Cut",
+    "Decision",
     "Dedup",
+    "Entry",
     "Hybrid",
     "Intelligent",
     "Mask",
@@ -44,10 +57,17 @@ __all__ = [
     "Preset",
     "Protect",
     "Prune",
+    "Restore",
+    "Revise",
+    "Said",
     "Strategy",
+    "Substitute",
+    "Summary",
     "Tiered",
     "TokenWindow",
     "Truncate",
+    "Unit",
     "Users",
+    "Window",
     "parse",
 ]

@@ -8,7 +8,8 @@ What is checked, by the numbers of reference/strategies.md 1.2: I1 the same byte
 comes later changes nothing; I3 no event is changed; I4 to I7 every provider takes the context, no
 batch, thinking or reasoning is parted; I8 to I12 system, who speaks first, last human message, open
 calls, the budget; I13 every change saves; I14 nothing changes without a change that says so; I15 to
-I17 marks and text; I18 no attempt without end; I19 behind a rewind nothing rests on what was taken
+I17 marks and text; ``decisions`` and ``items`` that what it gives are decisions, about items that
+there are; I18 no attempt without end; I19 behind a rewind nothing rests on what was taken
 back; I20 nothing is unaccounted for. Give it parameters small enough that it decides something: the
 recordings have some thousand tokens.
 """
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from eventlog.errors import CtxlogError
+from eventlog.errors import CtxlogError, InputRefused
 from projections.items import Item
 from projections.recording import Recording, Step
 from projections.runs import Origin
@@ -120,11 +121,15 @@ def _checked(
     summarize: Summarize | None,
     where: str,
 ) -> Iterator[Finding]:
+    strategies_of(subject)  # what is no spec at all is the caller's fault, and no finding
     before = [copy.deepcopy(step.item.message) if step.item else None for step in recording.steps]
     try:
         plain = run((NoStrategy(),), recording, counting, None)
         seen = run(strategies_of(subject), recording, counting, summarize)
         again = run(strategies_of(subject), recording, counting, summarize)
+    except InputRefused as error:
+        yield Finding("decisions", where, 0, str(error))
+        return
     except CtxlogError:
         raise
     except Exception as error:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from eventlog.errors import NoContext
+from projections.applying import NO_SUCH
 from projections.dialects import DIALECTS
 from projections.items import Item
 from projections.ladder import RAISED
@@ -305,6 +306,14 @@ def marks(seen: Seen) -> Iterator[tuple[Origin, str]]:
             yield origin, item.text
 
 
+def _known(recording: Recording, plain: Sequence[Seen], seen: Sequence[Seen]) -> Broken:
+    """A decision is about items that there are: a wrong name decides nothing, and looks like it."""
+    for each in seen:
+        for change in each.changes:
+            if change.kind == "declined" and change.reason.startswith(NO_SUCH):
+                yield each.number, change.reason
+
+
 RULES: tuple[Rule, ...] = (
     Rule("I4", _sendable),
     Rule("I5", _batches),
@@ -322,4 +331,5 @@ RULES: tuple[Rule, ...] = (
     Rule("I18", _progress),
     Rule("I19", lineage.broken),
     Rule("I20", _conserved),
+    Rule("items", _known),
 )

@@ -10,9 +10,11 @@ import pytest
 from running import ROOT, run
 
 from cli.main import registered
+from projections.strategies import STRATEGIES
 
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "cli.md"
+STRATEGIES_PAGE = ROOT / "docs" / "strategies.md"
 
 
 class TestReadme:
@@ -39,6 +41,22 @@ class TestReadme:
     def test_its_links_lead_somewhere(self) -> None:
         for link in re.findall(r"\]\((?!http)([^)#]+)", README.read_text()):
             assert (ROOT / link).exists(), link
+
+
+class TestPageOfStrategies:
+    """A parameter that is not documented is found by nobody, and a recipe that fails is worse."""
+
+    def test_its_python_runs_and_gives_what_it_says(self) -> None:
+        result = doctest.testfile(str(STRATEGIES_PAGE), module_relative=False)
+        assert result.attempted > 5
+        assert result.failed == 0
+
+    def test_every_strategy_and_parameter_stands_there(self) -> None:
+        page = STRATEGIES_PAGE.read_text()
+        for name, strategy in STRATEGIES.items():
+            assert re.search(rf"^{re.escape(name)}  \S", page, re.M), name
+            for parameter in strategy.Parameters.model_fields:
+                assert f"    {parameter}=" in page, (name, parameter)
 
 
 class TestPageOfCommands:

@@ -20,6 +20,8 @@ GOLDEN = Path(__file__).parent / "golden"
 
 COMMANDS: dict[str, list[str]] = {
     "sessions": ["sessions"],
+    "strategies": ["strategies"],
+    "strategies-one": ["strategies", "clear", "codex"],
     "log": ["log", "refunds-0001"],
     "log-at": ["log", "refunds-0001", "--at", "k1^", "--calls"],
     "log-events": ["log", "refunds-0001", "--events", "--range", "12-"],

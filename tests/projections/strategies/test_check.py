@@ -304,3 +304,25 @@ class TestRules:
     def test_no_rule_was_forgotten(self) -> None:
         named = {rule.name for rule in conformance.RULES}
         assert named == {f"I{n}" for n in (*range(4, 15), *range(16, 21))}
+
+
+class TestDecisions:
+    """Without it a typo in a strategy looks like a strategy that has nothing to decide."""
+
+    @pytest.mark.parametrize("given", ["clear", ("7", "x", "r"), None, 7])
+    def test_what_is_no_decision_is_told(self, given: object) -> None:
+        def wrong(window: Window, moment: Moment) -> list[object]:
+            return [given]
+
+        found = check(wrong, seeds=[1])
+        assert {each.invariant for each in found} == {"decisions"}
+        assert "none of Substitute, Revise, Compact and Restore" in found[0].message
+
+    @pytest.mark.parametrize("origin", ["9999", 9999, "7"])
+    def test_an_item_that_never_was_is_told(self, origin: int | str) -> None:
+        def wrong(window: Window, moment: Moment) -> list[Decision]:
+            return [Substitute(origin, "x", "r"), Compact((origin,), (), "r")]
+
+        found = check(wrong, seeds=[1])
+        assert {each.invariant for each in found} == {"items"}
+        assert f"there never was an item {origin!r}" in found[0].message
