@@ -25,7 +25,7 @@ from projections.strategies.none import NoStrategy
 
 DIALECT = "openai_chat"
 NOTE = "one question proves little, and the model was given no tools"
-NO_FLOOR = "everything could not be asked, so nothing says how far two answers to it differ"
+NO_FLOOR = "there is no answer to everything, so nothing says how far two such answers differ"
 
 
 def ask(live: Live, left: Side, right: Side, question: str, questions: Questions) -> AskData:

@@ -221,7 +221,7 @@ def _pair(left: Line, right: Line, of: _Named, words: bool) -> DiffRow:
         right_tokens=right.right_tokens,
         by=right.by,
         reason=right.reason or left.reason,
-        words=_words(one, other) if words and left.right != right.right else "",
+        words=_words(one or item, other or item) if words else "",
     )
 
 
@@ -304,7 +304,7 @@ def _row(line: Line, of: _Named, words: bool) -> DiffRow:
 
 
 def _words(left: Item | None, right: Item | None) -> str:
-    if left is None or right is None:
+    if left is None or right is None or left is right:
         return ""
     return word_diff(full_text(left), full_text(right))
 

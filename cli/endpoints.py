@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from cli.config import config
 from eventlog.errors import InputRefused
 from harness.endpoint import Endpoint
-from harness.summarizers.endpoint import WINDOW
 
 DEFAULT_URL = "https://api.openai.com/v1"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -32,7 +31,8 @@ class Model:
     """A model, and how it is asked."""
 
     endpoint: Endpoint
-    window: int
+    window: int | None
+    """Tokens that it takes, where the config says so."""
 
 
 def model_named(name: str, base_url: str | None) -> Model:
@@ -65,7 +65,8 @@ def model_named(name: str, base_url: str | None) -> Model:
         max_retries=int(settings.get("retries", 2)),
         http_client=http,
     )
-    return Model(Endpoint(client, name), int(settings.get("window", WINDOW)))
+    window = settings.get("window")
+    return Model(Endpoint(client, name), int(window) if window is not None else None)
 
 
 def _host(url: str) -> str:

@@ -21,6 +21,8 @@ class DecidedData(BaseModel):
     kind: str
     times: int
     items: int
+    not_shown: int = 0
+    """Of these, what a summary covers and its summarizer was not shown: it is lost."""
     before: int
     """Tokens."""
     after: int

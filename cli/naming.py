@@ -15,6 +15,7 @@ from projections.references import Reference, find_session, place_in, resolve
 from projections.session_names import shortest
 from projections.sessions import session_states
 
+_PLACE = re.compile(r"[ck]?\d{1,15}(\.\d{1,9})?\^?")
 _SPAN = re.compile(r"(\d{1,15})?(-)?(\d{1,15})?")
 
 
@@ -33,6 +34,14 @@ def session_key(live: Live, text: str) -> StreamKey:
     """The session that a text names. Raises StreamNotFound, Ambiguous."""
     with _listing(live):
         return find_session(live, text)
+
+
+def whole_session(text: str) -> str:
+    """A session's name without a place in it. Raises InputRefused where one was given."""
+    name, at, place = text.rpartition("@")
+    if at and _PLACE.fullmatch(place):
+        raise InputRefused(f"whole sessions are compared: {name}, without @{place}")
+    return text
 
 
 @contextlib.contextmanager

@@ -40,6 +40,11 @@ def render_compare(data: CompareData, style: Style, names: Mapping[str, str]) ->
     yield style.paint(style.line(f"{front} · {sessions}", style.width), "bold")
     standing = _standing(data, style)
     yield from _table(data, style, standing)
+    yield from _cut_names(data, style, standing)
+    if gone := [title for title in _columns(data) if title not in standing]:
+        yield from _said(
+            f"no room for: {', '.join(gone)} (--width, --csv and --json have it)", style
+        )
     for line in price_lines(data, style, standing):
         yield from _said(line, style)
     yield ""
@@ -59,7 +64,7 @@ def _said(text: str, style: Style) -> Iterator[str]:
 
 def _table(data: CompareData, style: Style, standing: Mapping[str, int]) -> Iterator[str]:
     columns = _columns(data)
-    room = max(4, min(max(_wanted(data), len("strategy")), _room(style, standing)))
+    room = _name_room(data, style, standing)
     heads = (pad_left(title, width) for title, width in standing.items())
     head = [pad("strategy", room), *heads]
     yield style.paint(style.translated("  ".join(head).rstrip()), "dim")
@@ -68,6 +73,18 @@ def _table(data: CompareData, style: Style, standing: Mapping[str, int]) -> Iter
         name = style.line(row.strategy, room)
         name += " " * max(0, room - display_width(name))
         yield "  ".join([style.paint(name, "bold"), *cells]).rstrip()
+
+
+def _name_room(data: CompareData, style: Style, standing: Mapping[str, int]) -> int:
+    return max(4, min(max(_wanted(data), len("strategy")), _room(style, standing)))
+
+
+def _cut_names(data: CompareData, style: Style, standing: Mapping[str, int]) -> Iterator[str]:
+    """The rows whose name had no room, in full."""
+    room = _name_room(data, style, standing)
+    for number, row in enumerate(data.strategies, 1):
+        if display_width(style.line(row.strategy, 10_000)) > room:
+            yield from _said(f"row {number}: {row.strategy}", style)
 
 
 def _standing(data: CompareData, style: Style) -> dict[str, int]:
@@ -240,9 +257,13 @@ def _winners(data: CompareData) -> str:
     said = [
         f"{one.by}: {one.strategy}, {one.why}" for one in data.winners if one.strategy is not None
     ]
-    nobody = dict.fromkeys(one.why for one in data.winners if one.strategy is None)
+    nobody: dict[str, list[str]] = {}
+    for one in data.winners:
+        if one.strategy is None:
+            nobody.setdefault(one.why, []).append(one.by)
     if nobody:
-        said.append(f"no winner is named where {'; '.join(nobody)}")
+        why = "; ".join(f"{why} (by {', '.join(by)})" for why, by in nobody.items())
+        said.append(f"no winner is named where {why}")
     return "; ".join(said)
 
 
@@ -263,7 +284,7 @@ def csv_text(data: CompareData) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     heads = [f"{name}{end}" for name in _SHARES for end in ("", "_low", "_high", "_of")]
-    totals = [f"cost_{number}" for number in range(1, len(data.prices) + 1)]
+    totals = [f"cost {safe_text(table.name, newlines=False)}" for table in data.prices]
     writer.writerow(["strategy", *heads, *_COUNTS, *totals])
     for row in data.strategies:
         writer.writerow(_csv_row(row))

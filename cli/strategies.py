@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -70,6 +71,10 @@ def configured(of: Config) -> dict[str, str]:
     return dict(found)
 
 
+_FILES: set[str] = set()
+"""Of strategies that were loaded."""
+
+
 # -- a file ---------------------------------------------------------------------------------------
 
 
@@ -82,6 +87,7 @@ def _loaded(path: str, name: str) -> object:
         raise InputRefused(f"{path}: {error.strerror}") from None
     module = ModuleType(f"ctxlog_user_{sha256(str(file).encode()).hexdigest()[:12]}")
     module.__file__ = str(file)
+    _FILES.add(str(file))
     sys.modules[module.__name__] = module  # dataclasses and pydantic look there
     with own_code(f"{path} cannot be run"):
         exec(compile(source, str(file), "exec"), module.__dict__)
@@ -98,7 +104,17 @@ def own_code(what: str) -> Iterator[None]:
     except CtxlogError:
         raise
     except Exception as error:
-        raise InputRefused(f"{what}: {type(error).__name__}: {error}") from error
+        raise InputRefused(f"{what}{_where(error)}: {type(error).__name__}: {error}") from error
+
+
+def _where(error: Exception) -> str:
+    """The line of the user's own file at which it went wrong."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).suffix == ".py" and frame.filename in _FILES
+    ]
+    return f" (line {lines[-1]})" if lines else ""
 
 
 def is_own(strategies: Sequence[Strategy]) -> bool:

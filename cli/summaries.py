@@ -15,7 +15,7 @@ from eventlog.events import Usage
 from eventlog.outputs import Outputs
 from harness.errors import Unreachable
 from harness.summarizers import ExtractiveSummarizer, KeptSummarizer, Summarizer
-from harness.summarizers.endpoint import EndpointSummarizer
+from harness.summarizers.endpoint import WINDOW, EndpointSummarizer
 from harness.summarizers.kept import InMemory
 from projections import Live, tokens
 from projections.applying import Asked
@@ -73,7 +73,10 @@ class Summaries:
         elif self.name != NONE:
             found = model_named(self.name, self.base_url)
             asking = _Asking(
-                EndpointSummarizer(found.endpoint, window=found.window, counting=counting), self
+                EndpointSummarizer(
+                    found.endpoint, window=found.window or WINDOW, counting=counting
+                ),
+                self,
             )
             self._writer = asking
 

@@ -57,6 +57,7 @@ class Made:
                 kind=kind,
                 times=len(of),
                 items=sum(len(change.items) for change in of),
+                not_shown=sum(len(change.unseen) for change in of),
                 before=sum(change.before for change in of),
                 after=sum(change.after for change in of),
             )
@@ -123,7 +124,11 @@ def replay_under(
 
 def _told(data: WhatIfData) -> str:
     """What the strategy did, in one line."""
-    did = [f"{one.kind} {plural(one.items, 'item')}" for one in data.decided]
+    did = [
+        f"{one.kind} {plural(one.items, 'item')}"
+        + (f" ({one.not_shown} of them not shown to the summarizer)" if one.not_shown else "")
+        for one in data.decided
+    ]
     size = f"{short_tokens(data.tokens)} tokens, really {short_tokens(data.recorded_tokens)}"
     return f"{data.strategy}: {', '.join(did) or 'nothing decided'}; {size}"
 

@@ -93,7 +93,10 @@ class Endpoint:
         except APIConnectionError as error:
             why = f"no connection ({error.__cause__ or error}); is the server running?"
             raise self._fault(Unreachable, why) from None
-        except (OpenAIError, ValueError) as error:
+        except ValueError:
+            why = "what it answered is no JSON; is this the address of an API (…/v1)?"
+            raise self._fault(Unreachable, why) from None
+        except OpenAIError as error:
             raise self._fault(Unreachable, error) from None
         choices = getattr(answer, "choices", None)
         if not isinstance(choices, list):

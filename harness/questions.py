@@ -6,6 +6,7 @@ the model knows from the context, and not what it could look up.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
 from harness.endpoint import Endpoint, Reply
 from harness.errors import RequestRejected
+from projections.tokens import counter
 
 KIND = "answer"
 NOT_TAKEN = "not taken: "
@@ -42,11 +44,14 @@ class Questions:
         outputs: Outputs,
         stream: StreamKey,
         waiting: Callable[[str], None] = lambda text: None,
+        window: int | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._outputs = outputs
         self._stream = stream
         self._waiting = waiting
+        self._window = window
+        """Tokens that the model takes, counted with the default counter; None: it says itself."""
         self.asked: list[Answer] = []
         """What had to be asked: it was not kept yet."""
         self.unkept = 0
@@ -67,6 +72,12 @@ class Questions:
         known = self._outputs.find(KIND, determined)
         if known is not None:
             return _answer(known)
+        if self._window is not None:
+            size = counter().count(json.dumps(whole, ensure_ascii=False)) + MOST
+            if size > self._window:
+                return Answer(
+                    "", f"{NOT_TAKEN}about {size:,} tokens, the window is {self._window:,}"
+                )
         self._waiting(f"asking {self.endpoint.model} about {about or 'a context'}")
         try:
             reply = self.endpoint.ask(whole, MOST)

@@ -149,11 +149,20 @@ def _warnings(
         failures = sum(m.compactions.failures for m in of)
         if failures:
             what = "a summary" if failures == 1 else f"{failures} summaries"
-            found.append(f"{name} needs {what} that could not be had")
+            faults = dict.fromkeys(fault for m in of for fault in m.compactions.faults)
+            why = f" ({', '.join(faults)})" if faults else ""
+            found.append(f"{name} needs {what} that could not be had{why}: its next step was taken")
         over = sum(m.compactions.over_budget for m in of)
         if over:
             often = "once" if over == 1 else f"{over} times"
             found.append(f"{name} could not keep within its budget {often}")
+    idle = [
+        name
+        for name, of in zip(names[1:], measured[1:], strict=True)
+        if name != "none" and not any(m.compactions.passes for m in of)
+    ]
+    if idle:
+        found.append(f"never had anything to do here: {', '.join(idle)}")
     costs = "costs count what answers cost as recorded, which some agents write too low"
     if any(m.compactions.summaries for of in measured for m in of):
         costs += ", and summaries whole"

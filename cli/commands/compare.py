@@ -23,13 +23,14 @@ _PATIENCE = 2.0
 def command(
     ctx: typer.Context,
     sessions: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="S...",
             help="Sessions: key, id, its first 4 characters, title, or last.",
             autocompletion=complete_session,
         ),
-    ],
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every session that has a call.")] = False,
     strategy: Annotated[
         list[str] | None,
         typer.Option("--strategy", "-s", metavar="SPEC", help="One more strategy; repeatable."),
@@ -69,14 +70,17 @@ def command(
     import time
 
     from cli.comparing import compared, specs_of
-    from cli.naming import session_key, short_names
+    from cli.naming import session_key, short_names, whole_session
     from cli.prices import asked_prices
     from cli.render_compare import csv_text, price_lines, render_compare
     from cli.summaries import Summaries
+    from eventlog import StreamKey
     from eventlog.errors import InputRefused
     from projections.sessions import session_states
 
     out = output(ctx)
+    if bool(sessions) == every:
+        raise InputRefused("name the sessions to compare strategies on, or say --all")
     if as_csv and out.as_json:
         raise InputRefused("either --csv or --json")
     started = told = time.monotonic()
@@ -91,8 +95,11 @@ def command(
     specs = specs_of(strategy or (), preset or ())
     tables = asked_prices(prices or ())
     with opened(settings_of(ctx)) as live:
-        keys = [session_key(live, name) for name in sessions]
-        names = short_names(state.key for state in session_states(live))
+        states = session_states(live)
+        keys = [session_key(live, whole_session(name)) for name in sessions or ()]
+        if every:
+            keys = [StreamKey.parse(state.key) for state in states if state.calls]
+        names = short_names(state.key for state in states)
         summaries = Summaries(live, summarizer, base_url, out.note)
         data = compared(
             live, keys, specs, summaries, prices=tables, window=window, progress=progress

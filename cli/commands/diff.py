@@ -106,7 +106,7 @@ def command(
         asked = model or (summarizer if summaries.by_model else "")
         if ask is not None and not asked.strip():
             raise InputRefused("--ask needs a model: name it with --model")
-        endpoint = model_named(asked, base_url).endpoint if ask is not None else None
+        named = model_named(asked, base_url) if ask is not None else None
         if strategies:
             where = place(live, reference, at)
             one, two = sides_under(live, where, left, right, summaries)
@@ -115,8 +115,9 @@ def command(
         else:
             one, two = (as_it_was(live, each) for each in two_places(live, reference, other))
             data = compared(live, one, two, words=word)
-        if ask is not None and endpoint is not None:
-            questions = Questions(endpoint, Outputs(live.log), one.place.stream, out.note)
+        if ask is not None and named is not None:
+            outputs, stream = Outputs(live.log), one.place.stream
+            questions = Questions(named.endpoint, outputs, stream, out.note, named.window)
             data.asked = asking.ask(live, one, two, ask, questions)
             told.append(asking.told(questions))
     out.show(

@@ -35,6 +35,8 @@ class Compactions(Result):
     """Decisions that would have saved nothing, and were declined."""
     failures: int
     """Summaries that could not be had."""
+    faults: tuple[str, ...]
+    """Why: ``empty``, ``inflated`` …, each once."""
     over_budget: int
     """Moments at which what cannot be reduced was over the budget."""
     shown: int
@@ -62,6 +64,7 @@ def compactions(run: WhatIf, ground: Ground) -> Compactions:
         left_share=ratio(after, before),
         no_ops=sum(change.kind == "declined" for change in run.changes),
         failures=run.needs_summary,
+        faults=tuple(dict.fromkeys(str(a.written.fault) for a in run.asked if a.written.fault)),
         over_budget=sum(change.kind == "over_budget" for change in run.changes),
         **_summarized(run, summaries, ground),
     )

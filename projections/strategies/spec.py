@@ -41,6 +41,8 @@ def _parse(
     found: list[Strategy] = []
     for part in text.split("|"):
         name, _, rest = (piece.strip() for piece in part.partition(":"))
+        if not name:
+            raise InputRefused("a strategy is missing: a spec is a name, and | stands between two")
         if name.endswith(".py"):
             found.append(_loaded(name, rest, load))
         elif name in STRATEGIES:
@@ -96,8 +98,9 @@ def _said(name: str, cls: type[Strategy], error: ValidationError) -> str:
     key = ".".join(str(part) for part in first["loc"][:1])
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        known = ", ".join(cls.Parameters.model_fields) or "none"
-        return f"{name} has no parameter {_shown(key)!r}; it has {known}"
+        known = ", ".join(cls.Parameters.model_fields)
+        has = f"it has {known}" if known else "it takes none at all"
+        return f"{name} has no parameter {_shown(key)!r}; {has}"
     if not key:
         return f"{name}: {message}"
     return f"{name}: {key}={_shown(str(first.get('input')))}: {message[:1].lower()}{message[1:]}"

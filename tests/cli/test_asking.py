@@ -141,7 +141,18 @@ class TestWhatCannotBeAsked:
             assert len(server.requests) == 3 + 1
         assert (found["left"]["text"], found["left"]["words"]) == (LOST, None)
         assert "maximum context length is 10" in found["everything"]["fault"]
-        assert "nothing says how far two answers to it differ" in result.stdout
+        assert "nothing says how far two such answers differ" in result.stdout
+
+    def test_a_window_of_the_config_is_kept_to(
+        self, db: Path, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / ".ctxlog").mkdir()
+        (tmp_path / ".ctxlog" / "config.toml").write_text("[model]\nwindow = 8000")
+        monkeypatch.chdir(tmp_path)
+        found = asked(ask(db, server, *TWO, "--json"))
+        assert len(server.requests) == 2
+        assert found["left"]["text"] == LOST
+        assert "the window is 8,000" in found["everything"]["fault"]
 
     def test_neither_side_fits(self, db: Path) -> None:
         with self.too_long(10) as server:

@@ -187,8 +187,8 @@ class TestUnknown:
         options = ("--prices", "gpt-test", "--prices", "in=1,out=2")
         result = run("compare", NAME, "-s", "none", *options, "--csv", "--db", db)
         rows = list(csv.DictReader(io.StringIO(result.stdout)))
-        assert [row["cost_1"] for row in rows] == ["incomplete", "incomplete"]
-        assert all(float(row["cost_2"]) > 0 for row in rows)
+        assert [row["cost gpt-test"] for row in rows] == ["incomplete", "incomplete"]
+        assert all(float(row["cost in=1,out=2"]) > 0 for row in rows)
         assert "cost 2: in 1, cached 1, write 1, out 2 per million tokens" in result.stderr
         assert "! genai-prices" in result.stderr
 

@@ -362,9 +362,9 @@ class TestNamedStrategies:
     @pytest.mark.parametrize(
         ("code", "spec", "said"),
         [
-            ("def f(w, m): return 1 / 0", "my.py:f", "my.py:f failed: ZeroDivisionError"),
+            ("def f(w, m): return 1 / 0", "my.py:f", "my.py:f failed (line 1): ZeroDivisionError"),
             ("def f(w, m): return 1 /", "my.py:f", "my.py cannot be run: SyntaxError"),
-            ("raise SystemError('no')", "my.py:f", "cannot be run: SystemError: no"),
+            ("raise SystemError('no')", "my.py:f", "cannot be run (line 1): SystemError: no"),
             ("f = 1", "my.py:f", "neither a Strategy nor a function"),
             ("", "my.py:f", "my.py has no 'f'"),
             ("", "my.py", "name the strategy in it"),
@@ -401,7 +401,7 @@ class TestWrongInput:
             (["diff", NAME, "--left", "none", "--at", "1"], 3, "no message"),
             (["diff", NAME, "--left", "truncat"], 2, "did you mean 'truncate'?"),
             (["replay", NAME, "--strategy", "clear:keep=x"], 2, "clear: keep=x"),
-            (["replay", NAME, "--strategy", ""], 2, "no strategy ''"),
+            (["replay", NAME, "--strategy", ""], 2, "a strategy is missing"),
             (["compare", "nobody"], 3, "no session 'nobody'"),
             (["compare", NAME, "-s", "truncate:turns=-1"], 2, "turns=-1"),
             (["compare", NAME, "--preset", "claude"], 2, "there are all, "),
@@ -459,3 +459,61 @@ class TestWords:
     def test_very_long_texts_are_not_compared_word_by_word(self) -> None:
         found = word_diff("a b " * 3_000, "c d " * 3_000)
         assert found.startswith("[-a b ")
+
+
+class TestManySessions:
+    """Without it twenty names are typed before a winner can be named."""
+
+    def test_all_are_those_with_a_call(self, db: Path) -> None:
+        found = data("compare", "--all", "-s", "none", "--db", db)
+        with_calls = [
+            row["key"] for row in data("sessions", "--json", "--db", db)["sessions"] if row["calls"]
+        ]
+        assert sorted(found["sessions"]) == sorted(with_calls)
+        assert found["sessions"]
+
+    @pytest.mark.parametrize("args", [(), ("last", "--all")])
+    def test_it_is_either_all_or_some(self, db: Path, args: tuple[str, ...]) -> None:
+        result = run("compare", *args, "--db", db)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "name the sessions to compare strategies on, or say --all" in result.stderr
+
+    @pytest.mark.parametrize("place", ["@k1", "@c4", "@12", "@16.0", "@k1^"])
+    def test_a_place_is_refused_with_what_to_type(self, db: Path, place: str) -> None:
+        result = run("compare", f"{NAME}{place}", "--db", db)
+        assert result.exit_code == 2
+        assert f"whole sessions are compared: {NAME}, without {place}" in result.stderr
+
+
+class TestNarrowTables:
+    """Without it two strategies look alike, and a column that was asked for is not there."""
+
+    SPECS = ("cut:limit=4000 | clear:keep=3", "cut:limit=4000 | clear:keep=5")
+
+    def test_names_that_were_cut_stand_below(self, demo: Path) -> None:
+        specs = [word for spec in self.SPECS for word in ("-s", spec)]
+        shown = run("compare", "last", *specs, "--width", "80", "--db", demo).stdout
+        assert "row 2: cut:limit=4000 | clear:keep=3" in shown
+        assert "row 3: cut:limit=4000 | clear:keep=5" in shown
+        wide = run("compare", "last", *specs, "--width", "160", "--db", demo).stdout
+        assert "row 2" not in wide
+
+    def test_columns_that_had_no_room_are_named(self, demo: Path) -> None:
+        shown = run("compare", "last", "-s", "clear", "--width", "60", "--db", demo).stdout
+        [line] = [line for line in shown.splitlines() if line.startswith("no room for: ")]
+        assert "breaks/call" in line
+        wide = run("compare", "last", "-s", "clear", "--width", "160", "--db", demo).stdout
+        assert "no room for" not in wide
+
+    def test_what_never_acted_is_told(self, demo: Path) -> None:
+        found = data("compare", "last", "-s", "clear", "--preset", "codex", "--db", demo)
+        assert "never had anything to do here: codex" in found["warnings"]
+
+
+def test_words_are_shown_of_what_a_strategy_cut(demo: Path) -> None:
+    sides = ("--left", "none", "--right", "cut:limit=400")
+    plain = run("diff", "last", *sides, "--db", demo).stdout
+    shown = run("diff", "last", *sides, "--word", "--db", demo).stdout
+    assert "{+" not in plain
+    assert "{+" in shown
+    assert "[-" in shown
