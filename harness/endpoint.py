@@ -10,12 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from eventlog.errors import CtxlogError
 from eventlog.events import Usage
-from eventlog.jsonvalue import Json
+from eventlog.jsonvalue import Json, dumps
 from harness.errors import RequestRejected, Unreachable, UpstreamFault
 
 if TYPE_CHECKING:
     from openai import OpenAI
+
+
+MOST_TOKENS = 10**12
+"""Over this a count of tokens is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +103,22 @@ class Endpoint:
             raise self._fault(Unreachable, why) from None
         except OpenAIError as error:
             raise self._fault(Unreachable, error) from None
+        # Nothing of it has been validated: a server may answer with anything that is JSON.
         choices = getattr(answer, "choices", None)
         if not isinstance(choices, list):
             raise self._fault(Unreachable, "what it answered is no chat completion")
-        if not choices or choices[0].message is None:
-            return Reply("", usage=usage_of(answer.usage))
-        message = choices[0].message
-        calls = (getattr(call, "function", None) for call in message.tool_calls or ())
+        usage = usage_of(getattr(answer, "usage", None))
+        message = getattr(choices[0], "message", None) if choices else None
+        if message is None:
+            return Reply("", usage=usage)
+        calls = getattr(message, "tool_calls", None)
+        named = (getattr(call, "function", None) for call in calls or ()) if _is_list(calls) else ()
         return Reply(
-            text=message.content or "",
-            calls=tuple(str(getattr(call, "name", "")) for call in calls),
-            refusal=getattr(message, "refusal", None) or "",
-            finish_reason=choices[0].finish_reason or "",
-            usage=usage_of(answer.usage),
+            text=_text(getattr(message, "content", None)),
+            calls=tuple(str(getattr(call, "name", "")) for call in named),
+            refusal=_text(getattr(message, "refusal", None)),
+            finish_reason=_text(getattr(choices[0], "finish_reason", None)),
+            usage=usage,
         )
 
     def _fault(self, kind: type[UpstreamFault], error: object) -> UpstreamFault:
@@ -131,18 +139,44 @@ def _said(error: object) -> str:
 
 
 def usage_of(given: Any) -> Usage | None:
-    """The usage of one answer; what was read from a cache is a part of OpenAI's prompt tokens."""
-    if given is None:
+    """The usage of one answer; what was read from a cache is a part of OpenAI's prompt tokens.
+
+    What is no number of tokens counts as none.
+    """
+    if not hasattr(given, "model_dump"):
         return None
-    cached = getattr(getattr(given, "prompt_tokens_details", None), "cached_tokens", None) or 0
-    details = getattr(given, "completion_tokens_details", None)
+    cached = _tokens(getattr(given, "prompt_tokens_details", None), "cached_tokens")
+    try:
+        own: Json | None = Json(given.model_dump(exclude_none=True, warnings=False))
+        dumps(own.value if own is not None else None)
+    except CtxlogError:  # NaN, say, which no JSON can hold
+        own = None
     return Usage(
-        input=max(0, (given.prompt_tokens or 0) - cached),
+        input=max(0, _tokens(given, "prompt_tokens") - cached),
         cached=cached,
-        output=given.completion_tokens or 0,
-        reasoning=getattr(details, "reasoning_tokens", None) or 0,
-        provider=Json(given.model_dump(exclude_none=True)),
+        output=_tokens(given, "completion_tokens"),
+        reasoning=_tokens(getattr(given, "completion_tokens_details", None), "reasoning_tokens"),
+        provider=own,
     )
+
+
+def _tokens(given: Any, name: str) -> int:
+    value: Any = given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if number and 0 <= value <= MOST_TOKENS else 0
+
+
+def _text(given: Any) -> str:
+    """A text, also where it comes in parts."""
+    if isinstance(given, str):
+        return given
+    parts = given if _is_list(given) else ()
+    found = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
+    return "".join(text for text in found if isinstance(text, str))
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, list | tuple)
 
 
 def together(usages: Sequence[Usage | None]) -> Usage | None:

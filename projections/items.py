@@ -53,6 +53,10 @@ class Item:
     _decision: Any = field(default=None, init=False, repr=False, compare=False)
     _diff: Any = field(default=None, init=False, repr=False, compare=False)
 
+    def __deepcopy__(self, memo: object) -> Item:
+        """Itself: it never changes."""
+        return self
+
     def once(self, name: Fact, work: Callable[[Item], T]) -> T:
         """What ``work`` says of this item, asked once: many strategies look at the same items."""
         found: T | None = getattr(self, name)

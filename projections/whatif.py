@@ -11,6 +11,7 @@ call. A call's prefix is known from the first place that changed since the call 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -66,6 +67,17 @@ Observer = Callable[[WhatIf, Window, Mapping[Origin, None]], None]
 call before (came in, changed or left; it may be as it was)."""
 
 
+@dataclass(slots=True)
+class _State:
+    """What a rewind brings back."""
+
+    window: Window
+    fates: dict[Origin, Change | None] = field(default_factory=dict)
+    brought: dict[Origin, int] = field(default_factory=dict)
+    made: int = 0
+    raised: dict[int, float] = field(default_factory=dict)
+
+
 class Runner:
     """Steps a strategy through a recording."""
 
@@ -88,6 +100,8 @@ class Runner:
         self.applier = Applier(self.window, counting, summarize)
         self.result = WhatIf(" | ".join(strategy.spec for strategy in strategies))
         self.result.changes, self.result.asked = self.applier.changes, self.applier.asked
+        self._states: dict[int, _State] = {}
+        """By position, where a rewind goes to."""
         self._raised: dict[int, float] = {}
         """By the place of a strategy: the tokens up to which it is not asked again."""
         self._by_moment: dict[MomentKind, list[tuple[int, Strategy]]] = {
@@ -97,9 +111,13 @@ class Runner:
 
     def run(self, until: int | None = None) -> WhatIf:
         """All steps, or those before a position."""
-        for step in self.recording.steps:
+        steps = self.recording.steps
+        goals = sorted({step.to for step in steps if step.kind == "rewind"}, reverse=True)
+        for step in steps:
             if until is not None and step.position >= until:
                 break
+            while goals and goals[-1] < step.position:
+                self._remember(goals.pop())
             self._step(step)
         self.result.needs_summary = self.applier.needs_summary
         return self.result
@@ -141,18 +159,26 @@ class Runner:
 
     def _rewind(self, step: Step) -> None:
         """The context is again as the strategy had made it at an earlier position."""
-        again = Runner(
-            self.recording, self.strategies, self.counting, self.summarize, embed=self.embed
-        )
-        again.run(step.to + 1)
-        again.window.follows(self.window)
+        state = self._copied(self._states.get(step.to) or _State(Window(self.counting, self.embed)))
+        state.window.follows(self.window)
         gone = set(self.window.entries) | set(self.applier.fates)
-        fates = dict.fromkeys(gone - again.window.entries.keys())
-        self.applier.fates = {**fates, **again.applier.fates}
-        self.applier.brought.update(again.applier.brought)
-        self.applier.made = max(self.applier.made, again.applier.made)
-        self.window = self.applier.window = again.window
-        self._raised = again._raised
+        fates = dict.fromkeys(gone - state.window.entries.keys())
+        self.applier.fates = {**fates, **state.fates}
+        self.applier.brought.update(state.brought)
+        self.applier.made = max(self.applier.made, state.made)
+        self.window = self.applier.window = state.window
+        self._raised = state.raised
+
+    def _remember(self, position: int) -> None:
+        """Keep the state there: a rewind comes back to it."""
+        applier = self.applier
+        now = _State(self.window, applier.fates, applier.brought, applier.made, self._raised)
+        self._states[position] = self._copied(now)
+
+    def _copied(self, state: _State) -> _State:
+        """A copy that shares what never changes."""
+        shared = (self.counting, self.embed, self.window.embed)
+        return copy.deepcopy(state, {id(each): each for each in shared})
 
     # -- decisions ------------------------------------------------------------------------------
 

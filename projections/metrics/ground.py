@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections import Counter as Counting
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from projections.anchors import Anchor, item_anchors
 from projections.items import Item
@@ -174,13 +175,18 @@ class _Walk:
         self.written_at: dict[str, int] = {}
         self.tools: dict[int, int] = {}
         self.known: dict[bool, set[str]] = {True: set(), False: set()}
+        self.newest: Origin | None = None
+        self.came_behind: dict[Origin, Origin | None] = {}
+        """What was the newest when an item came: what stands is a way back through it."""
+        self.turns: list[tuple[int, Origin | None]] = []
+        """(position, the newest item behind it)"""
         self.human: Origin | None = None
         self.todo: Origin | None = None
 
     def run(self) -> None:
         steps = self.ground.recording.steps
         self._answer_results(steps)
-        for number, step in enumerate(steps):
+        for step in steps:
             if step.kind == "item":
                 self._item(step)
             elif step.kind == "call":
@@ -189,7 +195,7 @@ class _Walk:
                 made = self.ground.rendition(step.origin, step.item, step.tokens)
                 self._revised(step.origin, made.mentions)
             elif step.kind == "rewind":
-                self._rewind(steps[:number], step)
+                self._rewind(step)
             elif step.kind == "pin":
                 self.ground.pinned[step.origin] = None
             elif step.kind == "unpin":
@@ -222,6 +228,8 @@ class _Walk:
                 self.head |= self.ground.original(origin).mentions
         if item.is_human:
             self.human = origin
+        self.came_behind[origin], self.newest = self.newest, origin
+        self.turns.append((step.position, origin))
         self.mentions[origin] = self.ground.original(origin).mentions
         self.arrived[origin] = self.standing[origin] = len(self.ground.calls)
         self._mention(origin)
@@ -315,8 +323,14 @@ class _Walk:
         if len(ground.calls) == len(ground.recording.answers):
             ground.standing = set(self.standing)
 
-    def _rewind(self, steps: Sequence[Step], step: Step) -> None:
-        kept = set(_standing(steps, step.to))
+    def _rewind(self, step: Step) -> None:
+        before = bisect_right(self.turns, step.to, key=lambda turn: turn[0])
+        self.newest = self.turns[before - 1][1] if before else None
+        self.turns.append((step.position, self.newest))
+        kept, at = set(), self.newest
+        while at is not None:
+            kept.add(at)
+            at = self.came_behind[at]
         self.standing = {o: at for o, at in self.arrived.items() if o in kept}
         self.last = {}
         for origin in self.standing:
@@ -329,16 +343,3 @@ class _Walk:
     def _is_human(self, origin: Origin) -> bool:
         item = self.ground.items[origin].item
         return item is not None and item.is_human
-
-
-def _standing(steps: Sequence[Step], to: int) -> Iterator[Origin]:
-    """The items in force at a position, rewinds before it included."""
-    found: dict[Origin, None] = {}
-    for number, step in enumerate(steps):
-        if step.position > to:
-            break
-        if step.kind == "item":
-            found[step.origin] = None
-        elif step.kind == "rewind":
-            found = dict.fromkeys(_standing(steps[:number], step.to))
-    yield from found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -98,6 +99,57 @@ class TestSettings:
         with serving(lambda r: (400, refusal)) as server, pytest.raises(RequestRejected):
             asked(server)
         assert len(server.requests) == 1
+
+
+class TestWhateverItAnswers:
+    """Without it a broken server is a traceback in the middle of a comparison."""
+
+    @pytest.mark.parametrize(
+        "usage",
+        [
+            {"prompt_tokens": "many", "completion_tokens": None},
+            {"prompt_tokens": -5, "completion_tokens": 1e300},
+            {"prompt_tokens": True, "completion_tokens": [1]},
+            {"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": "x"}},
+            {"prompt_tokens": 5, "prompt_tokens_details": 7, "completion_tokens_details": "y"},
+            {"prompt_tokens": float("nan"), "completion_tokens": float("inf")},
+            [],
+            "free",
+            7,
+        ],
+    )
+    def test_a_usage_that_is_none_counts_nothing(self, usage: Any) -> None:
+        with serving(lambda r: {**completion("fine"), "usage": usage}) as server:
+            reply = asked(server)
+        assert reply.text == "fine"
+        found = together([reply.usage])
+        if found is not None:
+            assert min(found.input, found.cached, found.output, found.reasoning) >= 0
+            json.loads(found.model_dump_json())
+
+    @pytest.mark.parametrize(
+        ("message", "text"),
+        [
+            ({"content": [{"type": "text", "text": "in "}, {"text": "parts"}]}, "in parts"),
+            ({"content": ["in ", "parts", 7, None]}, "in parts"),
+            ({"content": 7}, ""),
+            ({"content": {"text": "x"}}, ""),
+            ({"content": "x", "tool_calls": 7}, "x"),
+            ({"content": "x", "tool_calls": [None, 7, {"function": None}]}, "x"),
+            ({"content": "x", "refusal": 7}, "x"),
+        ],
+    )
+    def test_a_message_of_any_shape_is_read_as_far_as_it_goes(
+        self, message: dict[str, Any], text: str
+    ) -> None:
+        choice = {"index": 0, "finish_reason": 7, "message": {"role": "assistant", **message}}
+        with serving(lambda r: {**completion(), "choices": [choice]}) as server:
+            assert asked(server).text == text
+
+    @pytest.mark.parametrize("choices", [[None], [7], [{}], [{"message": None}], [[]], ["x"]])
+    def test_a_choice_that_is_none_is_an_empty_answer(self, choices: list[Any]) -> None:
+        with serving(lambda r: {**completion(), "choices": choices}) as server:
+            assert asked(server).text == ""
 
 
 class TestFaults:

@@ -261,3 +261,18 @@ class TestSameBytes:
     def test_the_result_is_json_and_back(self) -> None:
         found = compared(2)
         assert Comparison.model_validate_json(found.model_dump_json()) == found
+
+
+def test_a_session_that_was_often_rewound_is_compared_in_time() -> None:
+    """Each rewind once made the one before it again: twenty of them took minutes."""
+    made = Session()
+    made.human("start")
+    for number in range(40):
+        at = made.human(f"try {number} " + "x" * 200)
+        made.call(text="wrong")
+        made.add(events.SessionRewound(to=at - 1))
+        made.human(f"ask {number}")
+        made.call(text="right")
+    found = compare([made.recording()], ["none", "truncate:turns=2"], COUNTING)
+    assert found.rows[0].calls == found.rows[1].calls == 80
+    assert found.rows[1].sessions[0].digest == found.rows[0].sessions[0].digest

@@ -110,7 +110,7 @@ class TestStrategies:
         items = [system(), human(2, "word " * 60), *work(3), human(5), *work(6), human(8)]
         assert rules(check(turning, recordings={"made": recording_of(items)})) == {"I9"}
 
-    def test_a_strategy_that_compacts_otherwise_when_time_is_turned_back_is_found(self) -> None:
+    def test_a_strategy_that_remembers_outside_of_the_window_is_found(self) -> None:
         class Once(Strategy):
             name = "once"
             moment = "model_call"
@@ -124,7 +124,7 @@ class TestStrategies:
                 items = tuple(e.origin for e in window.oldest())
                 return [Compact(items[:6], (Said("user", "all well"),), "once")]
 
-        assert "I19" in rules(check(Once(), recordings={"back": gone_back(12)}))
+        assert {"I1", "I2"} <= rules(check(Once(), recordings={"back": gone_back(12)}))
 
     def test_a_promise_that_is_not_kept_is_found(self) -> None:
         class Promises(Strategy):
