@@ -95,19 +95,30 @@ def _lines(answer: AnswerData, style: Style, room: int) -> Iterator[str]:
 
 def _wrapped(line: str, room: int) -> Iterator[str]:
     """A line in pieces of at most so many columns, broken at blanks where there are any."""
-    piece = ""
+    piece, width = "", 0
     for word in line.split(" "):
-        while display_width(word) > room:
-            if piece:
-                yield piece
-                piece = ""
-            cut = next(n for n in range(len(word), 0, -1) if display_width(word[:n]) <= room)
-            yield word[:cut]
-            word = word[cut:]
-        longer = f"{piece} {word}" if piece else word
-        if display_width(longer) > room:
-            yield piece
-            piece = word
-        else:
-            piece = longer
+        for part in _parts(word, room):
+            columns = display_width(part)
+            joins = piece and width + 1 + columns <= room
+            if joins:
+                piece, width = f"{piece} {part}", width + 1 + columns
+            else:
+                if piece:
+                    yield piece
+                piece, width = part, columns
     yield piece
+
+
+def _parts(word: str, room: int) -> Iterator[str]:
+    """A word that is wider than the room in parts; any other as it is."""
+    if len(word) <= room // 2 or display_width(word) <= room:
+        yield word
+        return
+    start, width = 0, 0
+    for at, char in enumerate(word):
+        columns = display_width(char)
+        if width + columns > room:
+            yield word[start:at]
+            start, width = at, 0
+        width += columns
+    yield word[start:]

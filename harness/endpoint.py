@@ -6,6 +6,8 @@ for questions outside of a conversation, whose answers belong to whoever asks.
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,11 @@ from harness.errors import RequestRejected, Unreachable, UpstreamFault
 if TYPE_CHECKING:
     from openai import OpenAI
 
+
+_REJECTED = (400, 409, 413, 422)
+
+MOST_BYTES = 16 << 20
+"""Of an answer: a thousand tokens are some thousand bytes."""
 
 MOST_TOKENS = 10**12
 """Over this a count of tokens is none."""
@@ -83,50 +90,68 @@ class Endpoint:
         return False
 
     def _answer(self, messages: Any, settings: Mapping[str, Any]) -> Reply:
-        from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+        """The answer, read as plain JSON: a server may send anything, of any size."""
+        from openai import APIConnectionError, APIStatusError, APITimeoutError
 
         try:
-            answer = self._client.chat.completions.create(
-                model=self.model, messages=messages, **settings
-            )
+            body = self._body(messages, settings)
+        except UpstreamFault:
+            raise
         except APIStatusError as error:
-            if error.status_code in (400, 409, 413, 422):
-                raise self._fault(RequestRejected, error) from None
-            raise self._fault(Unreachable, error) from None
+            kind = RequestRejected if error.status_code in _REJECTED else Unreachable
+            raise self._fault(kind, error) from None
         except APITimeoutError:
             raise self._fault(Unreachable, "no answer in time") from None
         except APIConnectionError as error:
             why = f"no connection ({error.__cause__ or error}); is the server running?"
             raise self._fault(Unreachable, why) from None
-        except ValueError:
+        except Exception as error:  # whatever the client, a proxy or a certificate brings up
+            raise self._fault(Unreachable, f"{type(error).__name__}: {error}") from None
+        try:
+            answer = json.loads(self._hidden(body.decode("utf-8", "replace")))
+        except (ValueError, RecursionError):
             why = "what it answered is no JSON; is this the address of an API (…/v1)?"
             raise self._fault(Unreachable, why) from None
-        except OpenAIError as error:
-            raise self._fault(Unreachable, error) from None
-        # Nothing of it has been validated: a server may answer with anything that is JSON.
-        choices = getattr(answer, "choices", None)
+        choices = answer.get("choices") if isinstance(answer, Mapping) else None
         if not isinstance(choices, list):
             raise self._fault(Unreachable, "what it answered is no chat completion")
-        usage = usage_of(getattr(answer, "usage", None))
-        message = getattr(choices[0], "message", None) if choices else None
-        if message is None:
+        usage = usage_of(answer.get("usage"))
+        choice = choices[0] if choices and isinstance(choices[0], Mapping) else {}
+        message = choice.get("message")
+        if not isinstance(message, Mapping):
             return Reply("", usage=usage)
-        calls = getattr(message, "tool_calls", None)
-        named = (getattr(call, "function", None) for call in calls or ()) if _is_list(calls) else ()
+        calls = message.get("tool_calls")
         return Reply(
-            text=_text(getattr(message, "content", None)),
-            calls=tuple(str(getattr(call, "name", "")) for call in named),
-            refusal=_text(getattr(message, "refusal", None)),
-            finish_reason=_text(getattr(choices[0], "finish_reason", None)),
+            text=_text(message.get("content")),
+            calls=tuple(_name(call) for call in calls) if isinstance(calls, list) else (),
+            refusal=_text(message.get("refusal")),
+            finish_reason=_text(choice.get("finish_reason")),
             usage=usage,
         )
 
+    def _body(self, messages: Any, settings: Mapping[str, Any]) -> bytes:
+        """What it sends, up to a size, and up to a time where the client has one."""
+        asking = self._client.chat.completions.with_streaming_response
+        patience = self._client.timeout
+        started, body = time.monotonic(), bytearray()
+        with asking.create(model=self.model, messages=messages, **settings) as response:
+            for piece in response.iter_bytes(1 << 16):
+                body += piece
+                if len(body) > MOST_BYTES:
+                    why = f"its answer is over {MOST_BYTES >> 20} MB"
+                    raise self._fault(Unreachable, why)
+                if isinstance(patience, int | float) and time.monotonic() - started > patience:
+                    raise self._fault(Unreachable, "no answer in time")
+        return bytes(body)
+
+    def _hidden(self, text: str) -> str:
+        """Without the key: a server may answer with what it was sent."""
+        key = self._client.api_key
+        return text.replace(key, "…") if isinstance(key, str) and len(key) > 7 else text
+
     def _fault(self, kind: type[UpstreamFault], error: object) -> UpstreamFault:
         detail = " ".join(_said(error).split()) or type(error).__name__
-        key = self._client.api_key
-        if isinstance(key, str) and len(key) > 7:  # a server may answer with what it was sent
-            detail = detail.replace(key, "…")
-        return kind(self.model, self.url, detail[:300])
+        return kind(self.model, self.url, self._hidden(detail)[:300])
 
 
 def _said(error: object) -> str:
@@ -143,25 +168,25 @@ def usage_of(given: Any) -> Usage | None:
 
     What is no number of tokens counts as none.
     """
-    if not hasattr(given, "model_dump"):
+    if not isinstance(given, Mapping):
         return None
-    cached = _tokens(getattr(given, "prompt_tokens_details", None), "cached_tokens")
+    cached = _tokens(given.get("prompt_tokens_details"), "cached_tokens")
     try:
-        own: Json | None = Json(given.model_dump(exclude_none=True, warnings=False))
-        dumps(own.value if own is not None else None)
+        own: Json | None = Json(dict(given))
+        dumps(dict(given))
     except CtxlogError:  # NaN, say, which no JSON can hold
         own = None
     return Usage(
         input=max(0, _tokens(given, "prompt_tokens") - cached),
         cached=cached,
         output=_tokens(given, "completion_tokens"),
-        reasoning=_tokens(getattr(given, "completion_tokens_details", None), "reasoning_tokens"),
+        reasoning=_tokens(given.get("completion_tokens_details"), "reasoning_tokens"),
         provider=own,
     )
 
 
 def _tokens(given: Any, name: str) -> int:
-    value: Any = given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+    value: Any = given.get(name) if isinstance(given, Mapping) else None
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if number and 0 <= value <= MOST_TOKENS else 0
 
@@ -170,13 +195,15 @@ def _text(given: Any) -> str:
     """A text, also where it comes in parts."""
     if isinstance(given, str):
         return given
-    parts = given if _is_list(given) else ()
+    parts = given if isinstance(given, list) else ()
     found = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
     return "".join(text for text in found if isinstance(text, str))
 
 
-def _is_list(given: Any) -> bool:
-    return isinstance(given, list | tuple)
+def _name(call: Any) -> str:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return name if isinstance(name, str) else "?"
 
 
 def together(usages: Sequence[Usage | None]) -> Usage | None:

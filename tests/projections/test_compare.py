@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded_sessions import Session, late_reference, long_session
 
+from eventlog import events
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
 from projections.compare import compare
@@ -275,4 +276,5 @@ def test_a_session_that_was_often_rewound_is_compared_in_time() -> None:
         made.call(text="right")
     found = compare([made.recording()], ["none", "truncate:turns=2"], COUNTING)
     assert found.rows[0].calls == found.rows[1].calls == 80
-    assert found.rows[1].sessions[0].digest == found.rows[0].sessions[0].digest
+    assert found.rows[2].tokens.value is not None
+    assert found.rows[2].tokens.value < 1
