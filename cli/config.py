@@ -15,6 +15,9 @@ from typing import Any
 from cli.paths import config_file
 from eventlog.errors import InputRefused
 
+MOST_BYTES = 1 << 20
+"""Of a config: a folder that somebody else made may hold anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -38,10 +41,12 @@ def config(path: Path | None = None) -> Config:
     """The config of this process, or the one at a path. Raises InputRefused."""
     path = path or config_file()
     try:
+        if path.exists() and (not path.is_file() or path.stat().st_size > MOST_BYTES):
+            raise InputRefused(f"{path} is no file of at most {MOST_BYTES >> 10} KB")
         return Config(path, tomllib.loads(path.read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return Config(path)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputRefused(f"{path} is no TOML: {error}") from None
     except OSError as error:
         raise InputRefused(f"{path} cannot be read: {error.strerror}") from None

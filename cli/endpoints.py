@@ -39,7 +39,7 @@ def model_named(name: str, base_url: str | None) -> Model:
     """The model of that name. Raises InputRefused where there is no key, or a wrong address."""
     from openai import DefaultHttpxClient, OpenAI
 
-    url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
+    url = base_url if base_url is not None else os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
     host = _host(url)
     key = os.environ.get("OPENAI_API_KEY", "").strip()
     if not key:
@@ -55,16 +55,22 @@ def model_named(name: str, base_url: str | None) -> Model:
     timeout = settings.get("timeout", 120.0)
     # What is sent goes to this address alone: no redirect is followed to another, and no proxy is
     # asked for a server on this machine.
-    http = DefaultHttpxClient(
-        follow_redirects=False, trust_env=host not in LOOPBACK, timeout=timeout
-    )
-    client = OpenAI(
-        api_key=key,
-        base_url=url,
-        timeout=timeout,
-        max_retries=int(settings.get("retries", 2)),
-        http_client=http,
-    )
+    try:
+        http = DefaultHttpxClient(
+            follow_redirects=False, trust_env=host not in LOOPBACK, timeout=timeout
+        )
+        client = OpenAI(
+            api_key=key,
+            base_url=url,
+            timeout=timeout,
+            max_retries=int(settings.get("retries", 2)),
+            http_client=http,
+        )
+    except (ImportError, OSError, ValueError) as error:
+        raise InputRefused(
+            "the proxy or certificate settings of the environment cannot be used: "
+            f"{type(error).__name__}: {error}"
+        ) from None
     window = settings.get("window")
     return Model(Endpoint(client, name), int(window) if window is not None else None)
 
@@ -76,12 +82,17 @@ def _host(url: str) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError:
         host = None
-    if host is None or parts.scheme not in ("http", "https"):
+    plain = url.isascii() and url.isprintable() and " " not in url
+    if host is None or parts.scheme not in ("http", "https") or not plain:
         raise InputRefused(
             f"{url!r} is no address of an endpoint, such as http://127.0.0.1:8080/v1"
         )
     if parts.username is not None or parts.password is not None:
         raise InputRefused("--base-url holds a name or a password; the key is OPENAI_API_KEY")
+    if parts.query or parts.fragment:
+        raise InputRefused(
+            "--base-url ends with its path, no ? and no #; the key is OPENAI_API_KEY"
+        )
     return host
 
 

@@ -12,7 +12,9 @@ from cli.models import RedactData, RedactedTarget
 from cli.naming import session_key
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
+from eventlog.outputs import Outputs
 from eventlog.redaction import Target, find_bytes
+from eventlog.scrub import scrub
 from projections import Live, erasure, references
 from projections.carriers import family
 from projections.erasure import ErasurePlan
@@ -203,12 +205,17 @@ def redact_data(live: Live, planned: Planned, doing: Doing) -> RedactionData:
             events=sum(plan.common.events for plan in plans),
         ),
         kept=_kept(live, planned, doing, going=True),
+        outputs=Outputs(live.log).holding(planned.holds) if planned.those_with else 0,
     )
 
 
 def done(live: Live, planned: Planned, data: RedactionData, doing: Doing) -> None:
     """Erase what the plans name, and note in the data what became of it."""
     data.dry_run, data.scrubbed = False, True
+    if data.outputs:
+        Outputs(live.log).erase(planned.holds)
+        if not planned.plans:
+            data.scrubbed = scrub(live.log, derived=[live.views]).complete
     # The bytes of the file are read once, when all is done.
     needles = planned.texts[:NEEDLES]
     for number, plan in enumerate(planned.plans, 1):

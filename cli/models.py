@@ -335,6 +335,9 @@ class RedactData(BaseModel):
     scrubbed: bool
     """No copy is left in free pages, the write-ahead log and derived tables."""
     residue: list[str]
+    outputs: int = 0
+    """What models gave that holds what was looked for; what was made from an erased item's session
+    goes too, and is not counted."""
 
 
 class ForkData(BaseModel):

@@ -21,7 +21,13 @@ _PLACES = 6
 def render_redact(data: RedactionData, style: Style) -> Iterator[str]:
     """What was erased, or would be, and where else the text stands."""
     home = data.sessions[0] if len(data.sessions) == 1 else ""
+    if data.outputs:
+        done = "would go" if data.dry_run else "went"
+        kept = plural(data.outputs, "kept summary or answer", "kept summaries or answers")
+        yield style.line(f"{kept} of a model that held it {done} too", style.width)
     if not data.erased:
+        if data.outputs:
+            return
         keys = {each.key for each in data.kept}
         home = keys.pop() if len(keys) == 1 else home
         yield style.line(f"nothing to erase  {home}".rstrip(), style.width)

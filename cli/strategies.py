@@ -80,11 +80,11 @@ _FILES: set[str] = set()
 
 def _loaded(path: str, name: str) -> object:
     """What a file has under a name. It is not written beside it (``__pycache__``)."""
-    file = Path(path).expanduser()
     try:
+        file = Path(path).expanduser()
         source = file.read_bytes()
-    except OSError as error:
-        raise InputRefused(f"{path}: {error.strerror}") from None
+    except (OSError, RuntimeError) as error:
+        raise InputRefused(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     module = ModuleType(f"ctxlog_user_{sha256(str(file).encode()).hexdigest()[:12]}")
     module.__file__ = str(file)
     _FILES.add(str(file))
@@ -101,13 +101,13 @@ def own_code(what: str) -> Iterator[None]:
     """Where a user's own code runs: what it raises is told as its fault, not as ours."""
     try:
         yield
-    except CtxlogError:
+    except (CtxlogError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # a strategy that calls sys.exit() must not look like success
         raise InputRefused(f"{what}{_where(error)}: {type(error).__name__}: {error}") from error
 
 
-def _where(error: Exception) -> str:
+def _where(error: BaseException) -> str:
     """The line of the user's own file at which it went wrong."""
     lines = [
         frame.lineno

@@ -61,8 +61,11 @@ class Summaries:
     _writer: Summarizer | None = None
     _kept: list[KeptSummarizer] = field(default_factory=list)
     _memory: InMemory = field(default_factory=InMemory)
+    outputs: Outputs = field(init=False)
+    """Of the log, opened before anything is read that a model is shown."""
 
     def __post_init__(self) -> None:
+        self.outputs = Outputs(self.live.log)
         if not self.name.strip():
             raise InputRefused("--summarizer: extractive, none, or the name of a model")
         if self.base_url is not None and not self.by_model and not self.shared_url:
@@ -90,7 +93,7 @@ class Summaries:
         if self._writer is None:
             return None
         key = StreamKey.parse(stream) if isinstance(stream, str) else stream
-        outputs = Outputs(self.live.log) if self.by_model else self._memory
+        outputs = self.outputs if self.by_model else self._memory
         self._kept.append(KeptSummarizer(self._writer, outputs, key))
         return self._kept[-1].summarize
 
@@ -153,6 +156,9 @@ class _Asking:
         written = self.summarizer.summarize(wanted, items)
         if written.fault == "unreachable":
             raise Unreachable(written.model, self.summarizer.url, written.detail)
-        self.of.asked += 1
-        self.of.spent.append(written)
+        if written.fault is not None:
+            self.of.note(f"{self.of.name}: {written.fault}: {written.detail}")
+        if written.fault is None or written.usage is not None:
+            self.of.asked += 1
+            self.of.spent.append(written)
         return written

@@ -12,23 +12,31 @@ from __future__ import annotations
 import hmac
 import json
 import sqlite3
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
 from eventlog.clock import now_us
 from eventlog.connection import translated
-from eventlog.errors import DatabaseFault
+from eventlog.errors import DatabaseFault, EventInvalid, InputRefused, IntegrityFault
 from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
 from eventlog.recorded import StreamKey
 from eventlog.skeleton import Holds
+
+MOST = 1 << 20
+"""Characters of an output: an answer of a model is some thousand."""
 
 
 class Outputs:
     """The kept outputs of one log."""
 
     def __init__(self, log: EventLog) -> None:
+        """Open them before what models are shown is read: an erasure in between is noticed."""
         self._log = log
+        self._erasures = _erasures(log)
+        self._unkept: dict[bytes, Any] = {}
+        """What could not be kept, for as long as this object lives."""
 
     @property
     def keeps(self) -> bool:
@@ -40,32 +48,35 @@ class Outputs:
 
         ``determined_by`` is any JSON: the model, its settings, the prompt, all that it was shown.
         """
-        log = self._log
+        log, key = self._log, self._key(kind, determined_by)
+        if key in self._unkept:
+            return self._unkept[key]
         with log._mutex, translated(log.path):
             db = log._ready()
             if log.read_only and not _is_there(db):
                 return None
-            row = db.execute(
-                "select output from outputs where key = ?", (self._key(kind, determined_by),)
-            ).fetchone()
-        return loads(row[0]) if row is not None else None
+            row = db.execute("select output from outputs where key = ?", (key,)).fetchone()
+        return _read(row[0]) if row is not None else None
 
     def keep(self, stream: StreamKey | str, kind: str, determined_by: Any, output: Any) -> Any:
         """Keep an output that was made from a session; what is kept now is returned.
 
         That is the first one where two processes asked at once, so that both go on with the same.
-        In a log open for reading it is the given one, and nothing is kept. Raises StreamNotFound,
-        Busy, EventInvalid for what is no JSON.
+        Raises StreamNotFound, Busy, ReadOnlyLog, EventInvalid for what is no JSON or is larger than
+        any answer, and InputRefused when something was erased since this object was made: the
+        output may hold it.
         """
         log = self._log
-        if log.read_only:
-            return output
         info, key = log.stream(stream), self._key(kind, determined_by)
         text = dumps(output)
+        if len(text) > MOST:
+            raise EventInvalid(f"an output of {len(text):,} characters is not kept")
         with log.writing() as db:
+            if db.execute(_COUNT).fetchone()[0] != self._erasures:
+                raise InputRefused("something was erased meanwhile: the output is not kept")
             row = db.execute("select output from outputs where key = ?", (key,)).fetchone()
             if row is not None:
-                return loads(row[0])
+                return _read(row[0])
             db.execute(
                 "insert into outputs (key, stream, kind, made_at, output) values (?, ?, ?, ?, ?)",
                 (key, info.row, kind, now_us(), text),
@@ -81,9 +92,25 @@ class Outputs:
         longer than this one waits.
         """
         try:
-            return self.keep(stream, kind, determined_by, output), self.keeps
-        except DatabaseFault:
+            return self.keep(stream, kind, determined_by, output), True
+        except (DatabaseFault, EventInvalid, InputRefused):
+            self._unkept[self._key(kind, determined_by)] = output
             return output, False
+
+    def holding(self, holds: Holds) -> int:
+        """How many hold an erased text."""
+        log = self._log
+        with log._mutex, translated(log.path):
+            db = log._ready()
+            return len(_holding(db, holds)) if _is_there(db) else 0
+
+    def erase(self, holds: Holds) -> int:
+        """Drop those that hold a text; the scrub is noted, and the caller's to do."""
+        with self._log.writing() as db:
+            if not _holding(db, holds):
+                return 0
+            db.execute("insert into scrubs (requested_at) values (?)", (now_us(),))
+            return drop_holding(db, holds)
 
     def _key(self, kind: str, determined_by: Any) -> bytes:
         # In ASCII escapes: what models are shown may hold lone surrogates.
@@ -106,17 +133,45 @@ def drop(db: sqlite3.Connection, stream: int, position: int) -> int:
 
 def drop_holding(db: sqlite3.Connection, holds: Holds) -> int:
     """Drop what holds an erased text, from whichever session it was made; likewise."""
-    rows = db.execute("select key, output from outputs").fetchall()
-    held = [(key,) for key, output in rows if any(map(holds, _texts(loads(output))))]
+    held = _holding(db, holds)
     db.executemany("delete from outputs where key = ?", held)
     return len(held)
 
 
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for part in parts for text in _texts(part)]
+def _holding(db: sqlite3.Connection, holds: Holds) -> list[tuple[bytes]]:
+    rows = db.execute("select key, output from outputs")
+    return [(key,) for key, output in rows if holds(output) or any(map(holds, _texts(output)))]
+
+
+def _texts(output: str) -> Iterator[str]:
+    """Every string in it, names of fields too."""
+    try:
+        waiting = [loads(output)]
+    except EventInvalid:
+        return
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _read(output: str) -> Any:
+    try:
+        return loads(output)
+    except EventInvalid as error:
+        raise IntegrityFault(f"a kept output cannot be read: {error}") from None
+
+
+_COUNT = "select count(*) from redactions"
+
+
+def _erasures(log: EventLog) -> int:
+    with log._mutex, translated(log.path):
+        return int(log._ready().execute(_COUNT).fetchone()[0])
 
 
 def _is_there(db: sqlite3.Connection) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eventlog.errors import IntegrityFault
 from eventlog.events import Usage
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
@@ -107,9 +108,12 @@ def _output(answer: Answer) -> dict[str, Any]:
 
 
 def _answer(output: Mapping[str, Any]) -> Answer:
-    usage = output["usage"]
-    return Answer(
-        output["text"],
-        output["fault"],
-        Usage.model_validate(usage) if usage is not None else None,
-    )
+    try:
+        usage = output["usage"]
+        return Answer(
+            output["text"],
+            output["fault"],
+            Usage.model_validate(usage) if usage is not None else None,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise IntegrityFault(f"a kept output is not what was kept: {error!r}") from None

@@ -87,7 +87,6 @@ def command(
     from cli.render_diff import render_diff
     from cli.summaries import Summaries
     from eventlog.errors import InputRefused
-    from eventlog.outputs import Outputs
     from harness.questions import Questions
 
     out = output(ctx)
@@ -116,8 +115,8 @@ def command(
             one, two = (as_it_was(live, each) for each in two_places(live, reference, other))
             data = compared(live, one, two, words=word)
         if ask is not None and named is not None:
-            outputs, stream = Outputs(live.log), one.place.stream
-            questions = Questions(named.endpoint, outputs, stream, out.note, named.window)
+            stream = one.place.stream
+            questions = Questions(named.endpoint, summaries.outputs, stream, out.note, named.window)
             data.asked = asking.ask(live, one, two, ask, questions)
             told.append(asking.told(questions))
     out.show(

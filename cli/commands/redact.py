@@ -74,7 +74,7 @@ def command(
     with opened(settings_of(ctx), write=True) as live:
         plan = planned(live, asked)
         data = redact_data(live, plan, doing)
-        if data.erased and not dry_run:
+        if (data.erased or data.outputs) and not dry_run:
             many = too_many(live, plan.plans, doing)
             if many and yes:
                 raise _unsaid(many)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from eventlog.errors import IntegrityFault
 from eventlog.events import Usage
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
@@ -97,11 +98,14 @@ def _output(written: Written, instruction: Prompt) -> dict[str, Any]:
 
 
 def _written(output: dict[str, Any]) -> Written:
-    usage = output["usage"]
-    return Written(
-        output["text"],
-        output["model"],
-        output["fault"],
-        output["detail"],
-        Usage.model_validate(usage) if usage is not None else None,
-    )
+    try:
+        usage = output["usage"]
+        return Written(
+            output["text"],
+            output["model"],
+            output["fault"],
+            output["detail"],
+            Usage.model_validate(usage) if usage is not None else None,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise IntegrityFault(f"a kept output is not what was kept: {error!r}") from None

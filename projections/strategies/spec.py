@@ -27,6 +27,9 @@ function from a window and a moment to decisions. Reading files is the business 
 
 _SHOWN = 60
 
+MOST_PARTS = 1_000
+"""Of what names of a config stand for: a few that name each other twice stand for millions."""
+
 
 def parse(
     text: str, named: Mapping[str, str] | None = None, load: Load | None = None
@@ -56,6 +59,8 @@ def _parse(
                 found += _parse(named[name], named, load, (*within, name))
             except InputRefused as error:
                 raise InputRefused(f"{_shown(name)!r} of the config: {error}") from None
+            if len(found) > MOST_PARTS:
+                raise InputRefused(f"{name}: it stands for over {MOST_PARTS:,} strategies")
         else:
             known = [*STRATEGIES, *named]
             near = difflib.get_close_matches(name, known, 1)
@@ -121,6 +126,7 @@ def _loaded(path: str, rest: str, load: Load | None) -> Strategy:
         raise InputRefused(f"{path}: name the strategy in it, as in {path}:keep_errors")
     found = load(path, name)
     if isinstance(found, type) and issubclass(found, Strategy):
+        _is_whole(found, f"{path}:{name}")
         return _made(found, given)
     if given:
         raise InputRefused(f"{path}:{name} takes no parameters; only a Strategy class has them")
@@ -129,6 +135,16 @@ def _loaded(path: str, rest: str, load: Load | None) -> Strategy:
     if callable(found):
         return FunctionStrategy(f"{path}:{name}", found)
     raise InputRefused(f"{path}:{name} is neither a Strategy nor a function")
+
+
+def _is_whole(found: type[Strategy], label: str) -> None:
+    if not isinstance(getattr(found, "name", None), str):
+        raise InputRefused(f"{label} has no name: a class says name = 'its name'")
+    moments = get_args(MomentKind)
+    if getattr(found, "moment", None) not in moments:
+        raise InputRefused(f"{label} has no moment: one of {', '.join(moments)}")
+    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+        raise InputRefused(f"{label} does not say {' and '.join(missing)}")
 
 
 class FunctionStrategy(Strategy):

@@ -118,6 +118,18 @@ class TestTwoStrategies:
         ask(db, server, *TWO)
         assert len(server.requests) == 8
 
+    def test_what_a_model_made_up_can_be_erased_by_a_pattern(
+        self, db: Path, server: ModelServer
+    ) -> None:
+        ask(db, server, *TWO)
+        dry = run("redact", "--pattern", "Nothing here names", "--dry-run", "--db", db)
+        assert "1 kept summary or answer of a model that held it would go too" in dry.stdout
+        done = run("redact", "--pattern", "Nothing here names", "--yes", "--db", db)
+        assert (done.exit_code, "that held it went too" in done.stdout) == (0, True)
+        assert b"Nothing here names" not in db.read_bytes()
+        ask(db, server, *TWO)
+        assert len(server.requests) == 5
+
 
 class TestTwoPlaces:
     def test_before_and_after_a_compaction(self, db: Path, server: ModelServer) -> None:

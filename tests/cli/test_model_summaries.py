@@ -170,10 +170,50 @@ class TestWrongInput:
         self.one_line(result, 6, "go away")
         assert "sk-secret" not in result.output
 
-    @pytest.mark.parametrize("url", ["", "nonsense", "ftp://x/v1", "http://", "http://[::1"])
+    @pytest.mark.parametrize(
+        "url",
+        [
+            *("", " ", "nonsense", "ftp://x/v1", "http://", "http://[::1", "http://h:abc/v1"),
+            *("http://h\n/v1", "http://h\x1b[31m/v1", "http://ü..ü/v1", "http://a b/v1"),
+        ],
+    )
     def test_an_address_that_is_none(self, db: Path, url: str) -> None:
-        result = run(*DIFF, "--summarizer", "m", "--base-url", url or " ", "--db", db)
+        """An empty one is a shell variable that was not set: the session must not leave for it."""
+        result = run(
+            *DIFF, "--summarizer", "m", "--base-url", url, "--db", db, OPENAI_API_KEY="sk-1234567"
+        )
         self.one_line(result, 2, "is no address")
+
+    def test_a_key_in_the_address_is_refused_and_not_shown(self, db: Path) -> None:
+        url = "http://127.0.0.1:1/v1?api_key=hunter22pass"
+        result = run(*DIFF, "--summarizer", "m", "--base-url", url, "--db", db)
+        self.one_line(result, 2, "OPENAI_API_KEY")
+        assert "hunter22" not in result.output
+
+    @pytest.mark.parametrize("proxy", ["ftp://x", "socks5://127.0.0.1:1"])
+    def test_a_proxy_that_cannot_be_used(self, db: Path, proxy: str) -> None:
+        far = ("--summarizer", "m", "--base-url", "http://model.invalid/v1", "--db", db)
+        result = run(*DIFF, *far, OPENAI_API_KEY="sk-1234567", ALL_PROXY=proxy)
+        self.one_line(result, 2, "the proxy or certificate settings")
+
+    def test_a_key_that_comes_back_is_neither_shown_nor_kept(self, db: Path) -> None:
+        with serving(lambda r: completion("your key is sk-secret-123, keep it")) as server:
+            result = asked(db, server, *REPLAY)
+        assert (result.exit_code, "your key is \\u2026, keep it" in result.stdout) == (0, True)
+        assert "sk-secret" not in result.output
+        assert b"sk-secret" not in db.read_bytes()
+
+    def test_a_request_that_is_not_taken_is_told_and_counts_as_nothing(self, db: Path) -> None:
+        with serving(lambda r: (400, {"error": {"message": "no such parameter"}})) as server:
+            result = asked(db, server, *COMPARE)
+        assert result.exit_code == 0
+        assert "gpt-x: failed: no such parameter (status 400)" in result.stderr
+        assert "gpt-x wrote" not in result.stderr
+
+    def test_an_answer_without_end_is_cut_off(self, db: Path) -> None:
+        with serving(lambda r: b" " * (20 << 20)) as server:
+            result = asked(db, server, *DIFF)
+        self.one_line(result, 6, "its answer is over 16 MB")
 
     @pytest.mark.parametrize("url", ["http://me:secret@127.0.0.1:1/v1", "http://me@127.0.0.1:1/v1"])
     def test_an_address_with_a_password(self, db: Path, url: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from demo_log import demo_log
@@ -264,6 +266,9 @@ class TestHowItIsShown:
         assert max(map(len, ascii_only.splitlines())) <= 100
 
 
+CLASS = "from projections.strategies import Strategy\nclass S(Strategy):\n"
+
+
 class TestNamedStrategies:
     """A name of one's own is typed every day; code that runs unasked is typed by nobody."""
 
@@ -365,6 +370,21 @@ class TestNamedStrategies:
             ("def f(w, m): return 1 / 0", "my.py:f", "my.py:f failed (line 1): ZeroDivisionError"),
             ("def f(w, m): return 1 /", "my.py:f", "my.py cannot be run: SyntaxError"),
             ("raise SystemError('no')", "my.py:f", "cannot be run (line 1): SystemError: no"),
+            (
+                "import sys\ndef f(w, m): sys.exit(0)",
+                "my.py:f",
+                "my.py:f failed (line 2): SystemExit",
+            ),
+            ("import sys\nsys.exit(0)", "my.py:f", "cannot be run (line 2): SystemExit"),
+            (f"{CLASS}    moment = 'model_call'\n", "my.py:S", "has no name"),
+            (f"{CLASS}    name = 's'\n", "my.py:S", "has no moment"),
+            (f"{CLASS}    name = 's'\n    moment = 'never'\n", "my.py:S", "has no moment"),
+            (
+                f"{CLASS}    name = 's'\n    moment = 'model_call'\n",
+                "my.py:S",
+                "does not say decide and triggered",
+            ),
+            ("def f(w, m): return ['clear']", "my.py:f", "none of Substitute, Revise"),
             ("f = 1", "my.py:f", "neither a Strategy nor a function"),
             ("", "my.py:f", "my.py has no 'f'"),
             ("", "my.py", "name the strategy in it"),
@@ -517,3 +537,39 @@ def test_words_are_shown_of_what_a_strategy_cut(demo: Path) -> None:
     assert "{+" not in plain
     assert "{+" in shown
     assert "[-" in shown
+
+
+class TestForeignConfigs:
+    """A folder that somebody else made must not stop a command, or take all the memory."""
+
+    def ask(self, folder: Path, monkeypatch: pytest.MonkeyPatch, db: Path, spec: str) -> Any:
+        monkeypatch.chdir(folder)
+        return run("replay", NAME, "--strategy", spec, "--db", db)
+
+    def test_names_that_double_are_refused(
+        self, db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / ".ctxlog").mkdir()
+        lines = [f'x{n} = "x{n + 1} | x{n + 1}"' for n in range(40)]
+        text = "\n".join(["[strategies]", *lines, 'x40 = "clear"'])
+        (tmp_path / ".ctxlog" / "config.toml").write_text(text)
+        result = self.ask(tmp_path, monkeypatch, db, "x0")
+        assert (result.exit_code, "over 1,000 strategies" in result.stderr) == (2, True)
+
+    @pytest.mark.parametrize("kind", ["fifo", "zero", "deep", "large"])
+    def test_what_is_no_config_is_refused(
+        self, db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    ) -> None:
+        (tmp_path / ".ctxlog").mkdir()
+        path = tmp_path / ".ctxlog" / "config.toml"
+        if kind == "fifo":
+            os.mkfifo(path)
+        elif kind == "zero":
+            path.symlink_to("/dev/zero")
+        elif kind == "deep":
+            path.write_text("x = " + "[" * 20_000)
+        else:
+            path.write_text("# " + "x" * 2_000_000)
+        result = self.ask(tmp_path, monkeypatch, db, "clear")
+        assert result.exit_code == 2
+        assert len(result.stderr.splitlines()) == 1

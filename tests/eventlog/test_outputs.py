@@ -10,7 +10,7 @@ import pytest
 from given import KEY, OTHER, in_child, plain, said
 
 from eventlog import EventLog, StreamKey, schema
-from eventlog.errors import EventInvalid, ReadOnlyLog, StreamNotFound
+from eventlog.errors import EventInvalid, IntegrityFault, ReadOnlyLog, StreamNotFound
 from eventlog.integrity import head, verify
 from eventlog.outputs import Outputs
 from eventlog.redaction import Target, redact
@@ -115,7 +115,10 @@ class TestReadingOnly:
             own = Outputs(reading)
             assert (outputs.keeps, own.keeps) == (True, False)
             assert own.find("summary", WHY) == "a"
-            assert own.keep(KEY, "summary", 2, "b") == "b"
+            with pytest.raises(ReadOnlyLog):
+                own.keep(KEY, "summary", 2, "b")
+            assert own.keep_if_possible(KEY, "summary", 2, "b") == ("b", False)
+            assert own.find("summary", 2) == "b"  # for as long as this is open
         assert outputs.find("summary", 2) is None
 
 
@@ -204,6 +207,43 @@ class TestErasing:
             import_export(log, file)
         assert outputs.find("summary", 1) is None
         assert outputs.find("summary", 2) == "stays"
+
+    def test_an_erasure_while_a_model_was_asked_is_noticed(
+        self, outputs: Outputs, log: EventLog
+    ) -> None:
+        """Else what was erased comes back with the answer, and no later redaction finds it."""
+        redact(log, [Target(KEY, 2)], stream=KEY)
+        assert outputs.keep_if_possible(KEY, "summary", 1, SECRET) == (SECRET, False)
+        assert Outputs(log).find("summary", 1) is None
+        assert scrub(log, [SECRET]).found == ()
+        assert Outputs(log).keep_if_possible(KEY, "summary", 1, "clean") == ("clean", True)
+
+    def test_a_text_that_only_an_output_holds_can_be_erased(
+        self, outputs: Outputs, log: EventLog
+    ) -> None:
+        outputs.keep(KEY, "answer", 1, {"text": "no", "usage": {"name of 4711": 1}})
+        outputs.keep(KEY, "answer", 2, "something else")
+        assert outputs.holding(lambda text: "4711" in text) == 1
+        assert outputs.erase(lambda text: "4711" in text) == 1
+        assert outputs.erase(lambda text: "4711" in text) == 0
+        assert scrub(log, ["name of 4711"]).found == ()
+        assert outputs.find("answer", 2) == "something else"
+
+    def test_what_is_larger_than_any_answer_is_not_kept(self, outputs: Outputs) -> None:
+        assert outputs.keep_if_possible(KEY, "answer", 1, "x" * 2_000_000)[1] is False
+
+
+class TestDamage:
+    @pytest.mark.parametrize("stored", ["{", "nothing"])
+    def test_what_cannot_be_read_is_an_integrity_fault(
+        self, outputs: Outputs, log: EventLog, stored: str
+    ) -> None:
+        outputs.keep(KEY, "answer", 1, "fine")
+        with plain(log.path) as db:
+            db.execute("drop trigger outputs_update")
+            db.execute("update outputs set output = ?", [stored])
+        with pytest.raises(IntegrityFault):
+            outputs.find("answer", 1)
 
 
 class TestFormat:

@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(*header)
         self.send_header("content-length", str(len(data)))
         self.end_headers()
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(ConnectionError):
             self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
