@@ -106,7 +106,8 @@ def _settings() -> dict[str, float]:
         kind, least, most = _NUMBERS[name]
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not least <= value <= most or (kind is int and value != int(value)):
+            of_kind = "whole number" if kind is int else "number"
             raise InputRefused(
-                f"{of.path}: [model] {name} = {value!r} is not {least:g} to {most:g}"
+                f"{of.path}: [model] {name} = {value!r} is no {of_kind} from {least:g} to {most:g}"
             )
     return dict(table)

@@ -13,7 +13,7 @@ from cli.naming import session_key
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.outputs import Outputs
-from eventlog.redaction import Target, find_bytes
+from eventlog.redaction import Target, erase_outputs, find_bytes
 from eventlog.scrub import scrub
 from projections import Live, erasure, references
 from projections.carriers import family
@@ -213,7 +213,7 @@ def done(live: Live, planned: Planned, data: RedactionData, doing: Doing) -> Non
     """Erase what the plans name, and note in the data what became of it."""
     data.dry_run, data.scrubbed = False, True
     if data.outputs:
-        Outputs(live.log).erase(planned.holds)
+        erase_outputs(live.log, planned.holds)
         if not planned.plans:
             data.scrubbed = scrub(live.log, derived=[live.views]).complete
     # The bytes of the file are read once, when all is done.

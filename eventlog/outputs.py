@@ -38,11 +38,6 @@ class Outputs:
         self._unkept: dict[bytes, Any] = {}
         """What could not be kept, for as long as this object lives."""
 
-    @property
-    def keeps(self) -> bool:
-        """Whether what is given now will be there the next time: not in a log open for reading."""
-        return not self._log.read_only
-
     def find(self, kind: str, determined_by: Any) -> Any | None:
         """The output that these determined, if it is kept.
 
@@ -102,15 +97,7 @@ class Outputs:
         log = self._log
         with log._mutex, translated(log.path):
             db = log._ready()
-            return len(_holding(db, holds)) if _is_there(db) else 0
-
-    def erase(self, holds: Holds) -> int:
-        """Drop those that hold a text; the scrub is noted, and the caller's to do."""
-        with self._log.writing() as db:
-            if not _holding(db, holds):
-                return 0
-            db.execute("insert into scrubs (requested_at) values (?)", (now_us(),))
-            return drop_holding(db, holds)
+            return len(keys_holding(db, holds)) if _is_there(db) else 0
 
     def _key(self, kind: str, determined_by: Any) -> bytes:
         # In ASCII escapes: what models are shown may hold lone surrogates.
@@ -133,12 +120,13 @@ def drop(db: sqlite3.Connection, stream: int, position: int) -> int:
 
 def drop_holding(db: sqlite3.Connection, holds: Holds) -> int:
     """Drop what holds an erased text, from whichever session it was made; likewise."""
-    held = _holding(db, holds)
+    held = keys_holding(db, holds)
     db.executemany("delete from outputs where key = ?", held)
     return len(held)
 
 
-def _holding(db: sqlite3.Connection, holds: Holds) -> list[tuple[bytes]]:
+def keys_holding(db: sqlite3.Connection, holds: Holds) -> list[tuple[bytes]]:
+    """The keys of those that hold a text, one to a row."""
     rows = db.execute("select key, output from outputs")
     return [(key,) for key, output in rows if holds(output) or any(map(holds, _texts(output)))]
 

@@ -145,6 +145,18 @@ def erase(db: sqlite3.Connection, sequence: int, by_sequence: int) -> int:
     return dropped
 
 
+def erase_outputs(log: EventLog, holds: Holds) -> int:
+    """Drop what models gave that holds a text, from whichever session it was made.
+
+    The scrub is noted, and the caller's to do. Returns how many went. Raises Busy, ReadOnlyLog.
+    """
+    with log.writing() as db:
+        if not outputs.keys_holding(db, holds):
+            return 0
+        note_scrub(db)
+        return outputs.drop_holding(db, holds)
+
+
 def note_scrub(db: sqlite3.Connection) -> None:
     """Note that erased text is still in the file, inside the transaction that erased it."""
     db.execute("insert into scrubs (requested_at) values (?)", (now_us(),))

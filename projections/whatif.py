@@ -109,13 +109,11 @@ class Runner:
             for kind in ("tool_result", "user_turn", "model_call")
         }
 
-    def run(self, until: int | None = None) -> WhatIf:
-        """All steps, or those before a position."""
+    def run(self) -> WhatIf:
+        """All steps."""
         steps = self.recording.steps
         goals = sorted({step.to for step in steps if step.kind == "rewind"}, reverse=True)
         for step in steps:
-            if until is not None and step.position >= until:
-                break
             while goals and goals[-1] < step.position:
                 self._remember(goals.pop())
             self._step(step)
