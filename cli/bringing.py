@@ -19,7 +19,8 @@ from eventlog.connection import uri_mode
 from eventlog.errors import CtxlogError, DatabaseFault, InputRefused, OutcomeUnknown
 from eventlog.scrub import finish_pending
 from eventlog.transfer import import_export
-from harness.importers.importing import SUFFIXES, Options, import_path, import_stream
+from harness.importers.importing import SUFFIXES, import_path, import_stream
+from harness.importers.job import Options
 from harness.importers.places import known_places
 from harness.importers.report import FileImport, ImportReport
 

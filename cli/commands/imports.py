@@ -18,7 +18,7 @@ from cli.paths import current_database
 if TYPE_CHECKING:
     from cli.models import ImportData
     from eventlog import EventLog
-    from harness.importers.importing import Options
+    from harness.importers.job import Options
 
 _NOTES = 5
 """Notes of one session that are told; ``--json`` has all."""
@@ -72,8 +72,8 @@ def command(
     """
     from cli.bringing import EXPORT, Rehearsal, bring, newest, places
     from eventlog.errors import InputRefused
-    from harness.importers.detection import FORMATS
-    from harness.importers.importing import Options
+    from harness.importers.formats import FORMATS
+    from harness.importers.job import Options
 
     settings, out = settings_of(ctx), output(ctx)
     if form and form not in (*FORMATS, EXPORT):

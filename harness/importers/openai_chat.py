@@ -8,6 +8,7 @@ completions reference and the fine-tuning file format of OpenAI.
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import Any, Final
 
 from eventlog import Json
@@ -25,6 +26,8 @@ from eventlog.events import (
     ToolsDeclared,
 )
 from eventlog.jsonvalue import dumps
+from harness.importers.conversations import is_conversation, read_conversations
+from harness.importers.job import Job
 from harness.importers.records import Record
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.units import Planned, Slot, Unit
@@ -33,12 +36,70 @@ FORMAT = "openai-chat"
 IMPORTER_VERSION = 1
 DIALECT: Final = "openai_chat"
 
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _SOURCES: dict[str, Source] = {"user": "human", "system": "injected", "developer": "injected"}
 
 
 def conversation_name(path: str, number: int) -> str:
     """The session name of the n-th conversation of a file."""
     return hashlib.sha256(f"{path}\n{number}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
+
+
+def recognizes(value: Any) -> bool:
+    """Whether a value is a conversation: an array of messages, an object with one, or an array of
+    conversations. Without a message it is one too, of nothing."""
+    if isinstance(value, dict):
+        value = value.get("messages")
+    if not isinstance(value, list):
+        return False
+    if not value:
+        return True
+    first = value[0]
+    if isinstance(first, list) or (isinstance(first, dict) and "messages" in first):
+        return recognizes(first)
+    role = first.get("role") if isinstance(first, dict) else None
+    return isinstance(role, str) and role in _ROLES and not has_blocks_of_anthropic(value)
+
+
+def has_blocks_of_anthropic(messages: list[Any]) -> bool:
+    """Whether tools are called and answered in content blocks, as OpenAI's messages never do."""
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") in ("tool_use", "tool_result"):
+                return True
+    return False
+
+
+def begins(text: str, cut: bool) -> bool:
+    """Whether a text begins as messages do."""
+    return text[:1] in ("[", "{") and '"role"' in text and '"content"' in text
+
+
+def may_be(value: Any) -> bool:
+    """Whether a value may be a conversation."""
+    return is_conversation(value)
+
+
+def read(job: Job) -> None:
+    """Import every conversation of a file."""
+    given, report = job.options.session, job.report
+    place = os.path.realpath(job.path) if job.path is not None else ""
+    for number, found in enumerate(read_conversations(job.source), 1):
+        record = found.record
+        if job.waits(record):
+            continue
+        if record.fault or not is_conversation(found.value):
+            fault = record.fault or "no conversation"
+            report.notes.append(f"line {record.line}, byte {record.offset}: {fault}")
+            report.error = report.error or f"{job.source.name}: line {record.line}: {fault}"
+            continue
+        name = conversation_name(place, number)
+        if given:
+            name = given if number == 1 else f"{given}.{number}"
+        writer = job.open_writer(name, FORMAT, name)
+        Conversation(writer, found.value, record, job.file).write(name, number, found.counted)
+        writer.finish()
 
 
 class Conversation:
