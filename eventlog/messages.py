@@ -280,7 +280,9 @@ def _anthropic(content: Any) -> Iterator[Part]:
             yield _block(block)
 
 
-_RESPONSES_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+_RESPONSES_CALLS = frozenset(
+    {"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"}
+)
 _RESPONSES_MODEL = _RESPONSES_CALLS | {
     "reasoning",
     "web_search_call",
@@ -288,7 +290,6 @@ _RESPONSES_MODEL = _RESPONSES_CALLS | {
     "image_generation_call",
     "code_interpreter_call",
     "computer_call",
-    "tool_search_call",
     "mcp_call",
 }
 

@@ -343,6 +343,8 @@ def _responses(item: Any, role: str) -> Payload:
         return {**named, "arguments": "{}"}
     if kind == "custom_tool_call":
         return {**named, "input": REDACTED}
+    if kind == "tool_search_call":
+        return {**named, "arguments": {}}
     if kind == "local_shell_call":
         action = {"type": "exec", "command": [], "env": {}}
         return {**named, **_named(item, ("id", "status")), "action": action}

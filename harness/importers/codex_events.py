@@ -27,7 +27,8 @@ from eventlog.events import (
     Usage,
 )
 from harness.importers.codex_history import Layout
-from harness.importers.codex_records import DIALECT, SUMMARIES, Row, speaker, unmapped, usage_of
+from harness.importers.codex_records import DIALECT, Row, unmapped, usage_of
+from harness.importers.codex_speakers import SUMMARIES, speaker
 from harness.importers.standing import Standing, runs
 from harness.importers.units import Planned, Slot, Unit
 from projections.dialects.openai_responses import INSTRUCTIONS

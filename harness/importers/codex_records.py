@@ -9,13 +9,13 @@ Source of the shapes: rollouts of versions 0.77 to 0.146, and Codex's own ``prot
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from eventlog import Json
-from eventlog.events import OriginRecord, Source, Usage
+from eventlog.events import OriginRecord, Usage
 from eventlog.jsonvalue import MAX_DEPTH, depth
+from harness.importers.codex_speakers import SUMMARIES, is_from_agent, text_of
 from harness.importers.identity import Stamp
 from harness.importers.records import Record
 from harness.importers.units import label_time
@@ -48,9 +48,6 @@ _MODEL_ITEMS = _CALLS | {
     "mcp_call",
 }
 """Items that only a model writes; an assistant's message is one too."""
-
-SUMMARIES = frozenset({"compaction", "compaction_summary", "context_compaction"})
-"""Items that stand for a part of the conversation that the provider keeps encrypted."""
 
 _NEVER_SENT = frozenset({"ghost_snapshot", "compaction_trigger"})
 
@@ -117,24 +114,6 @@ _KNOWN_EVENTS = frozenset(
 )
 """Notices for a screen: what they say stands in an item too, or is no part of a context. An undo
 restores files and leaves the conversation as it is."""
-
-_FRAGMENTS = (
-    ("# AGENTS.md instructions", "</INSTRUCTIONS>", "agents_md"),
-    ("<user_instructions>", "</user_instructions>", "agents_md"),
-    ("<environment_context>", "</environment_context>", "environment_context"),
-    ("<skill>", "</skill>", "skill"),
-    ("<user_shell_command>", "</user_shell_command>", "user_shell_command"),
-    ("<turn_aborted>", "</turn_aborted>", "turn_aborted"),
-    ("<subagent_notification>", "</subagent_notification>", "subagent_notification"),
-    ("<subagents>", "</subagents>", "subagents"),
-    ("<plugins>", "</plugins>", "plugins"),
-    ("<recommended_plugins>", "</recommended_plugins>", "recommended_plugins"),
-    ("<hook_prompt", "</hook_prompt>", "hook_prompt"),
-    ("<goal_context>", "</goal_context>", "goal_context"),
-)
-"""(how a text begins, how it ends, label): what Codex writes under the role of the user."""
-
-_SUMMARY_BEGINS = "Another language model started to solve this problem and produced a summary"
 
 _DEEPEST = MAX_DEPTH - 4
 """What is mapped is stored a few levels deeper than it stands in its line."""
@@ -249,7 +228,7 @@ def _item_kind(kind: str, item: Mapping[str, Any]) -> str:
     if kind == "message":
         if not isinstance(item.get("content"), str | list):
             return "unknown"
-        spoken = item.get("role") == "assistant" and not _is_from_agent(item)
+        spoken = item.get("role") == "assistant" and not is_from_agent(item)
         return "model" if spoken else "input"
     if kind in _MODEL_ITEMS:
         return "model"
@@ -274,78 +253,10 @@ def _event_kind(kind: str) -> str:
     return "known" if kind in _KNOWN_EVENTS else "unknown"
 
 
-def text_of(value: object) -> str:
-    """The value when it is a string, else nothing."""
-    return value if isinstance(value, str) else ""
-
-
 def count_of(value: object) -> int:
     """The value when it is a sensible count, else 0."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and 0 <= value <= MAX_COUNT else 0  # type: ignore[operator,return-value]
-
-
-# -- who speaks -----------------------------------------------------------------------------------
-
-
-def texts_of(item: Mapping[str, Any]) -> list[str]:
-    """The texts of a message, block by block."""
-    content = item.get("content")
-    if isinstance(content, str):
-        return [content]
-    blocks = content if isinstance(content, list) else []
-    return [
-        block["text"]
-        for block in blocks
-        if isinstance(block, dict) and isinstance(block.get("text"), str)
-    ]
-
-
-def speaker(item: Mapping[str, Any], subagent: bool) -> tuple[Source, str]:
-    """(source, label) of an item that no model wrote.
-
-    As in Codex itself, one fragment that it wrote makes the whole message its own.
-    """
-    kind = text_of(item.get("type"))
-    if kind in SUMMARIES:
-        return "injected", "summary"
-    if kind == "agent_message" or item.get("role") == "assistant":
-        return "injected", "agent_message"
-    if item.get("role") != "user":
-        return "injected", text_of(item.get("role"))[:40]
-    for text in texts_of(item):
-        shown = text.strip()
-        for begins, ends, label in _FRAGMENTS:
-            if _is_between(shown, begins, ends):
-                return "injected", label
-        if shown.startswith(_SUMMARY_BEGINS):
-            return "injected", "summary"
-    # A sub-agent is prompted by the model that started it.
-    return ("injected", "task") if subagent else ("human", "")
-
-
-def _is_between(text: str, begins: str, ends: str) -> bool:
-    head, tail = text[: len(begins)], text[-len(ends) :]
-    return head.lower() == begins.lower() and tail.lower() == ends.lower()
-
-
-def begins_turn(item: Mapping[str, Any], label: str) -> bool:
-    """Whether Codex counts a turn from this item, when it goes back by turns."""
-    spoken = item.get("role") == "user" and label in ("", "task")
-    return spoken or label == "agent_message"
-
-
-def _is_from_agent(item: Mapping[str, Any]) -> bool:
-    """Whether an assistant's message is what another agent said, written as JSON."""
-    texts = texts_of(item)
-    if len(texts) != 1 or not texts[0].startswith("{") or '"recipient"' not in texts[0]:
-        return False
-    try:
-        found = json.loads(texts[0])
-    except (ValueError, RecursionError):
-        return False
-    wanted = ("author", "recipient", "content")
-    return isinstance(found, dict) and all(isinstance(found.get(key), str) for key in wanted)
 
 
 def _communication(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -425,77 +336,3 @@ def parameters_of(row: Row) -> dict[str, Any]:
         if isinstance(row.payload.get(key), str)
     }
     return {"reasoning": reasoning} if reasoning else {}
-
-
-# -- the header -----------------------------------------------------------------------------------
-
-METADATA = (
-    "cwd",
-    "originator",
-    "cli_version",
-    "source",
-    "thread_source",
-    "agent_nickname",
-    "agent_role",
-    "agent_path",
-    "model_provider",
-    "forked_from_id",
-    "history_mode",
-    "history_base",
-    "git",
-)
-"""Fields of a session's first record that its start names."""
-
-
-def instructions_of(meta: Mapping[str, Any]) -> str:
-    """The system prompt that a header holds; nothing where the history begins in another file,
-    since what stands before it is not known."""
-    found = meta.get("base_instructions")
-    if isinstance(meta.get("history_base"), dict):
-        return ""
-    return text_of(found.get("text") if isinstance(found, dict) else found)
-
-
-def tools_of(meta: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The tools that a header holds, in the form of a request. Codex's own are never recorded."""
-    found = meta.get("dynamic_tools")
-    if isinstance(found, dict):
-        found = [found]
-    tools = [_tool(tool) for tool in found] if isinstance(found, list) else []
-    return [tool for tool in tools if tool]
-
-
-def _tool(tool: Any) -> dict[str, Any]:
-    if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
-        return {}
-    named = {k: tool[k] for k in ("name", "description") if isinstance(tool.get(k), str)}
-    if isinstance(tool.get("tools"), list):
-        inner = [found for each in tool["tools"] if (found := _tool(each))]
-        return {"type": "namespace", **named, "tools": inner}
-    schema = tool.get("inputSchema", tool.get("input_schema"))
-    if not isinstance(schema, dict):
-        return {}
-    function = {"type": "function", **named, "parameters": schema}
-    space = tool.get("namespace")
-    return {"type": "namespace", "name": space, "tools": [function]} if text_of(space) else function
-
-
-def parent_of(meta: Mapping[str, Any]) -> str:
-    """The thread that started a sub-agent, or that a fork was made of."""
-    spawn = _spawn(meta)
-    found = meta.get("parent_thread_id") or spawn.get("parent_thread_id")
-    return text_of(found) or text_of(meta.get("forked_from_id"))
-
-
-def is_subagent(meta: Mapping[str, Any]) -> bool:
-    """Whether another model prompts this thread."""
-    source = meta.get("source")
-    sub = isinstance(source, dict) and "subagent" in source
-    return sub or meta.get("thread_source") == "subagent" or bool(meta.get("parent_thread_id"))
-
-
-def _spawn(meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Any = meta.get("source")
-    for key in ("subagent", "thread_spawn"):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}

@@ -19,21 +19,17 @@ from typing import Any
 from eventlog.events import Event
 from harness.importers import codex_history
 from harness.importers.codex_events import Answer, Maker, Settings
+from harness.importers.codex_header import instructions_of, tools_of
 from harness.importers.codex_history import Contents, Layout, digest
 from harness.importers.codex_records import (
     Row,
-    begins_turn,
     context_tokens,
     count_of,
-    instructions_of,
     parameters_of,
-    speaker,
-    text_of,
-    texts_of,
-    tools_of,
     totals_of,
     usage_of,
 )
+from harness.importers.codex_speakers import begins_turn, speaker, text_of, texts_of
 from harness.importers.records import Record
 from harness.importers.standing import Context, Standing
 from harness.importers.stream_writer import StreamWriter
