@@ -60,7 +60,7 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, OpenAI chat messages, or an export of another log.
+    """Import transcripts: Claude Code, Codex, OpenAI chat messages, or an export of another log.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the

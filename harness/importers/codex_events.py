@@ -65,11 +65,8 @@ class Maker:
 
     def _origin(self, rows: Sequence[Row], records: Sequence[OriginRecord], **more: Any) -> Origin:
         found = [unmapped(row) for row in rows]
-        rest: Any = None
-        if len(found) == 1 or not any(found):
-            rest = {**found[0], **more} if found else more
-        else:
-            rest = {"records": found, **more}
+        own = found[0] if len(found) == 1 else {"records": found} if any(found) else {}
+        rest = {**own, **{key: value for key, value in more.items() if value}}
         return Origin(records=tuple(records), rest=Json(rest) if rest else None)
 
     # -- the header -----------------------------------------------------------------------------
@@ -112,9 +109,7 @@ class Maker:
 
     # -- answers --------------------------------------------------------------------------------
 
-    def answer(
-        self, rows: Sequence[Row], answer: Answer, usage: Usage | None, parts: int | None = None
-    ) -> Unit:
+    def answer(self, rows: Sequence[Row], answer: Answer, usage: Usage | None) -> Unit:
         """One answer of a model: the call, a message with the items of all records, the end."""
         items = [row for row in rows if row.kind == "model"]
         counts = [row for row in rows if row.kind == "tokens"]
@@ -134,8 +129,7 @@ class Maker:
             row = counts[-1] if counts else items[-1]
             origin = Origin(records=(row.origin(),))
             if counts:
-                said = {k: v for k, v in row.payload.items() if k != "type" and v is not None}
-                origin = self._origin([row], [row.origin()], payload=said)
+                origin = self._origin([row], [row.origin()], token_count=_fields(row))
             return ModelResponded(call=answer.call.position, usage=usage, origin=origin)
 
         def split(size: int) -> tuple[Unit, Unit]:
@@ -167,8 +161,7 @@ class Maker:
             if len(items) == len(rows):
                 return message
             records = (*message.origin.records, rows[-1].origin()) if message.origin else ()
-            said = {k: v for k, v in rows[-1].payload.items() if k != "type" and v is not None}
-            origin = self._origin(rows, records, token_count=said)
+            origin = self._origin(rows, records, token_count=_fields(rows[-1]))
             return message.model_copy(update={"origin": origin})
 
         return _unit(rows, [Planned(slot, said, rows[0].time)], split)
@@ -267,6 +260,7 @@ class Maker:
                         row.origin(f"compaction{size}"),
                     ],
                     payload=said,
+                    token_count=_fields(count) if count is not None else None,
                 ),
             )
 
@@ -332,6 +326,11 @@ class Maker:
         unit = _unit([row], [Planned(slot, build, row.time)])
         unit.unreadable = bool(record.fault)
         return unit
+
+
+def _fields(row: Row) -> dict[str, Any]:
+    """What a record says, without its type."""
+    return {k: v for k, v in row.payload.items() if k != "type" and v is not None}
 
 
 def _is_sealed(history: Sequence[Any], written: object) -> bool:

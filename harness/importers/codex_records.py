@@ -35,6 +35,9 @@ LINE_TYPES = frozenset(
     }
 )
 
+_KNOWN_LINES = frozenset({"world_state", "inter_agent_communication_metadata", "state"})
+"""Lines that are no part of a context; what of them is told to the model stands in an item."""
+
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
 """Items that are answered by an output item with their ``call_id``."""
 
@@ -160,7 +163,7 @@ class Row:
                 return "input" if isinstance(self.payload.get("content"), str) else "unknown"
             case "event_msg":
                 return _event_kind(self.item)
-        return "known"
+        return "known" if self.type in _KNOWN_LINES else "unknown"
 
     @property
     def call_id(self) -> str:
