@@ -296,7 +296,7 @@ _RESPONSES_MODEL = _RESPONSES_CALLS | {
 
 def _responses(item: Mapping[str, Any]) -> Iterator[Part]:
     kind = _string(item.get("type")) or "message"
-    if kind == "message":
+    if kind in ("message", "agent_message"):
         content = item.get("content")
         if isinstance(content, str):
             if content:

@@ -351,7 +351,7 @@ def _responses(item: Any, role: str) -> Payload:
     if isinstance(kind, str) and kind.endswith("_output"):
         return {**named, "output": REDACTED}
     # A thought, a search, a picture: bound to an id or a signature that holds for other bytes.
-    return _said("assistant")
+    return _said(role if kind == "agent_message" else "assistant")
 
 
 def _said(role: str) -> Payload:

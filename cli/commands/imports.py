@@ -66,6 +66,9 @@ def command(
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1.
 
+    --all looks where Claude Code and Codex keep theirs, also if CLAUDE_CONFIG_DIR or CODEX_HOME
+    say where that is.
+
     From another program: my-agent --dump | ctxlog import - --session monday
 
     Example: ctxlog import --all

@@ -7,6 +7,7 @@ the thread that they come from.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +28,9 @@ FORMAT = "codex"
 IMPORTER_VERSION = 1
 MAX_HELD = 1_000
 """Unreadable records that are held until the thread has a name; then it is named after the file."""
+
+MAX_SPAWNED = 10_000
+"""Characters; what says that an agent was started is shorter."""
 
 _ROLLOUT = re.compile(r"rollout-.*?-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.ASCII)
 _HEAD = re.compile(r'\{"timestamp":"[^"]{,64}",(?:"ordinal":\d{,20},)?"type":"([a-z_]{,40})"')
@@ -142,11 +146,23 @@ class CodexFile:
             note = f"it goes on from {where}, whose history is not in this file"
             writer.report.notes.append(note)
 
-    def _note(self, row: Row) -> None:
+    def _note(self, row: Row, tool: str) -> None:
         """Remember which call started which thread, for the file of that thread."""
-        call, thread = row.payload.get("call_id"), row.payload.get("new_thread_id")
-        if row.item == "collab_agent_spawn_end" and isinstance(call, str) and text_of(thread):
-            self._links[text_of(thread)] = call
+        thread = ""
+        if row.item == "collab_agent_spawn_end":
+            thread = text_of(row.payload.get("new_thread_id"))
+        elif row.kind == "result" and tool == "spawn_agent":
+            thread = _started_agent(text_of(row.payload.get("output")))
+        if thread and row.call_id:
+            self._links.setdefault(thread, row.call_id)
+
+
+def _started_agent(output: str) -> str:
+    try:
+        found = json.loads(output) if len(output) < MAX_SPAWNED else None
+    except (ValueError, RecursionError):
+        return ""
+    return text_of(found.get("agent_id")) if isinstance(found, dict) else ""
 
 
 def _header(record: Record) -> Mapping[str, Any]:

@@ -82,7 +82,7 @@ class Thread:
         maker: Maker,
         started: Event,
         thread_id: str,
-        note: Callable[[Row], None],
+        note: Callable[[Row, str], None],
     ) -> None:
         self.writer = writer
         self._maker = maker
@@ -114,7 +114,7 @@ class Thread:
     def take(self, record: Record) -> None:
         """The next record of the thread."""
         row = Row(record, self.writer.identity.stamp(record.raw))
-        self._note(row)
+        self._note(row, self._names.get(row.call_id, ""))
         match row.kind:
             case "model":
                 self._model(row)

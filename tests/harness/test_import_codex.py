@@ -103,14 +103,16 @@ class TestTheStart:
         assert [e.type for e in found[3:]] == ["record_unrecognized"] * 3
         assert standing(log, KEY) == ["2", "3"]
 
+    @pytest.mark.parametrize("told", ["by a notice", "by the result"])
     def test_a_sub_agent_names_its_parent_and_the_call_that_started_it(
-        self, log: EventLog, tmp_path: Path
+        self, log: EventLog, tmp_path: Path, told: str
     ) -> None:
         parent, child = Rollout(), Rollout("5e551011-0000-7000-8000-00000000000b", header=False)
         parent.user("Have the log read.")
         parent.call("call_1", "spawn_agent", message="Read the log.")
-        parent.event("collab_agent_spawn_end", call_id="call_1", new_thread_id=child.thread)
-        parent.result("call_1", "started")
+        if told == "by a notice":
+            parent.event("collab_agent_spawn_end", call_id="call_1", new_thread_id=child.thread)
+        parent.result("call_1", f'{{"agent_id":"{child.thread}"}}' if "result" in told else "yes")
         parent.count()
         child.meta(
             id=child.thread,
