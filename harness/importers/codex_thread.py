@@ -121,10 +121,7 @@ class Thread:
             case "input":
                 self._input(row)
             case "result":
-                if isinstance(self._open, _Answer):
-                    self._open.answered = True
-                    self._open.calls.discard(row.call_id)
-                self._defer(row, lambda: self._result(row))
+                self._answered(row)
             case "tokens":
                 self._tokens(row)
             case "compacted":
@@ -250,11 +247,22 @@ class Thread:
 
     # -- what people, tools and other agents say ------------------------------------------------
 
+    def _answered(self, row: Row) -> None:
+        if isinstance(self._open, _Count):
+            self.close()
+        elif self._open is not None:
+            self._open.answered = True
+            self._open.calls.discard(row.call_id)
+        self._defer(row, lambda: self._result(row))
+
     def _input(self, row: Row) -> None:
         message = row.message
         source, label = speaker(message, self._maker.subagent)
-        if begins_turn(message, label):
+        begins = begins_turn(message, label)
+        # Behind a count only notices wait, so that a compaction may be made with it before them.
+        if begins or isinstance(self._open, _Count):
             self.close()
+        if begins:
             self._fresh, self._aborted = True, False
         self._defer(row, lambda: self._message(row, message, source, label))
 

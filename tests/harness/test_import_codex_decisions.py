@@ -7,6 +7,7 @@ import pytest
 from codex_lines import KEY, PROMPT, Rollout, message, sealed
 from imported import of_type, run
 
+from cli.saying import who
 from eventlog import EventLog, RecordedEvent
 from harness.importers.codex_history import shortened
 from projections import open_log
@@ -224,6 +225,30 @@ class TestWhatIsSealed:
         assert list(compacted["origin"]["rest"]) == ["token_count"]
         assert session_stats(live, KEY).usage.output == 12
         assert session_stats(live, KEY).provenance == "rebuilt"
+
+    def test_what_is_said_between_the_count_and_the_compaction_is_compacted_too(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        r = Rollout()
+        r.turn()
+        first = r.user("Hi.")
+        r.count(output=50)
+        r.developer("Be quick.")
+        r.compacted(first, sealed())
+        found = imported(live.log, tmp_path, r)
+        assert context(live) == [first, sealed()]
+        assert "summarizer" not in of_type(found, "context_compacted")[0]
+
+    def test_a_copy_of_a_prompt_is_shown_as_what_a_person_said(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        r = Rollout()
+        first = r.user("Hi.")
+        r.compacted({**first, "id": "msg_1"}, message("developer", "Be quick."), sealed())
+        imported(live.log, tmp_path, r)
+        copied, told, summary = live.items(KEY)[1:]
+        assert [copied.is_summary, told.is_summary, summary.is_summary] == [False, False, True]
+        assert [who(copied), who(told), who(summary)] == ["user", "developer", "summary"]
 
 
 class TestCompactionsOfOldVersions:
