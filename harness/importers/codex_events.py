@@ -34,6 +34,8 @@ from harness.importers.units import Planned, Slot, Unit
 from projections.dialects.openai_responses import INSTRUCTIONS
 
 AGENT = DecidedBy(name="codex")
+HISTORIES = ("replacement_history", "replacement_history_entries")
+"""Where a compaction's record holds the context that it made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,14 +236,14 @@ class Maker:
         """
         rows = [count, row] if count is not None else [row]
         used = usage_of(count) if count is not None else usage
-        history = row.payload.get("replacement_history")
+        history = _first_list(row.payload, *HISTORIES)
         written = row.payload.get("message")
-        sealed = isinstance(history, list) and _is_sealed(history, written)
+        sealed = history is not None and _is_sealed(history, written)
 
         def build() -> Event:
             staying = {item.number for item in layout.kept}
-            size = f":{len(history)}" if isinstance(history, list) else ""
-            said = {k: v for k, v in row.payload.items() if k != "replacement_history" and v}
+            size = f":{len(history)}" if history is not None else ""
+            said = {k: v for k, v in row.payload.items() if k not in HISTORIES and v}
             if any(_is_text(message, written) for message in layout.messages):
                 said.pop("message", None)
             return ContextCompacted(
@@ -250,7 +252,7 @@ class Maker:
                 by=AGENT,
                 pre_tokens=pre_tokens,
                 summarizer=Summarizer(usage=used) if used is not None else None,
-                inferred=not isinstance(history, list),
+                inferred=history is None,
                 opaque=sealed,
                 messages=tuple(self._new(message) for message in layout.messages),
                 origin=self._origin(
@@ -338,10 +340,14 @@ def _is_sealed(history: Sequence[Any], written: object) -> bool:
 
     Some versions got a history back that says nothing of the summary, and wrote none.
     """
-    for item in history:
-        if isinstance(item, dict) and item.get("type") in SUMMARIES:
-            return True
+    pieces = [each.get("item", each) for each in history if isinstance(each, dict)]
+    if any(isinstance(piece, dict) and piece.get("type") in SUMMARIES for piece in pieces):
+        return True
     return not written
+
+
+def _first_list(payload: Mapping[str, Any], *names: str) -> list[Any] | None:
+    return next((payload[name] for name in names if isinstance(payload.get(name), list)), None)
 
 
 def _is_text(message: Mapping[str, Any], text: object) -> bool:

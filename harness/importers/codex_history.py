@@ -43,10 +43,43 @@ class Contents:
 
     digests: dict[int, tuple[Digest, ...]] = field(default_factory=dict)
     """By an item's number: of each of the items that it is made of."""
+    ids: dict[str, Digest] = field(default_factory=dict)
+    """By a provider's id: the last item that had it."""
     texts: dict[int, str] = field(default_factory=dict)
     """By an item's number: what a user said."""
     labels: dict[int, str] = field(default_factory=dict)
     """By an item's number: what kind of injected message it is."""
+
+
+History = list[tuple[Digest, Mapping[str, Any]]]
+"""The items of a replacement history, without what is never sent."""
+
+
+def history_of(payload: Mapping[str, Any], contents: Contents) -> History | None:
+    """The replacement history of a record; None where it has none, as in old versions.
+
+    Newer ones may name an item that is on record already by its id.
+    """
+    found = payload.get("replacement_history")
+    if isinstance(found, list):
+        return [(digest(item), item) for item in found if _is_sent(item)]
+    entries = payload.get("replacement_history_entries")
+    if not isinstance(entries, list):
+        return None
+    history: History = []
+    for entry in entries:
+        entry = entry if isinstance(entry, dict) else {}
+        named = entry.get("item_id")
+        if isinstance(named, str):
+            item = {"type": "item_reference", "id": named}
+            history.append((contents.ids.get(named) or digest(item), item))
+        elif _is_sent(entry.get("item")):
+            history.append((digest(entry["item"]), entry["item"]))
+    return history
+
+
+def _is_sent(item: object) -> bool:
+    return isinstance(item, dict) and item.get("type") != "ghost_snapshot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +111,7 @@ class Layout:
 
 def replaced(
     first: Sequence[Standing],
-    history: Sequence[Mapping[str, Any]],
+    history: History,
     items: Sequence[Standing],
     contents: Contents,
 ) -> Layout:
@@ -89,12 +122,12 @@ def replaced(
         held = contents.digests.get(item.number)
         if held and item.number not in taken:
             ends.setdefault(held[-1], []).append(item)
-    wanted = [digest(each) for each in history]
+    wanted = [wanted for wanted, _ in history]
     found: list[Standing | Mapping[str, Any]] = []
     at = len(wanted)
     while at:
         match = _newest(ends.get(wanted[at - 1], []), wanted, at, contents)
-        found.append(match if match is not None else history[at - 1])
+        found.append(match if match is not None else history[at - 1][1])
         at -= len(contents.digests[match.number]) if match is not None else 1
     entries: list[Standing | int] = [*first]
     messages: list[Mapping[str, Any]] = []

@@ -35,7 +35,9 @@ LINE_TYPES = frozenset(
     }
 )
 
-_KNOWN_LINES = frozenset({"world_state", "inter_agent_communication_metadata", "state"})
+_KNOWN_LINES = frozenset(
+    {"world_state", "inter_agent_communication_metadata", "security_risk_score", "state"}
+)
 """Lines that are no part of a context; what of them is told to the model stands in an item."""
 
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
@@ -99,6 +101,8 @@ _KNOWN_EVENTS = frozenset(
         "patch_apply_begin",
         "patch_apply_end",
         "plan_update",
+        "realtime_conversation_closed",
+        "realtime_conversation_started",
         "session_configured",
         "stream_error",
         "sub_agent_activity",

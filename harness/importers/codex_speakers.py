@@ -32,6 +32,22 @@ _FRAGMENTS = (
 )
 """(how a text begins, how it ends, label): what Codex writes under the role of the user."""
 
+_SETTINGS = (
+    "<permissions instructions>",
+    "<model_switch>",
+    "<collaboration_mode>",
+    "<multi_agent_mode>",
+    "<realtime_conversation>",
+    "<skills_instructions>",
+    "<personality_spec>",
+    "<token_budget>",
+    "<token_budget_reminder>",
+    "<context_window>",
+    "<context_window_guidance>",
+    "<rollout_budget>",
+)
+"""How a developer message begins with which Codex tells of its settings before a turn."""
+
 _SUMMARY_BEGINS = "Another language model started to solve this problem and produced a summary"
 
 
@@ -85,6 +101,13 @@ def begins_turn(item: Mapping[str, Any], label: str) -> bool:
     """Whether Codex counts a turn from this item, when it goes back by turns."""
     spoken = item.get("role") == "user" and label in ("", "task")
     return spoken or label == "agent_message"
+
+
+def leads_to_turn(item: Mapping[str, Any], label: str) -> bool:
+    """Whether it goes with the turn behind it, when Codex goes back to before that one."""
+    if item.get("role") == "developer":
+        return any(text.lstrip().lower().startswith(_SETTINGS) for text in texts_of(item))
+    return item.get("role") == "user" and label not in ("", "task", "summary")
 
 
 def is_from_agent(item: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 from eventlog.events import Event
 from harness.importers import codex_history
-from harness.importers.codex_events import Answer, Maker, Settings
+from harness.importers.codex_events import HISTORIES, Answer, Maker, Settings
 from harness.importers.codex_header import instructions_of, tools_of
 from harness.importers.codex_history import Contents, Layout, digest
 from harness.importers.codex_records import (
@@ -29,7 +29,7 @@ from harness.importers.codex_records import (
     totals_of,
     usage_of,
 )
-from harness.importers.codex_speakers import begins_turn, speaker, text_of, texts_of
+from harness.importers.codex_speakers import begins_turn, leads_to_turn, speaker, text_of, texts_of
 from harness.importers.records import Record
 from harness.importers.standing import Context, Standing
 from harness.importers.stream_writer import StreamWriter
@@ -241,7 +241,7 @@ class Thread:
         answer = Answer(opened.settings, Slot(), Slot())
         usage = usage_of(counts[-1]) if counts else None
         item = self._context.enter(answer.message)
-        self._contents.digests[item.number] = tuple(digest(row.message) for row in items)
+        self._holds(item, *(row.message for row in items))
         self._injected = None
         self._emit(self._maker.answer(opened.rows, answer, usage))
 
@@ -273,26 +273,25 @@ class Thread:
             self._turns.append(self._injected if self._turns and self._injected else here)
             self._injected = None
         else:
-            self._injected = self._injected or here
+            self._injected = (self._injected or here) if leads_to_turn(message, label) else None
         slot = Slot()
         item = self._context.enter(slot)
-        self._contents.digests[item.number] = (digest(message),)
-        if message.get("role") == "user" and label in ("", "task"):
-            self._contents.texts[item.number] = "\n".join(texts_of(message))
-        elif label:
-            self._contents.labels[item.number] = label
+        self._says(item, message, label)
         self._emit(self._maker.message(row, slot, source, label))
 
     def _result(self, row: Row) -> None:
         slot = Slot()
         item = self._context.enter(slot)
-        self._contents.digests[item.number] = (digest(row.message),)
+        self._holds(item, row.message)
         self._injected = None
         self._emit(self._maker.result(row, slot, self._names.get(row.call_id, "")))
 
     # -- decisions of the agent -----------------------------------------------------------------
 
     def _compacted(self, row: Row) -> None:
+        if _is_for_reviewers(row.payload):
+            self._defer(row, lambda: self._unrecognized(row, "known"))
+            return
         count = None
         if isinstance(self._open, _Count):
             count, self._open = self._open.row, None
@@ -313,14 +312,9 @@ class Thread:
     def _layout(self, row: Row, before: Sequence[Standing]) -> Layout:
         standing = {item.number for item in before}
         first = [item for item in self._first if item.number in standing]
-        history = row.payload.get("replacement_history")
-        if isinstance(history, list):
-            sent = [
-                item
-                for item in history
-                if isinstance(item, dict) and item.get("type") != "ghost_snapshot"
-            ]
-            return codex_history.replaced(first, sent, before, self._contents)
+        history = codex_history.history_of(row.payload, self._contents)
+        if history is not None:
+            return codex_history.replaced(first, history, before, self._contents)
         summary = text_of(row.payload.get("message"))
         return codex_history.rebuilt(first, summary, before, self._contents)
 
@@ -329,11 +323,7 @@ class Thread:
         for number, message in enumerate(layout.messages):
             item = new[number] = self._context.enter(slot, number)
             _, label = speaker(message, self._maker.subagent)
-            self._contents.digests[item.number] = (digest(message),)
-            if message.get("role") == "user" and label in ("", "task"):
-                self._contents.texts[item.number] = "\n".join(texts_of(message))
-            elif label:
-                self._contents.labels[item.number] = label
+            self._says(item, message, label)
         self._context.replace(
             new[entry] if isinstance(entry, int) else entry for entry in layout.entries
         )
@@ -349,6 +339,21 @@ class Thread:
         self._context.rewind(to.mark)
         self._injected = None
         self._emit(self._maker.rewind(row, to.slot))
+
+    def _holds(self, item: Standing, *messages: Mapping[str, Any]) -> None:
+        """Remember what stands there, for a copy of it in a replacement history."""
+        digests = tuple(map(digest, messages))
+        self._contents.digests[item.number] = digests
+        for each, message in zip(digests, messages, strict=True):
+            if named := text_of(message.get("id")):
+                self._contents.ids[named] = each
+
+    def _says(self, item: Standing, message: Mapping[str, Any], label: str) -> None:
+        self._holds(item, message)
+        if message.get("role") == "user" and label in ("", "task"):
+            self._contents.texts[item.number] = "\n".join(texts_of(message))
+        elif label:
+            self._contents.labels[item.number] = label
 
     # -- the rest -------------------------------------------------------------------------------
 
@@ -370,3 +375,8 @@ class Thread:
     def _emit(self, unit: Unit) -> None:
         self._last = unit.events[-1].slot
         self._put(unit)
+
+
+def _is_for_reviewers(payload: Mapping[str, Any]) -> bool:
+    """Whether a record keeps only what a reviewer of the thread is shown, and compacts nothing."""
+    return "guardian_history" in payload and not any(map(payload.get, HISTORIES))

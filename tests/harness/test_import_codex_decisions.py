@@ -143,6 +143,35 @@ class TestReplacementHistories:
         assert two["layout"][1].endswith(".0")
         assert len(one["messages"]) == len(two["messages"]) == 1
 
+    def test_an_entry_may_name_an_item_by_its_id(self, live: Live, tmp_path: Path) -> None:
+        r = Rollout()
+        first = r.put({**message("user", "One."), "id": "msg_1"})
+        second = r.put({**message("user", "Two."), "id": "msg_2"})
+        entries = [
+            {"type": "reference", "item_id": "msg_2"},
+            {"type": "inline", "item": sealed(), "metadata": {"client_authored": True}},
+            {"type": "reference_v2", "item_id": "msg_1", "source_digest": "sha256:0"},
+            {"type": "inline", "item": {"type": "ghost_snapshot"}},
+            {"type": "reference", "item_id": "msg_0"},
+            None,
+        ]
+        r.line("compacted", {"message": "", "replacement_history_entries": entries})
+        found = imported(live.log, tmp_path, r)
+        unresolved = {"type": "item_reference", "id": "msg_0"}
+        assert context(live) == [second, sealed(), first, unresolved]
+        [compacted] = of_type(found, "context_compacted")
+        assert compacted["opaque"] is True
+        assert len(compacted["messages"]) == 2
+
+    def test_what_is_kept_for_reviewers_alone_compacts_nothing(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        r = Rollout()
+        first = r.user("Hi.")
+        r.line("compacted", {"message": "", "guardian_history": [first]})
+        assert of_type(imported(live.log, tmp_path, r), "context_compacted") == []
+        assert context(live) == [first]
+
     def test_the_notice_of_a_compaction_is_none(self, live: Live, tmp_path: Path) -> None:
         r = Rollout()
         r.user("Hi.")
@@ -330,6 +359,17 @@ class TestGoingBack:
         before = said(context_of(live, tmp_path, self.turns(left), "before.db"))
         imported(live.log, tmp_path, r)
         assert said(context(live)) == [*before, "Another way."]
+
+    def test_what_a_developer_said_before_a_turn_stays_without_it(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        r = self.turns(1)
+        r.developer("Mind the gap.")
+        r.developer("<model_switch>Another model.</model_switch>")
+        r.user("Turn 1.")
+        r.event("thread_rolled_back", num_turns=1)
+        imported(live.log, tmp_path, r)
+        assert said(context(live))[-2:] == ["Answer 0.", "Mind the gap."]
 
     def test_a_second_one_counts_from_where_the_first_went(
         self, live: Live, tmp_path: Path
