@@ -112,6 +112,9 @@ class CodexFile:
         writer = self._job.open_writer(name, FORMAT, thread_id)
         parent = parent_of(meta)
         metadata = {key: meta[key] for key in METADATA if meta.get(key) is not None}
+        subagent = is_subagent(meta)
+        if parent and not subagent:
+            metadata["forked"] = True
         started = SessionStarted(
             metadata=Json({**metadata, "file": self._job.file}),
             ownership="observed",
@@ -123,7 +126,7 @@ class CodexFile:
             origin=Origin(records=()),
         )
         self._tell_base(writer, meta)
-        maker = Maker(self._job.file, is_subagent(meta))
+        maker = Maker(self._job.file, subagent)
         return Thread(writer, maker, started, thread_id, self._note)
 
     def _named(self) -> str:

@@ -9,6 +9,7 @@ from imported import of_type, run, standing
 
 from eventlog import EventLog, RecordedEvent
 from projections import open_log
+from projections.references import find_session
 from projections.sessions import session_stats
 from projections.source_counts import source_counts
 
@@ -133,14 +134,19 @@ class TestTheStart:
         [prompt] = [e for e in of_type(found, "message_appended") if e.get("label") == "task"]
         assert prompt["source"] == "injected"
 
-    def test_a_fork_names_the_thread_that_it_was_made_of(
-        self, log: EventLog, tmp_path: Path
+    def test_a_fork_names_the_thread_that_it_was_made_of_and_is_a_session_like_any(
+        self, tmp_path: Path
     ) -> None:
-        r = Rollout(forked_from_id="5e551011-0000-7000-8000-00000000000c")
+        parent = "5e551011-0000-7000-8000-00000000000c"
+        r = Rollout(forked_from_id=parent)
+        r.meta(id=parent)
         r.user("Hi.")
-        started = imported(log, tmp_path, r)[0].data
-        assert started["parent_session"] == "local/codex/5e551011-0000-7000-8000-00000000000c"
-        assert started["metadata"]["forked_from_id"].endswith("c")
+        with open_log(tmp_path / "log.db") as live:
+            started = imported(live.log, tmp_path, r)[0].data
+            assert started["parent_session"] == f"local/codex/{parent}"
+            assert started["metadata"]["forked_from_id"] == parent
+            assert session_stats(live, KEY).parent == f"local/codex/{parent}"
+            assert str(find_session(live, "last")) == KEY
 
     @pytest.mark.parametrize(
         ("name", "session"),
