@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli.commands import (
+    backup,
     compare,
     demo,
     diff,
@@ -152,6 +153,7 @@ for _name, _function, _heading in (
     ("redact", redact.command, KEEP),
     ("verify", verify.command, KEEP),
     ("head", head.command, KEEP),
+    ("backup", backup.command, KEEP),
     ("rebuild", rebuild.command, KEEP),
 ):
     app.command(

@@ -19,7 +19,8 @@ from eventlog.redaction import Target, redact
 CHAT, RESPONSES, ANTHROPIC = "openai_chat", "openai_responses", "anthropic"
 MESSAGES: list[tuple[str, dict[str, Any]]] = [
     (CHAT, {"role": "user", "content": "hello"}),
-    (CHAT, {"role": "system", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
+    (CHAT, {"role": "system", "content": [{"type": "text", "text": "a"},
+                                          {"type": "text", "text": "b"}]}),
     (CHAT, {"role": "assistant", "content": None, "tool_calls": [
         {"id": "x1", "type": "function", "function": {"name": "run", "arguments": '{"a": 1}'}},
         {"id": "x2", "type": "custom", "custom": {"name": "sql", "input": "select 1"}},
