@@ -18,6 +18,7 @@ from cli.commands import (
     compare,
     demo,
     diff,
+    doctor,
     export,
     fork,
     head,
@@ -154,6 +155,7 @@ for _name, _function, _heading in (
     ("verify", verify.command, KEEP),
     ("head", head.command, KEEP),
     ("backup", backup.command, KEEP),
+    ("doctor", doctor.command, KEEP),
     ("rebuild", rebuild.command, KEEP),
 ):
     app.command(

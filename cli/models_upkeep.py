@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel
 
 
@@ -16,3 +18,25 @@ class BackupData(BaseModel):
     bytes: int
     without_derived: bool
     """Derived tables were left out, since erased text may have stood in them."""
+
+
+class CheckData(BaseModel):
+    """One thing that was looked at."""
+
+    name: str
+    state: Literal["ok", "warning", "problem"]
+    message: str
+    advice: str
+    """What to do; empty where there is nothing to do."""
+
+
+class DoctorData(BaseModel):
+    """``doctor``: whether the program and the log can be used here."""
+
+    log: str
+    """The path of the log."""
+    why: str
+    """Why it is that one."""
+    checks: list[CheckData]
+    warnings: int
+    problems: int
