@@ -40,3 +40,35 @@ class DoctorData(BaseModel):
     checks: list[CheckData]
     warnings: int
     problems: int
+
+
+class BlobData(BaseModel):
+    """A value that is bytes."""
+
+    hex: str
+    size: int
+
+
+class SqlData(BaseModel):
+    """``sql``: what a query gives."""
+
+    columns: list[str]
+    rows: list[list[int | float | str | BlobData | None]]
+    """Numbers that are no JSON, such as Infinity, are text."""
+    more: bool
+    """There are more rows than were asked for."""
+
+
+class ViewData(BaseModel):
+    """A view for people with SQL."""
+
+    name: str
+    about: str
+    columns: dict[str, str]
+    """Each with what it holds."""
+
+
+class ViewsData(BaseModel):
+    """``sql`` without a query: what can be asked."""
+
+    views: list[ViewData]

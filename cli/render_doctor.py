@@ -25,11 +25,16 @@ def render_doctor(data: DoctorData, style: Style) -> Iterator[str]:
 def _check(check: CheckData, style: Style, room: int) -> Iterator[str]:
     start = f"{style.paint(pad(check.state, 7), _COLORS[check.state])}  {pad(check.name, room)}  "
     width = max(20, style.width - room - 11)
-    lines = textwrap.wrap(style.block(check.message), width) or [""]
+    lines = _wrapped(check.message, width, style) or [""]
     blank = " " * (room + 11)
     yield start + lines[0]
     for line in lines[1:]:
         yield blank + line
     if check.advice and check.state != "ok":
-        for line in textwrap.wrap(style.block(f"→ {check.advice}"), width, subsequent_indent="  "):
+        for line in _wrapped(f"→ {check.advice}", width, style, "  "):
             yield blank + line
+
+
+def _wrapped(text: str, width: int, style: Style, indent: str = "") -> list[str]:
+    """In lines; a path is not cut at its hyphens."""
+    return textwrap.wrap(style.block(text), width, subsequent_indent=indent, break_on_hyphens=False)
