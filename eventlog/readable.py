@@ -240,7 +240,7 @@ CALLS = Readable(
 with recursive {_LINEAGE},
 {_inherited("model_called")},
 answered (stream, call, sequence) as materialized (
-  select stream, json_extract(payload, '$.call'), min(sequence) from events
+  select stream, cast(json_extract(payload, '$.call') as integer), min(sequence) from events
   where type in ('model_responded', 'model_failed') and payload is not null group by 1, 2
 )
 select {_SESSION} as session, {_NUMBER} as call, e.position,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,17 +191,10 @@ class TestCalls:
             db.execute("update streams set parent = row, base = 3")
         assert len(rows(filled.path, "select * from calls_readable")) == 3
 
-    def test_ten_thousand_calls_take_no_minute(self, log: EventLog) -> None:
-        called = events.ModelCalled(model="m", dialect=CHAT)
-        for start in range(0, 20_000, 4_000):
-            batch: list[events.Event] = []
-            for position in range(start + 1, start + 4_001, 2):
-                batch += [called, events.ModelResponded(call=position)]
-            log.append(KEY, *batch)
-        started = time.monotonic()
-        (row,) = rows(log.path, "select count(*) as n, count(outcome) as o from calls_readable")
-        assert (row["n"], row["o"]) == (10_000, 10_000)
-        assert time.monotonic() - started < 5
+    def test_an_outcome_is_looked_up_and_not_looked_for(self, filled: EventLog) -> None:
+        """Ten thousand calls took twelve seconds without."""
+        plan = rows(filled.path, "explain query plan select * from calls_readable")
+        assert any("(stream=? AND call=?)" in step["detail"] for step in plan)
 
 
 class TestDecisions:
