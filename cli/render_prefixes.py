@@ -21,6 +21,13 @@ _SHORT_LIFE = 300
 _COLUMNS = ("call", "tokens", "reusable", "", "rewritten", "read", "written", "new")
 
 
+_SPARED = (6, 7, 1, 4, 2)
+"""Columns that go first where there is little room."""
+
+_WHY = 28
+"""Columns of the terminal for where it broke and by what."""
+
+
 def render_prefixes(data: PrefixTableData, style: Style, *, stat: bool) -> Iterator[str]:
     """The sums, then one row a call."""
     yield style.paint(heading(f"prefix of {plural(data.calls, 'call')}", data.key, style), "bold")
@@ -44,10 +51,9 @@ def _sums(data: PrefixTableData, style: Style) -> Iterator[str]:
         style,
     )
     for one in data.by_cause:
-        yield style.block(
-            f" {_sign(one.cause, style)} {pad(one.cause, 13)} {pad_left(f'{one.calls:,}', 5)}  "
-            f"{tokens(one.rewritten)} re-written, {tokens(one.lost)} of the calls before lost"
-        )
+        start = f" {_sign(one.cause, style)} {pad(one.cause, 13)} {pad_left(f'{one.calls:,}', 5)}  "
+        said = f"{tokens(one.rewritten)} re-written, {tokens(one.lost)} of the calls before lost"
+        yield style.block(start) + style.line(said, max(16, style.width - len(start)))
     if not data.billed_calls:
         yield "no bill was recorded"
         return
@@ -85,6 +91,10 @@ def _table(data: PrefixTableData, style: Style) -> Iterator[str]:
     shown = [number for number in range(len(_COLUMNS)) if billed or number < 5]
     sizes = [max(display_width(row[n]) for row in (_COLUMNS, *rows)) for n in range(len(_COLUMNS))]
     start = 2 + sum(sizes[n] + 2 for n in shown)
+    for number in _SPARED:
+        if number in shown and style.width - start < _WHY:
+            shown.remove(number)
+            start -= sizes[number] + 2
     front = sum(sizes[n] + 2 for n in shown if n < 5)
     if billed:
         yield style.paint(f"{' ' * (2 + front)}billed", "dim")

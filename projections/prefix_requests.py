@@ -14,8 +14,7 @@ from itertools import accumulate, islice, pairwise
 from typing import Any
 
 from eventlog.recorded import RecordedEvent
-from projections import manifest
-from projections.manifest import SentAs
+from projections import manifest, runs
 from projections.materialize import original, rendered
 from projections.recording import Recording
 from projections.runs import Origin, Standing, label, standing
@@ -109,7 +108,10 @@ class Folded:
 
 
 class AsSent:
-    """Requests that were recorded: what differs from the one before is in the manifest."""
+    """Requests that were recorded: what differs from the one before is in the manifest.
+
+    A run is read as the slice of all items that it names, since every fiftieth manifest is whole.
+    """
 
     def __init__(
         self, made: Recording, decisions: Mapping[int, RecordedEvent], counting: Counter
@@ -119,32 +121,44 @@ class AsSent:
         self._known, self._counting = decisions, counting
         self._steps = {step.origin: step for step in made.steps if step.kind == "item"}
         self._places = sorted(origin for origin in self._steps if isinstance(origin, int))
-        self._entries: list[SentAs] = []
+        self._plain = [self._made(place, 0) for place in self._places]
+        self._parts: list[Part] = []
+        """All of the last one that was recorded."""
         self._starts = [0]
-        """How many items stand in front of each entry."""
-        self._parts: dict[Standing, Part] = {}
+        """How many of them stand in front of each entry of its manifest."""
+        self._others: dict[Standing, Part] = {}
 
     def called(self, stored: Sequence[Any]) -> tuple[int, list[Part]]:
         """From which place on the request may differ from the last one, and what stands there."""
         kept = 0
         if stored and isinstance(stored[0], str) and stored[0].startswith("="):
-            kept, stored = min(int(stored[0][1:]), len(self._entries)), stored[1:]
-        new = list(manifest.expand(stored, self._entries, self._between))
-        del self._entries[kept:], self._starts[kept + 1 :]
-        self._entries += new
-        self._starts += islice(accumulate(map(len, new), initial=self._starts[-1]), 1, None)
+            kept, stored = min(int(stored[0][1:]), len(self._starts) - 1), stored[1:]
+        place = self._starts[kept]
+        del self._parts[place:], self._starts[kept + 1 :]
+        for entry in stored:
+            self._take(entry)
         if not self.is_last:
-            kept, new = 0, self._entries
+            place = 0
         self.is_last = True
-        return self._starts[kept], [self._part(piece.standing) for each in new for piece in each]
+        return place, self._parts[place:]
 
-    def _between(self, low: int, high: int) -> list[int]:
-        return self._places[bisect_left(self._places, low) : bisect_right(self._places, high)]
+    def _take(self, entry: str | Sequence[str]) -> None:
+        """One entry of a manifest, or a run of them."""
+        count = len(self._parts)
+        if isinstance(entry, str) and runs.is_run(entry):
+            low, high = runs.bounds(entry, 0)
+            first, last = bisect_left(self._places, low), bisect_right(self._places, high)
+            self._parts += self._plain[first:last]
+            self._starts += range(count + 1, len(self._parts) + 1)
+            return
+        names = [entry] if isinstance(entry, str) else entry
+        self._parts += (self._part(manifest.parse(name).standing) for name in names)
+        self._starts.append(len(self._parts))
 
     def _part(self, standing: Standing) -> Part:
-        found = self._parts.get(standing)
+        found = self._others.get(standing)
         if found is None:
-            found = self._parts[standing] = self._made(*standing)
+            found = self._others[standing] = self._made(*standing)
         return found
 
     def _made(self, origin: Origin, rendition: int) -> Part:

@@ -357,6 +357,22 @@ class TestAsSent:
             found = prefix_rows(live.log.read(KEY), COUNTING)
         assert why(found[1]) == ("unexplained", "2", "3")
 
+    def test_entries_of_every_form_are_read(self, tmp_path: Path) -> None:
+        """Several items sent as one message, a rendition, a run, and what stands of an earlier."""
+        with open_log(tmp_path / "log.db") as live:
+            record(live, [{"role": "user", "content": text} for text in ("a", "b", "c", "d")])
+            substituted = events.PlaceholderSubstituted(item="3", content="[c]")
+            made = live.append(KEY, substituted).last
+            for stored in ((("1", "2"), "3-4"), ("=1", f"3@{made}", "4"), ("=2", "4/1")):
+                live.append(
+                    KEY, events.ModelCalled(model="m", dialect="openai_chat", manifest=stored)
+                )
+            found = prefix_rows(live.log.read(KEY), COUNTING)
+        assert [row.items for row in found] == [4, 4, 4, 4]
+        assert [row.cause for row in found] == [None, None, "unexplained", None]
+        assert (found[2].break_at, found[2].now_at) == ("3", f"3@{made}")
+        assert (found[1].reusable, found[3].reusable) == (found[0].tokens, found[2].tokens)
+
     def test_folded_and_sent_calls_can_alternate(self, tmp_path: Path) -> None:
         with open_log(tmp_path / "log.db") as live:
             messages = [{"role": "user", "content": "a"}]
