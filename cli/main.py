@@ -14,9 +14,11 @@ import typer
 from typer.core import TyperGroup
 
 from cli.commands import (
+    backup,
     compare,
     demo,
     diff,
+    doctor,
     export,
     fork,
     head,
@@ -27,6 +29,7 @@ from cli.commands import (
     replay,
     sessions,
     show,
+    sql,
     stats,
     strategies,
     verify,
@@ -147,11 +150,14 @@ for _name, _function, _heading in (
     ("compare", compare.command, LOOK),
     ("strategies", strategies.command, LOOK),
     ("stats", stats.command, LOOK),
+    ("sql", sql.command, LOOK),
     ("export", export.command, KEEP),
     ("fork", fork.command, KEEP),
     ("redact", redact.command, KEEP),
     ("verify", verify.command, KEEP),
     ("head", head.command, KEEP),
+    ("backup", backup.command, KEEP),
+    ("doctor", doctor.command, KEEP),
     ("rebuild", rebuild.command, KEEP),
 ):
     app.command(

@@ -117,6 +117,8 @@ NAME = str(KEY)
 FORMATS = ("openai", "anthropic", "responses", "json", "text")
 
 WHAT_IFS: list[list[str]] = [
+    ["diff", NAME, "--prefix"],
+    ["diff", f"{NAME}@c2", "--prefix"],
     ["diff", f"{NAME}@k1", "--anchors", "--prefix"],
     ["diff", f"{NAME}@c2", "--side-by-side"],
     ["diff", NAME, "--left", "observed", "--right", "cut:limit=20", "--word"],
@@ -154,6 +156,12 @@ COMMANDS: list[list[str]] = [
     *WHAT_IFS,
     ["compare", NAME, "-s", "cut:limit=20", "--csv"],
     ["stats", NAME],
+    ["doctor"],
+    ["backup", "\x1b[2J/no/such"],
+    ["sql", "select * from messages_readable"],
+    ["sql", "select * from decisions_readable", "--csv"],
+    ["sql", "select payload from events_readable"],
+    ["sql", "select '\x1b[2J' as \"\x1b[2J\", * from \"\u202e\""],
     ["verify"],
     ["verify", NAME],
     ["head"],
