@@ -31,6 +31,7 @@ from cli.commands import (
     strategies,
     verify,
     welcome,
+    why,
 )
 from cli.door import guarded
 from cli.options import Command, Settings, parameters, settings_of, take
@@ -146,6 +147,7 @@ for _name, _function, _heading in (
     ("diff", diff.command, LOOK),
     ("compare", compare.command, LOOK),
     ("strategies", strategies.command, LOOK),
+    ("why", why.command, LOOK),
     ("stats", stats.command, LOOK),
     ("export", export.command, KEEP),
     ("fork", fork.command, KEEP),

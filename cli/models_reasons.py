@@ -1,0 +1,108 @@
+"""What ``--json`` gives of the commands that explain and bring back: ``why`` and its kin."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+WhyState = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
+
+
+class WhyStep(BaseModel):
+    """One event that touched the item."""
+
+    position: int
+    ref: str
+    """``k1`` of a compaction, else the position."""
+    type: str
+    effect: str
+    """came, back, left, changed, restored, pinned, unpinned, erased, forked, kept or nothing."""
+    sentence: str
+    """The same for a person."""
+    rendition: str | None
+    """In which the item stands after it; None where it does not stand."""
+    by: str = ""
+    """The strategy with its parameters, or the agent, where it is known."""
+    trigger: str = ""
+    reason: str = ""
+    summarizer: str = ""
+    pass_id: str = ""
+    inferred: bool = False
+    """Found by comparing two requests, not told by who decided it."""
+    items: int | None = None
+    """Of a compaction: how many items left with it."""
+    brought: list[str] = []
+    """Of a compaction: the items that it put in."""
+    before_tokens: int | None = None
+    """Of a compaction, of the context before it; of a change, of the item."""
+    after_tokens: int | None = None
+    tokens_told: bool = False
+    """The agent's own count, not estimated here."""
+    undone_by: int | None = None
+    """The undo or rewind that put it out of force."""
+    stream: str = ""
+    """The session whose event it is, where that is one that this session was forked from."""
+    occurred_at: str | None = None
+
+
+class WhyAnchor(BaseModel):
+    """A literal of an item that is not shown as it came in."""
+
+    kind: str
+    text: str
+    in_place: bool
+    """What took the item's place holds it."""
+    elsewhere: str
+    """Else an item that stood in the context just after that and holds it; empty when none did."""
+    used_by: list[str]
+    """Later messages, of the model or a person, that hold it."""
+
+
+class HeldData(BaseModel):
+    """The request of one call, as far as the item goes."""
+
+    call: str
+    recorded: bool
+    """Whether the request was recorded with a manifest; else it is folded from the events."""
+    rendition: str | None
+    """In which the request held the item; None when it did not."""
+
+
+class WayBack(BaseModel):
+    """A command, and what it does."""
+
+    command: str
+    does: str
+
+
+class WhyData(BaseModel):
+    """``why``"""
+
+    key: str
+    item: str
+    asked: str
+    """The item, or the rendition that was asked for."""
+    ref: str
+    """The place for which it is answered."""
+    at: int
+    who: str
+    preview: str
+    tokens: int
+    """Estimated, of the original."""
+    state: WhyState
+    rendition: str | None
+    """In which it stands there; None where it does not stand."""
+    pinned: bool
+    erased: bool
+    answer: str
+    """In one or two sentences."""
+    steps: list[WhyStep]
+    calls: list[str]
+    """Before which it stood, as folded."""
+    held: HeldData | None
+    """Of the call that was asked for, or of the last one where no place was named."""
+    anchors: list[WhyAnchor]
+    replaced_by: list[str]
+    """The items, or the rendition, that stand in its place."""
+    back: list[WayBack]
