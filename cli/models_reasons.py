@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
+
+from cli.models import State
 
 WhyState = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
 
@@ -106,3 +108,58 @@ class WhyData(BaseModel):
     replaced_by: list[str]
     """The items, or the rendition, that stand in its place."""
     back: list[WayBack]
+
+
+class RecoveredItem(BaseModel):
+    """The original of an item."""
+
+    item: str
+    who: str
+    role: str
+    state: State
+    """Where it stands now."""
+    taken_by: str
+    """``k1``, or the position of the decision since which it is not shown as it came in; empty
+    where it is."""
+    tokens: int
+    """Estimated."""
+    text: str
+    dialect: str
+    message: Any
+    literals: list[str] = []
+    """Of ``--lost``: those that it holds and that are gone."""
+    occurred_at: str | None = None
+
+
+class RecoveredSentence(BaseModel):
+    """A sentence with literals in it that are gone."""
+
+    item: str
+    who: str
+    text: str
+    literals: list[RecoveredLiteral]
+
+
+class RecoveredLiteral(BaseModel):
+    """A literal that a compaction lost."""
+
+    kind: str
+    text: str
+    used_by: list[str]
+    """Later messages, of the model or a person, that hold it."""
+
+
+class RecoverData(BaseModel):
+    """``recover``"""
+
+    key: str
+    lost_with: str | None = None
+    """The compaction whose losses these are."""
+    query: str | None = None
+    items: list[RecoveredItem] = []
+    sentences: list[RecoveredSentence] = []
+    found: int
+    """Literals that are lost, items that hold the query, or items that were asked for."""
+    left_out: int = 0
+    """Of these, how many are not shown; ``--all`` shows them."""
+    notes: list[str] = []

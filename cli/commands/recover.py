@@ -1,0 +1,106 @@
+"""``ctxlog recover``"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cli.door import FINDINGS
+from cli.opening import opened
+from cli.options import complete_session, settings_of
+from cli.output import Output, json_text, output
+
+if TYPE_CHECKING:
+    from cli.models_reasons import RecoverData
+    from projections import Live
+
+Format = Literal["md", "json", "messages"]
+
+
+def command(
+    ctx: typer.Context,
+    session: Annotated[
+        str,
+        typer.Argument(metavar="S", help="The session.", autocompletion=complete_session),
+    ],
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ITEM", help="Items of it: 12, 57.0, 12-20."),
+    ] = None,
+    lost: Annotated[
+        str | None, typer.Option("--lost", metavar="K", help="What that compaction lost: k1.")
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="TEXT", help="The items that hold a text.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="With --lost and --query: all of it, not the first.")
+    ] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="With --lost: the whole items, not the sentences.")
+    ] = False,
+    form: Annotated[
+        Format, typer.Option("--format", help="To read and paste, or as data, or as messages.")
+    ] = "md",
+) -> None:
+    """Print the originals of what the model no longer sees, ready to paste.
+
+    Nothing is ever gone from the log unless it was redacted. ITEMs are printed as they came in.
+    With --lost: the literals (paths, ids, rules …) that a compaction did not keep, with the
+    sentences they stood in: those that a later message needed and those that people had said;
+    --all for every one. With --query: the items in which a text stands, first those in which the
+    context does not show it.
+
+    What a compaction lost: ctxlog recover last --lost k1
+
+    Example: ctxlog recover last 12 15
+    """
+    from cli.render_recover import render_recover
+
+    out = output(ctx)
+    with opened(settings_of(ctx)) as live:
+        data = _found(live, session, items or [], lost, query, every, whole or form == "messages")
+    _show(out, data, form, "\n".join(render_recover(data, out.style)).rstrip("\n"))
+    if query is not None and not data.found:
+        raise typer.Exit(FINDINGS)
+
+
+def _found(
+    live: Live,
+    session: str,
+    items: list[str],
+    lost: str | None,
+    query: str | None,
+    every: bool,
+    whole: bool,
+) -> RecoverData:
+    from cli.item_places import items_of
+    from cli.recovering import lost_with, queried, recovered
+    from eventlog.errors import InputRefused
+
+    stream, names = items_of(live, session, items)
+    if sum((bool(names), lost is not None, query is not None)) != 1:
+        raise InputRefused("name items, or --lost K, or --query TEXT: one of the three")
+    if lost is not None:
+        return lost_with(live, stream, lost, every=every, whole=whole)
+    if query is not None:
+        return queried(live, stream, query, every=every)
+    return recovered(live, stream, names)
+
+
+def _show(out: Output, data: RecoverData, form: Format, text: str) -> None:
+    if form == "messages":
+        text = json_text([item.message for item in data.items])
+    elif form == "json":
+        text = json_text(data.model_dump())
+    out.show(data, text)
+    for note in data.notes:
+        out.note(note)
+    if data.lost_with is not None and not data.found:
+        out.note(f"{data.lost_with} lost no literal that was looked for")
+    elif data.query is not None and not data.found:
+        out.note("no item holds that text")
+    elif data.left_out:
+        what = "literals that nothing later used" if data.lost_with is not None else "items"
+        out.note(f"{data.left_out:,} more {what}: --all shows them")
