@@ -162,4 +162,62 @@ class RecoverData(BaseModel):
     """Literals that are lost, items that hold the query, or items that were asked for."""
     left_out: int = 0
     """Of these, how many are not shown; ``--all`` shows them."""
+    into: ChangeData | None = None
+    """With ``--into-context``: what was, or would be, written."""
+    notes: list[str] = []
+
+
+class WrittenData(BaseModel):
+    """An event that was, or would be, appended."""
+
+    position: int
+    type: str
+    says: str
+
+
+class ShiftData(BaseModel):
+    """An item that stands otherwise than before."""
+
+    item: str
+    who: str
+    preview: str
+    before: str | None
+    """Its rendition before; None where it did not stand."""
+    after: str | None
+    before_tokens: int
+    """Estimated."""
+    after_tokens: int
+
+
+class SizeData(BaseModel):
+    """How much stands in a context."""
+
+    items: int
+    tokens: int
+    """Estimated."""
+
+
+class ChangeData(BaseModel):
+    """``undo``, ``rewind``, ``pin``, ``unpin``, ``recover --into-context`` and ``run``."""
+
+    key: str
+    """The session that was, or would be, written to."""
+    forked_from: str | None = None
+    """The session that another program writes, which was forked first."""
+    forked_at: int | None = None
+    dry_run: bool
+    version: int
+    """Of the session before anything was written."""
+    events: list[WrittenData]
+    before: SizeData
+    after: SizeData
+    back: list[ShiftData]
+    """Items that stand again, or anew."""
+    gone: list[ShiftData]
+    changed: list[ShiftData]
+    """Items that stand in another rendition."""
+    asked: list[str] = []
+    """The items that were asked for."""
+    undo: list[str] = []
+    """What to type to take it back."""
     notes: list[str] = []

@@ -265,15 +265,25 @@ class _Why:
             said = _compacted(touch, step)
         else:
             said = _SAID.get(event.type, _other)(touch, step)
+            if event.type == "decision_undone":
+                said = f"{self._named(event)} was undone: {said}"
         if step.reason and event.type not in (SUBSTITUTED, "message_revised"):
             said += f" ({step.reason})"
         if step.inferred:
             said += "; found by comparing requests"
         if step.undone_by is not None:
             said += f"; no longer in force since {step.undone_by}"
-        if step.stream:
+        if step.stream and event.position == position_of(self.item):
             said += f"; in {step.stream}, which this session was forked from"
         return said
+
+    def _named(self, undo: RecordedEvent) -> str:
+        """What was undone: ``k1``, ``event 12`` or ``pass p1``."""
+        target = undo.data.get("target")
+        if not target:
+            return f"pass {undo.data.get('pass_id')}"
+        numbered = (t for t in self.trace.touches if t.event.position == target and t.number)
+        return next(map(_ref, numbered), f"event {target}")
 
     def _came(self, touch: Touch) -> str:
         event, data = touch.event, touch.event.data
@@ -348,6 +358,8 @@ def _compacted(touch: Touch, step: WhyStep) -> str:
     size = f"{before} → {tokens(step.after_tokens)} tokens"
     summarizer = f"written by {step.summarizer}" if step.summarizer else ""
     facts = (step.trigger, _who(step), summarizer, size)
+    if touch.effect == "keeps_out":
+        return f"keeps it out, since what took it first is no longer in force{_with(*facts)}"
     if touch.effect == "left":
         count = plural(step.items or 0, "item")
         if not step.brought:
@@ -373,15 +385,14 @@ _UNDONE = {
     "restored": "it stands as it came in",
     "changed": "it stands in another rendition",
     "nothing": "where it stands did not change",
+    "keeps_out": "this keeps it out of the context",
     "pinned": "it is pinned",
     "unpinned": "it is not pinned",
 }
 
 
 def _undone(touch: Touch, step: WhyStep) -> str:
-    data = touch.event.data
-    what = f"pass {data['pass_id']}" if data.get("pass_id") else f"event {data.get('target')}"
-    return f"{what} was undone: {_UNDONE.get(touch.effect, touch.effect)}"
+    return _UNDONE.get(touch.effect, touch.effect)
 
 
 def _rewound(touch: Touch, step: WhyStep) -> str:

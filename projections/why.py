@@ -7,7 +7,7 @@ nothing, such as the undo of a cut while the item is covered, is told too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -33,10 +33,12 @@ Effect = Literal[
     "erased",
     "forked",
     "kept",
+    "keeps_out",
     "nothing",
 ]
 """``back``: it stands again. ``restored``: it stands as it came in. ``kept``: a compaction named it
-and left it where it was. ``nothing``: the event names it, and changed nothing."""
+and left it where it was. ``keeps_out``: it had left already, with a decision that is no longer in
+force, and would stand again but for this one. ``nothing``: it is named, and nothing changed."""
 
 
 class Standing(NamedTuple):
@@ -73,13 +75,14 @@ class Trace:
     """The n of every ``c<n>`` before which it stood, as folded."""
     call: int = 0
     """How many calls had been made when it came in."""
+    taken_by: int = 0
+    """When it does not stand: the position of the event in force that takes it out; 0 where it
+    never stood."""
 
     @property
     def left(self) -> Touch | None:
-        """The event with which it left, when it does not stand."""
-        if self.now.stands:
-            return None
-        return next((t for t in reversed(self.touches) if t.effect == "left"), None)
+        """The event in force that takes it out, when it does not stand."""
+        return next((t for t in self.touches if t.event.position == self.taken_by), None)
 
     @property
     def changed(self) -> Touch | None:
@@ -103,6 +106,8 @@ def trace(events: Sequence[RecordedEvent], item: Origin) -> Trace:
     passes: set[str] = set()
     numbers = {"model_called": 0, "context_compacted": 0}
     came, made = position_of(item), 0
+    gone = out_of_force(events)
+    taken_by = taker(events, gone, item)
     for index, event in enumerate(events):
         kind = event.type
         if kind in REFOLDING:
@@ -120,20 +125,42 @@ def trace(events: Sequence[RecordedEvent], item: Origin) -> Trace:
         if event.position == came:
             made = numbers["model_called"]
         after = Standing(item in view.items, view.items.get(item, 0), item in view.pins)
-        if after != state or _names(event, item, named, passes):
+        is_taker = event.position == taken_by
+        if after != state or is_taker or _names(event, item, named, passes):
             effect = _effect(event, state, after, bool(touches))
+            if is_taker and not state.stands and not after.stands:
+                effect = "keeps_out"
             number = numbers[kind] if kind == "context_compacted" else 0
             touches.append(Touch(event, effect, state, after, number))
             named.add(event.position)
             if kind == "placeholder_substituted" and event.data.get("pass_id"):
                 passes.add(event.data["pass_id"])
         state = after
-    gone = out_of_force(events)
     told = tuple(
         Touch(t.event, t.effect, t.before, t.after, t.number, gone.get(t.event.position))
         for t in touches
     )
-    return Trace(item, told, state, tuple(calls), made)
+    return Trace(item, told, state, tuple(calls), made, taken_by)
+
+
+def taker(events: Sequence[RecordedEvent], gone: Mapping[int, int], item: Origin) -> int:
+    """The event in force that keeps an item out of the context at the end.
+
+    ``gone`` is what ``out_of_force`` says of the events. 0 for an item that stands, and for one
+    that nothing took out: it never stood.
+    """
+    came = position_of(item)
+    if came in gone:
+        return gone[came]
+    view, found, stood = View(), 0, False
+    for event in events:
+        if event.position in gone or event.type in REFOLDING:
+            continue
+        view.evolve(event)
+        if event.position >= came and (item in view.items) != stood:
+            stood = not stood
+            found = 0 if stood else event.position
+    return found
 
 
 def _effect(event: RecordedEvent, before: Standing, after: Standing, known: bool) -> Effect:

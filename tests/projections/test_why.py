@@ -103,6 +103,27 @@ class TestTheChain:
             assert [touch.undone_by for touch in found.touches] == [None, 5, 7, None, None, None]
             assert found.now == Standing(True, 0, True)
 
+    def test_what_keeps_an_item_out_is_told_once_its_first_taker_is_undone(
+        self, tmp_path: Path
+    ) -> None:
+        with open_log(tmp_path / "l.db") as live:
+            live.append(
+                KEY,
+                said("one"),
+                events.ContextCompacted(covered=("1",), messages=(summary("a"),)),
+                events.ContextCompacted(covered=("2.0",), layout=("m0",), messages=(summary("b"),)),
+                events.DecisionUndone(target=2),
+            )
+            assert effects(live, 1) == [
+                (1, "came"),
+                (2, "left"),
+                (3, "keeps_out"),
+                (4, "nothing"),
+            ]
+            left = trace(live.history(KEY, whole=READ), 1).left
+            assert left is not None
+            assert left.number == 2
+
     def test_an_item_that_a_layout_did_not_take_never_stood(self, tmp_path: Path) -> None:
         with open_log(tmp_path / "l.db") as live:
             compaction = events.ContextCompacted(
