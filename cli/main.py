@@ -38,6 +38,7 @@ from cli.commands import (
     welcome,
     why,
 )
+from cli.commands import run as run_command
 from cli.door import guarded
 from cli.options import Command, Settings, parameters, settings_of, take
 from cli.output import envelope, json_text
@@ -155,6 +156,7 @@ for _name, _function, _heading in (
     ("why", why.command, LOOK),
     ("recover", recover.command, LOOK),
     ("stats", stats.command, LOOK),
+    ("run", run_command.command, CHANGE),
     ("undo", undo.command, CHANGE),
     ("rewind", rewind.command, CHANGE),
     ("pin", pin.command, CHANGE),

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from cli.models import State
+from cli.models_whatif import DecidedData
 
 WhyState = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
 
@@ -221,3 +222,15 @@ class ChangeData(BaseModel):
     undo: list[str] = []
     """What to type to take it back."""
     notes: list[str] = []
+
+
+class RunData(ChangeData):
+    """``run``"""
+
+    strategy: str
+    since: int
+    """The position of the last decision that the session held: moments behind it were gone
+    through; 0 for all of them."""
+    decided: list[DecidedData]
+    stuck: str = ""
+    """What cannot be reduced, where the context is over what the strategy promises."""

@@ -23,9 +23,7 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
             f"{data.forked_from} is another program's session: it {verb} forked after event "
             f"{data.forked_at}, and is not changed"
         )
-    for event in data.events[:_MOST]:
-        yield f" {style.line(f'{event.position}  {event.says}', style.width - 1)}"
-    yield from _more(len(data.events), style)
+    yield from _events(data, style)
     yield from _rows("+", "back", data.back, style)
     yield from _rows("✂", "otherwise", data.changed, style)
     yield from _rows("○", "gone", data.gone, style)
@@ -42,6 +40,19 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
             rest = ", ".join(line.rsplit(" ", 1)[-1] for line in data.undo[1:][:_MOST])
             more = " …" if len(data.undo) - 1 > _MOST else ""
             yield style.line(f"  and in this order: {rest}{more}", style.width)
+
+
+def _events(data: ChangeData, style: Style) -> Iterator[str]:
+    """The events, those that say the same once."""
+    alike: dict[str, list[int]] = {}
+    for event in data.events:
+        alike.setdefault(event.says, []).append(event.position)
+    lines = []
+    for says, at in alike.items():
+        where = f"{at[0]}  " if len(at) == 1 else f"{at[0]} … {at[-1]}  {len(at)} times "
+        lines.append(" " + style.line(where + says, style.width - 1))
+    yield from lines[:_MOST]
+    yield from _more(len(lines), style)
 
 
 def _rows(sign: str, word: str, rows: Sequence[ShiftData], style: Style) -> Iterator[str]:

@@ -15,7 +15,7 @@ from projections.context import View, fold
 from projections.force import is_refolding
 from projections.items import Item
 from projections.live import Live
-from projections.proposed import as_recorded
+from projections.observe import draft_at
 from projections.runs import Standing
 
 
@@ -46,7 +46,7 @@ def foreseen(live: Live, stream: StreamKey, first: int, events: Sequence[Event])
     Raises CriticalUnknown, EventTooLarge, EventInvalid.
     """
     before = live.view(stream)
-    new = as_recorded(stream, first, events)
+    new = [draft_at(event, stream, first + n) for n, event in enumerate(events)]
     if is_refolding(new):
         after = fold([*live.history(stream), *new])
     else:

@@ -9,7 +9,7 @@ from eventlog.events import DecisionUndone
 from eventlog.recorded import RecordedEvent
 from projections.context import UNDOABLE, fold
 from projections.force import out_of_force
-from projections.proposed import as_recorded
+from projections.observe import draft_at
 from projections.runs import Origin
 from projections.why import taker
 
@@ -39,7 +39,8 @@ def restoring(
 
     def undo(targets: list[int]) -> None:
         new = [DecisionUndone(target=target, reason=reason) for target in targets]
-        now.extend(as_recorded(events[0].stream, first + len(found.undos), new))
+        at, stream = first + len(found.undos), events[0].stream
+        now.extend(draft_at(undo, stream, at + n) for n, undo in enumerate(new))
         found.undos += new
         undone.update(targets)
 
