@@ -44,7 +44,7 @@ _FAULTS: Mapping[str | None, Declined] = {
     "empty": "empty",
     "refused": "refused",
     "inflated": "inflated",
-    None: "no_gain",
+    None: "inflated",  # the text is fine, and not smaller than what it would stand for
 }
 """Of a summary that became no memory; every other fault is a failure."""
 
@@ -69,6 +69,9 @@ class Deciding(Applier):
     """Items as they came in, where what the window calls the original is a revision of it."""
     placed: dict[Origin, list[int]] = field(default_factory=dict)
     """By item, the positions of what strategies made of it and is in force, in order."""
+    later: int = 0
+    """When a moment of the past is gone through: from which position on items came later, which the
+    log holds and the window does not yet."""
     told: set[Told] = field(default_factory=set)
     """What was declined since the last decision: it is recorded once."""
     _decision: Decision | None = None
@@ -247,7 +250,10 @@ class Deciding(Applier):
                 between = []
             else:
                 between.append(origin)
-        return (*found, *self._named(between, change.items))
+        found += self._named(between, change.items)
+        if 0 < self.later < self.first:
+            found.append(f"{self.later}-{self.first - 1}")
+        return tuple(found)
 
     def _decline_event(self, reason: Declined, detail: str, usage: Usage | None = None) -> None:
         by = self._who()

@@ -20,12 +20,13 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eventlog.events import CompactionDeclined, Event
+from eventlog.events import CompactionDeclined, DecidedBy, Event
 from eventlog.recorded import RecordedEvent
 from projections import runs
 from projections.applying import Asked, Change
 from projections.deciding import Deciding, PromptDigest, Told, told_of, who
 from projections.items import Item
+from projections.ladder import RAISED
 from projections.observed import folded
 from projections.recording import Recording, Step
 from projections.runs import Origin, position_of
@@ -37,6 +38,8 @@ from projections.whatif import Runner, Summarize, WhatIf
 
 PLACEHOLDERS = frozenset({"cut", "cleared", "deduplicated"})
 """Forms that a strategy, or an agent's own, gave an item."""
+
+_TRIED = frozenset({"placeholder_substituted", "context_compacted", "compaction_declined"})
 
 REVISED_SINCE = "the item was revised since"
 
@@ -115,17 +118,30 @@ class InCharge(Runner):
         super()._step(step)
 
     def _begin(self, position: int) -> None:
-        self.deciding.first = position
+        self.deciding.first, self.deciding.later = position, 0
         self.deciding.events.clear()
 
     # -- a session as it is -----------------------------------------------------------------------
 
-    def follow(self, seen: Iterable[Seen | Step], pins: Collection[Origin], task: str) -> None:
-        """Take what has become of a session as it is, without deciding anything."""
+    def follow(
+        self,
+        seen: Iterable[Seen | Step],
+        pins: Collection[Origin],
+        task: str,
+        tried: Sequence[RecordedEvent] = (),
+    ) -> None:
+        """Take what has become of a session as it is, without deciding anything.
+
+        ``tried`` are the decisions, and what was declined: who got stuck is not asked again before
+        the context has grown, also by another process.
+        """
         window, run = self.window, WhatIf("")
         calls: list[int] = []
         placed = self.deciding.placed
+        waiting = list(reversed(tried))
         for step in seen:
+            while waiting and waiting[-1].position < step.position:
+                self._tried(waiting.pop(), window.tokens)
             window = folded(step, window, run, None)
             if isinstance(step, Step):
                 if step.kind == "call":
@@ -146,8 +162,21 @@ class InCharge(Runner):
             entry.call = bisect_left(calls, position_of(origin))
             if entry.item.form in PLACEHOLDERS - {"cut"} and not entry.is_settled:
                 window.settle(origin)
+        while waiting:
+            self._tried(waiting.pop(), window.tokens)
         window.pins, window.task_type = set(pins), task
         self.window = self.deciding.window = window
+
+    def _tried(self, event: RecordedEvent, tokens: int) -> None:
+        """Raise the trigger of a strategy that got stuck there, or lower it again."""
+        by = event.data.get("by")
+        for place, strategy in enumerate(self.strategies):
+            if by is None or not _is_same(by, self.deciding.by[strategy.spec]):
+                continue
+            if event.type != "compaction_declined":
+                self._raised.pop(place, None)
+            elif event.data.get("reason") != "no_gain":
+                self._raised[place] = tokens * RAISED
 
     def catch_up(self, steps: Iterable[Step], known: Collection[Told] = ()) -> None:
         """Go through moments that lie in the past; what is decided will stand at the end."""
@@ -166,9 +195,15 @@ class InCharge(Runner):
             self._at(Moment("user_turn", position))
 
     def _step(self, step: Step) -> None:
+        self.deciding.later = step.position + (step.kind != "item")
         if step.kind == "revise":
             self._revising(step, take_back=True)
         super()._step(step)
+
+    def _at(self, moment: Moment) -> None:
+        if moment.kind == "tool_result" and self.deciding.later == moment.position:
+            self.deciding.later += 1  # the result itself stands in the window
+        super()._at(moment)
 
     def _revising(self, step: Step, take_back: bool) -> None:
         """What was decided about an item gives way to its revision.
@@ -268,11 +303,15 @@ def decided_now(
     if start:
         seen = (step for step in found.seen if step.position <= start)
         tasks = [s.text for s in found.steps if s.kind == "task" and s.position <= start]
-        runner.follow(seen, pins.get(start, ()), tasks[-1] if tasks else "")
+        later = min((s.position for s in found.steps if s.position > start), default=end + 1)
+        tried = [e for e in history[: later - 1] if e.type in _TRIED]
+        runner.follow(seen, pins.get(start, ()), tasks[-1] if tasks else "", tried)
     steps = [step for step in found.steps if step.position > start]
+    # Directly behind an earlier run, everything that it declined is known.
+    quiet = max((s.position for s in found.steps if s.kind in ("item", "call")), default=0)
     known = {
         told
-        for event in history[start:]
+        for event in history[min(start, quiet) :]
         if event.type == "compaction_declined"
         and isinstance(event.event, CompactionDeclined)
         and (told := told_of(event.event)) is not None
@@ -297,8 +336,11 @@ def decided_now(
 def _is_own(event: RecordedEvent, runner: InCharge) -> bool:
     """Whether a decision was taken by one of these strategies, with the same parameters."""
     by = event.data.get("by")
-    own = [each.model_dump(mode="json") for each in runner.deciding.by.values()]
-    return by is not None and {"parameters": None, **by} in own
+    return by is not None and any(_is_same(by, own) for own in runner.deciding.by.values())
+
+
+def _is_same(by: Mapping[str, object], own: DecidedBy) -> bool:
+    return {"parameters": None, **by} == own.model_dump(mode="json")
 
 
 def _kinds_missing(steps: Sequence[Step]) -> set[str]:
