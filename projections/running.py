@@ -317,13 +317,17 @@ def decided_now(
         and (told := told_of(event.event)) is not None
     }
     runner.catch_up(steps, known)
-    if start and not _is_own(history[start - 1], runner):
+    is_own = bool(start) and _is_own(history[start - 1], runner)
+    if start and not is_own:
         runner.ask_all(end, _kinds_missing(steps))
     runner._step(Step("call", end + 1))
+    events = runner.deciding.events
+    if is_own and not steps and not any(map(_tells, events)):
+        events.clear()  # nothing came since its own last decision, and it changes nothing
     changes = tuple(runner.deciding.changes)
     last = [c for c in changes if c.position == end + 1 and c.kind == "over_budget"]
     return DecidedNow(
-        events=tuple(runner.deciding.events),
+        events=tuple(events),
         items=tuple(runner.items()),
         changes=changes,
         asked=tuple(runner.deciding.asked),
@@ -331,6 +335,11 @@ def decided_now(
         since=start,
         stuck=last[-1].reason if last else "",
     )
+
+
+def _tells(event: Event) -> bool:
+    """Whether an event changes the context, or says what was paid."""
+    return not isinstance(event, CompactionDeclined) or event.usage is not None
 
 
 def _is_own(event: RecordedEvent, runner: InCharge) -> bool:
