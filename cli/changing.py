@@ -16,10 +16,10 @@ from cli.naming import short_names
 from cli.occurrences import number_of
 from cli.output import Output
 from cli.paths import current_program
-from cli.saying import preview, said
+from cli.saying import NameAt, preview, said
 from cli.style import typed
 from cli.windows import item_data, tool_names
-from eventlog import StreamKey
+from eventlog import RecordedEvent, StreamKey
 from eventlog.errors import InputRefused, WrongExpectedVersion
 from eventlog.events import Event
 from projections import Live, tokens
@@ -131,7 +131,7 @@ def _foretold(
         dry_run=asked.dry_run,
         version=version,
         events=[
-            WrittenData(position=e.position, type=e.type, says=said(e, called))
+            WrittenData(position=e.position, type=e.type, says=_says(e, called))
             for e in found.events
         ],
         before=sizes.size(found.before.standing()),
@@ -142,6 +142,13 @@ def _foretold(
         undo=back,
         notes=["no fork was needed, so --name was not used"] if asked.name and not forks else [],
     )
+
+
+def _says(event: RecordedEvent, called: NameAt) -> str:
+    if event.type != "context_compacted":
+        return said(event, called)
+    by = (event.data.get("by") or {}).get("name", "")
+    return f"compacted by {by} ({event.data.get('trigger', '')})"
 
 
 def _name(live: Live, key: StreamKey, is_new: bool) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from cli.models_reasons import ChangeData, ShiftData
 from cli.safetext import display_width
-from cli.style import Style, heading, pad, pad_left, plural, short, tokens
+from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
 
 _MOST = 12
 """Items of one kind that are shown."""
@@ -19,10 +20,10 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
     yield style.paint(heading(f"{front} {count}", data.key, style), "bold")
     if data.forked_from is not None:
         verb = "would be" if data.dry_run else "was"
-        yield style.block(
-            f"{data.forked_from} is another program's session: it {verb} forked after event "
-            f"{data.forked_at}, and is not changed"
-        )
+        yield named(data.forked_from, style, style.width)
+        said = "is another program's session: it "
+        said += f"{verb} forked after event {data.forked_at}, and is not changed"
+        yield from textwrap.wrap(said, style.width, initial_indent="  ", subsequent_indent="  ")
     yield from _events(data, style)
     yield from _rows("+", "back", data.back, style)
     yield from _rows("✂", "otherwise", data.changed, style)

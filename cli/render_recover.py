@@ -42,11 +42,16 @@ def _sentence(sentence: RecoveredSentence) -> Iterator[str]:
         named = list(used)[:_USERS]
         more = f" and {len(used) - _USERS} more" if len(used) > _USERS else ""
         where += f"; needed by {', '.join(named)}{more}"
-    if [one.text for one in sentence.literals] == [sentence.text]:
+    if [_bare(one.text) for one in sentence.literals] == [_bare(sentence.text)]:
         yield f"- {code(sentence.text)} ({where})"
         return
     yield f"- {literals} ({where})"
     yield f"  {code(sentence.text)}"
+
+
+def _bare(text: str) -> str:
+    """The words alone, without the mark of a list in front and of a sentence behind."""
+    return text.strip(" .!?;:,-*•")
 
 
 def _head(item: RecoveredItem) -> str:

@@ -10,8 +10,9 @@ from cli.models_reasons import HeldData, WayBack, WhyAnchor, WhyData, WhyState, 
 from cli.naming import ref_of, short_names
 from cli.occurrences import compaction_data
 from cli.saying import preview
-from cli.style import counted, plural, tokens, typed
+from cli.style import typed
 from cli.timeline import SUBSTITUTED
+from cli.why_words import SAID, SOURCES, compacted, form_of, label, other, ref
 from cli.windows import item_data, tool_names
 from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
@@ -45,7 +46,7 @@ class _Why:
         found = self.trace
         shown = item_data(self.made, self.counts.counter, self._tools())
         lost = self._survived()
-        rendition = _label(self.item, found.now.rendition) if found.now.stands else None
+        rendition = label(self.item, found.now.rendition) if found.now.stands else None
         steps = [self._step(touch) for touch in found.touches]
         return WhyData(
             key=str(self.key),
@@ -115,13 +116,13 @@ class _Why:
             if changed is None:
                 said += ", as it came in."
             else:
-                said += f" as {_label(self.item, found.now.rendition)}, {_form(changed.event)}"
+                said += f" as {label(self.item, found.now.rendition)}, {form_of(changed.event)}"
                 said += f" with event {changed.event.position}."
         else:
             left = found.left
             assert left is not None
             into = " into a summary" if state == "folded" else ""
-            said = f"{name} does not stand in the context{when}: {_ref(left)} "
+            said = f"{name} does not stand in the context{when}: {ref(left)} "
             said += f"{'folded it' + into if into else 'took it out'}."
         if not found.calls:
             said += " No call was given it."
@@ -149,7 +150,7 @@ class _Why:
         if call.data.get("manifest") is None:
             view = self.live.view(self.key, call.position - 1)
             rendition = view.items.get(self.item)
-            label = None if rendition is None else _label(self.item, rendition)
+            label = None if rendition is None else label(self.item, rendition)
             return HeldData(call=name, recorded=False, rendition=label)
         from projections.sent import Requests
 
@@ -218,11 +219,11 @@ class _Why:
         owner = self._owner(event.position)
         step = WhyStep(
             position=event.position,
-            ref=_ref(touch),
+            ref=ref(touch),
             type=event.type,
             effect=touch.effect,
             sentence="",
-            rendition=_label(self.item, touch.after.rendition) if touch.after.stands else None,
+            rendition=label(self.item, touch.after.rendition) if touch.after.stands else None,
             by=str(by.get("name", "")) + (f" {dumps(parameters)}" if parameters else ""),
             trigger=str(data.get("trigger") or ""),
             reason=str(data.get("reason") or ""),
@@ -262,9 +263,9 @@ class _Why:
         if event.position == position_of(self.item):
             said = self._came(touch)
         elif event.type == "context_compacted":
-            said = _compacted(touch, step)
+            said = compacted(touch, step)
         else:
-            said = _SAID.get(event.type, _other)(touch, step)
+            said = SAID.get(event.type, other)(touch, step)
             if event.type == "decision_undone":
                 said = f"{self._named(event)} was undone: {said}"
         if step.reason and event.type not in (SUBSTITUTED, "message_revised"):
@@ -283,7 +284,7 @@ class _Why:
         if not target:
             return f"pass {undo.data.get('pass_id')}"
         numbered = (t for t in self.trace.touches if t.event.position == target and t.number)
-        return next(map(_ref, numbered), f"event {target}")
+        return next(map(ref, numbered), f"event {target}")
 
     def _came(self, touch: Touch) -> str:
         event, data = touch.event, touch.event.data
@@ -295,7 +296,7 @@ class _Why:
             said = f"{item_data(self.made, self.counts.counter, self._tools()).who} returned it"
             said += f" after c{self.trace.call}" if self.trace.call else ""
         else:
-            said = _SOURCES.get(self.made.source, "it came in")
+            said = SOURCES.get(self.made.source, "it came in")
             if self.made.role in ("system", "developer"):
                 said = "it came in as a system message"
             if isinstance(data.get("call"), int):
@@ -305,143 +306,3 @@ class _Why:
         if not touch.after.stands:
             said += ", and the context did not take it"
         return said
-
-
-_SOURCES = {
-    "human": "a person said it",
-    "model": "the model said it",
-    "retrieval": "it was retrieved",
-    "memory": "it was put in from memory",
-    "injected": "it was put in by the program",
-}
-
-
-def _label(item: Origin, rendition: int) -> str:
-    return runs.label(item, rendition)
-
-
-def _ref(touch: Touch) -> str:
-    return f"k{touch.number}" if touch.number else str(touch.event.position)
-
-
-def _form(event: RecordedEvent) -> str:
-    if event.type == SUBSTITUTED:
-        return str(event.data.get("kind", "cleared"))
-    return {"message_revised": "revised"}.get(event.type, "repaired")
-
-
-def _size(step: WhyStep) -> str:
-    if step.before_tokens is None:
-        return ""
-    return f"{tokens(step.before_tokens)} → {tokens(step.after_tokens)} tokens"
-
-
-def _with(*facts: str) -> str:
-    told = "; ".join(fact for fact in facts if fact)
-    return f": {told}" if told else ""
-
-
-def _who(step: WhyStep) -> str:
-    return f"by {step.by}" if step.by else ""
-
-
-def _substituted(touch: Touch, step: WhyStep) -> str:
-    form = _form(touch.event)
-    if touch.effect == "nothing":
-        return f"{form}, but it did not stand in the context then: nothing changed"
-    of_pass = f"pass {step.pass_id}" if step.pass_id else ""
-    return f"{form}{_with(step.reason, _who(step), of_pass, _size(step))}"
-
-
-def _compacted(touch: Touch, step: WhyStep) -> str:
-    before = counted(step.before_tokens, not step.tokens_told, None, True)
-    size = f"{before} → {tokens(step.after_tokens)} tokens"
-    summarizer = f"written by {step.summarizer}" if step.summarizer else ""
-    facts = (step.trigger, _who(step), summarizer, size)
-    if touch.effect == "keeps_out":
-        return f"keeps it out, since what took it first is no longer in force{_with(*facts)}"
-    if touch.effect == "left":
-        count = plural(step.items or 0, "item")
-        if not step.brought:
-            return f"taken out, one of {count}, with nothing in their place{_with(*facts)}"
-        new = ", ".join(step.brought)
-        return f"folded, one of {count}, into {new}{_with(*facts)}"
-    if touch.effect == "kept":
-        return f"it was named, and stayed where it was{_with(*facts)}"
-    if touch.effect == "nothing":
-        return f"it was named, but did not stand in the context then{_with(*facts)}"
-    return f"it stands {'again' if touch.effect == 'back' else 'otherwise'}{_with(*facts)}"
-
-
-def _revised(touch: Touch, step: WhyStep) -> str:
-    if touch.effect == "nothing":
-        return "revised, but it did not stand in the context then: nothing changed"
-    return f"revised{_with(step.reason, _size(step))}"
-
-
-_UNDONE = {
-    "back": "it stands again",
-    "left": "it does not stand any more",
-    "restored": "it stands as it came in",
-    "changed": "it stands in another rendition",
-    "nothing": "where it stands did not change",
-    "keeps_out": "this keeps it out of the context",
-    "pinned": "it is pinned",
-    "unpinned": "it is not pinned",
-}
-
-
-def _undone(touch: Touch, step: WhyStep) -> str:
-    return _UNDONE.get(touch.effect, touch.effect)
-
-
-def _rewound(touch: Touch, step: WhyStep) -> str:
-    said = _UNDONE.get(touch.effect, touch.effect)
-    return f"the session was rewound to {touch.event.data.get('to')}: {said}"
-
-
-def _forked(touch: Touch, step: WhyStep) -> str:
-    data = touch.event.data
-    stands = "stood" if touch.after.stands else "did not stand"
-    return f"forked from {data.get('parent')} after event {data.get('at')}, where it {stands}"
-
-
-def _pinned(touch: Touch, step: WhyStep) -> str:
-    return "pinned" + (", as it was already" if touch.effect == "nothing" else "")
-
-
-def _unpinned(touch: Touch, step: WhyStep) -> str:
-    return "unpinned" + (", as it was already" if touch.effect == "nothing" else "")
-
-
-def _repaired(touch: Touch, step: WhyStep) -> str:
-    rule = str(touch.event.data.get("rule", "")).replace("_", " ")
-    done = {"left": "left out", "changed": "a call id in it was renamed", "back": "put in again"}
-    return f"{done.get(touch.effect, 'named')} by a repair: {rule}"
-
-
-def _erased(touch: Touch, step: WhyStep) -> str:
-    return "its text was erased from the log"
-
-
-def _real(touch: Touch, step: WhyStep) -> str:
-    return "the real result took its place"
-
-
-def _other(touch: Touch, step: WhyStep) -> str:
-    kind = touch.event.type.replace("_", " ")
-    return f"{kind}: {_UNDONE.get(touch.effect, touch.effect)}"
-
-
-_SAID = {
-    SUBSTITUTED: _substituted,
-    "message_revised": _revised,
-    "decision_undone": _undone,
-    "session_rewound": _rewound,
-    "session_forked": _forked,
-    "item_pinned": _pinned,
-    "item_unpinned": _unpinned,
-    "repair_applied": _repaired,
-    "redacted": _erased,
-    "tool_result_recorded": _real,
-}

@@ -257,7 +257,7 @@ class Deciding(Applier):
 
     def _decline_event(self, reason: Declined, detail: str, usage: Usage | None = None) -> None:
         by = self._who()
-        told = by.model_dump_json(), reason, detail[:_DETAIL]
+        told = repr(by), reason, detail[:_DETAIL]
         if usage is None and told in self.told:
             return
         self.told.add(told)
@@ -270,7 +270,7 @@ def told_of(event: CompactionDeclined) -> Told | None:
     """What a recorded event told; None where nobody is named."""
     if event.by is None:
         return None
-    return event.by.model_dump_json(), event.reason, event.detail
+    return repr(event.by), event.reason, event.detail
 
 
 def who(strategy: Strategy) -> DecidedBy:
