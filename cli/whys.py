@@ -150,8 +150,8 @@ class _Why:
         if call.data.get("manifest") is None:
             view = self.live.view(self.key, call.position - 1)
             rendition = view.items.get(self.item)
-            label = None if rendition is None else label(self.item, rendition)
-            return HeldData(call=name, recorded=False, rendition=label)
+            shown = None if rendition is None else label(self.item, rendition)
+            return HeldData(call=name, recorded=False, rendition=shown)
         from projections.sent import Requests
 
         entries = Requests(self.live).expanded(self.key, call)
