@@ -165,3 +165,21 @@ ReferenceArgument = Annotated[
         autocompletion=complete_session,
     ),
 ]
+
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")]
+
+ForkNameOption = Annotated[
+    str,
+    typer.Option(
+        "--name", metavar="ID", help="The session id of the fork, where one has to be made."
+    ),
+]
+
+ReasonOption = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the log.")
+]
+
+ExpectOption = Annotated[
+    int | None,
+    typer.Option("--expect", metavar="N", min=0, help="Only if the session is still at version N."),
+]

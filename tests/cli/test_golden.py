@@ -56,6 +56,23 @@ COMMANDS: dict[str, list[str]] = {
         *("--prices", "in=3,cached=0.3,out=15", "--prices", "recorded"),
     ],
     "compare-csv": ["compare", "refunds-0001", "-s", "cut:limit=40", "--csv"],
+    "why": ["why", "refunds-0001", "8"],
+    "why-at": ["why", "refunds-0001", "8@12@k1^"],
+    "why-fork": ["why", "retry", "4"],
+    "recover": ["recover", "refunds-0001", "8", "4"],
+    "recover-lost": ["recover", "refunds-0001", "--lost", "k1"],
+    "recover-whole": ["recover", "refunds-0001", "--lost", "k1", "--whole"],
+    "recover-query": ["recover", "refunds-0001", "--query", "tests"],
+    "recover-messages": ["recover", "refunds-0001", "4", "--format", "messages"],
+    "recover-into": ["recover", "refunds-0001", "8", "--into-context", "--yes"],
+    "recover-only": ["recover", "refunds-0001", "4", "--into-context", "--only", "--dry-run"],
+    "undo": ["undo", "refunds-0001", "k1"],
+    "undo-dry": ["undo", "refunds-0001", "--dry-run"],
+    "rewind": ["rewind", "refunds-0001@c2", "--reason", "try again"],
+    "pin": ["pin", "refunds-0001", "3", "13"],
+    "unpin": ["unpin", "refunds-0001", "13"],
+    "run": ["run", "refunds-0001", "--strategy", "cut:limit=12,at=model_call"],
+    "run-fork": ["run", "retry", "-s", "cut:limit=40 | truncate:turns=0,at=model_call"],
     "stats": ["stats", "refunds-0001"],
     "verify": ["verify"],
     "verify-session": ["verify", "retry"],
@@ -76,7 +93,7 @@ COMMANDS: dict[str, list[str]] = {
     "import": ["import", "<folder>/talk.json", "--session", "talk", "--dry-run"],
     "demo": ["demo"],
 }
-ONLY_TEXT = {"compare-csv", "sql-csv", "export-openai", "export-markdown"}
+ONLY_TEXT = {"compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"}
 OWN_LOG = {"demo"}
 
 
