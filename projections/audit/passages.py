@@ -211,7 +211,7 @@ class Passages:
             if name in self.standing:
                 self._left(name, move)
         for counted in new:
-            self._came(counted, move)
+            self._came(counted, None if move.kind == "inserted" else move)
             move.brought.append(origin(counted[0].id))
             move.after += counted[1]
         for watcher in self._watchers:
@@ -235,8 +235,9 @@ class Passages:
             covered = set(step.covered)
             for name in gone:
                 self.fates[name].is_uncovered = name not in covered
+        whole = step.cause in ("rewound", "undone", "repaired")
         for _, counted in others:
-            self._changed(step, counted, _kind(step, ()) if step.cause == "undone" else None)
+            self._changed(step, counted, _kind(step, ()) if whole else None)
         if others or gone or new:
             self.standing = {name: self.standing[name] for name in after}
 
@@ -244,7 +245,7 @@ class Passages:
 def _kind(step: Seen, new: Sequence[Counted]) -> MoveKind:
     if step.cause == "compacted":
         return "summarised" if new else "dropped"
-    if step.cause in ("rewound", "undone", "repaired"):
+    if step.cause == "rewound" or step.cause == "undone" or step.cause == "repaired":
         return step.cause
     return "inserted"
 
