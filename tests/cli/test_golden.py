@@ -43,6 +43,7 @@ COMMANDS: dict[str, list[str]] = {
     "diff": ["diff", "refunds-0001@k1"],
     "diff-anchors": ["diff", "refunds-0001@k1", "--anchors"],
     "diff-call": ["diff", "refunds-0001@c2", "--prefix", "--side-by-side"],
+    "diff-prefix": ["diff", "refunds-0001", "--prefix"],
     "diff-word": ["diff", "refunds-0001@11", "@12", "--word"],
     "diff-strategies": [
         *("diff", "refunds-0001", "--left", "truncate:turns=1"),
