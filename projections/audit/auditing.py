@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
+from projections import prefixes
 from projections.audit.bill import Bill
 from projections.audit.broken_rules import BrokenRules
 from projections.audit.coverage import Covered, coverage
@@ -27,7 +28,6 @@ from projections.audit.unseen import Unseen
 from projections.audit.verdicts import Verdicts
 from projections.judging import judge_all
 from projections.live import Live
-from projections.prefixes import prefix_rows
 from projections.recording import recording
 from projections.tokens import Counter, counter
 
@@ -37,9 +37,9 @@ RULES: dict[str, type[Rule]] = {
         Verdicts,
         Covered,
         Summaries,
-        Anchors,
-        Unseen,
         BrokenRules,
+        Unseen,
+        Anchors,
         Placeholders,
         Pairs,
         Opaque,
@@ -76,16 +76,15 @@ def audit(
 
 def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
     """Everything that the rules look at, of one session."""
-    rows = prefix_rows(live.log.read(stream), counting)
-    noted = Noted()
-    made = recording(noted.of(live.log.read(stream)), counting)
+    noted, requests = Noted(), prefixes.Noted()
+    made = recording(requests.of(noted.of(live.log.read(stream))), counting)
     calls = list(live.log.read(stream, types=["model_called"]))
     return Subject(
         recording=made,
         noted=noted,
         counting=counting,
         verdicts=judge_all(live, stream, calls),
-        prefixes=rows,
+        prefixes=prefixes.rows_of(made, requests, counting),
         stands=live.view(stream).standing(),
     )
 
@@ -110,8 +109,12 @@ def audited(subject: Subject, rules: Collection[str], base: int = 0) -> Audit:
     )
 
 
-def _rank(finding: Finding) -> tuple[int, int]:
-    return -SEVERITIES.index(finding.severity), finding.position
+_ORDER = {name: number for number, name in enumerate(RULES)}
+
+
+def _rank(finding: Finding) -> tuple[int, int, int]:
+    """The worst first, then by rule, then as things happened."""
+    return -SEVERITIES.index(finding.severity), _ORDER[finding.rule], finding.position
 
 
 def _rows(subject: Subject) -> Iterable[CallRow]:

@@ -37,7 +37,9 @@ def state_of(fate: Fate, subject: Subject) -> tuple[StateName, str, str]:
     why = f"{move.kind}: {move.reason}" if move.reason else move.kind
     if not fate.first:
         return "never_visible", why, by
-    return "summarised" if move.kind == "summarised" else "dropped", why, by
+    if move.kind == "summarised" or move.kind == "dropped":
+        return move.kind, move.reason, by
+    return "dropped", why, by
 
 
 def coverage(subject: Subject) -> Coverage:

@@ -74,6 +74,8 @@ class Anchors(Rule):
         """What each decision lost."""
         self._before: dict[int, int] = {}
         """Of what a compaction covered, the literals that earlier decisions had lost."""
+        self._is_idle = not subject.noted.compactions
+        """Nothing was ever compacted: no text needs to be searched."""
         self._calls = 0
         self._gone: list[tuple[Anchor, Item]] = []
         self._edited: list[Item] = []
@@ -81,6 +83,8 @@ class Anchors(Rule):
 
     def came(self, item: Item, move: Move | None) -> None:
         """An item stands; what it brings up again is lost no more."""
+        if self._is_idle:
+            return
         found = self._of[item.id] = tuple(item_anchors(item))
         for anchor in found:
             key = _key(anchor)
@@ -99,6 +103,8 @@ class Anchors(Rule):
 
     def left(self, item: Item, move: Move) -> None:
         """What it alone held is lost, unless a summary holds it."""
+        if self._is_idle:
+            return
         for anchor in self._of.pop(item.id):
             self._drop(anchor, item)
         if item.form in EDITED and move.kind in ("summarised", "dropped"):
@@ -113,6 +119,8 @@ class Anchors(Rule):
 
     def changed(self, before: Item, after: Item, move: Move) -> None:
         """Likewise of what stands in another form."""
+        if self._is_idle:
+            return
         old, new = self._of[before.id], tuple(item_anchors(after))
         self._of[after.id] = new
         for anchor in new:
@@ -126,6 +134,8 @@ class Anchors(Rule):
 
     def decided(self, move: Move) -> None:
         """What is gone now, held against the words that took its place."""
+        if self._is_idle:
+            return
         gone = self._missing()
         missing = [anchor for anchor, _ in gone.values()]
         said = [text for item in self._new for text in texts(item)]

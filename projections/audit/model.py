@@ -57,7 +57,7 @@ class Finding(Result):
     next: tuple[str, ...] = ()
     """A command that goes on from here, with ``S`` for the session."""
     position: int = 0
-    """Of the event that it begins at, which also orders the findings."""
+    """Of the event that it begins at; 0 where it is about the whole session."""
     count: int = 1
     """How many items, calls or literals it tells of."""
     anchors: tuple[Literally, ...] = ()
@@ -146,7 +146,7 @@ class Audit(Result):
     calls: tuple[CallRow, ...]
     coverage: Coverage
     findings: tuple[Finding, ...]
-    """The worst first, then in the order of the log."""
+    """The worst first, then rule by rule."""
 
     def worst(self) -> Severity | None:
         """The highest severity; None without a finding."""

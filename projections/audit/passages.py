@@ -81,6 +81,7 @@ class Passage:
     tokens: int = 0
     """Of all items, without tools."""
     came: list[Origin] = field(default_factory=list)
+    """What came since and stands."""
     came_tokens: int = 0
     moves: list[Move] = field(default_factory=list)
 
@@ -138,6 +139,8 @@ class Passages:
     def _called(self, position: int) -> None:
         passage = self.rest
         passage.position, passage.items, passage.tokens = position, len(self.standing), self.tokens
+        passage.came = [name for name in dict.fromkeys(passage.came) if name in self.standing]
+        passage.came_tokens = sum(self.standing[name][1] for name in passage.came)
         self.calls.append(passage)
         self.rest = Passage(0)
         for each in self._fresh:
@@ -161,7 +164,6 @@ class Passages:
         self.standing[name] = counted
         self.tokens += tokens
         self.rest.came.append(name)
-        self.rest.came_tokens += tokens
         for watcher in self._watchers:
             watcher.came(item, move)
 

@@ -57,7 +57,10 @@ def spans(numbers: Iterable[int]) -> str:
 def quoted(text: str, most: int = 60) -> str:
     """A literal in a sentence, on one line."""
     flat = " ".join(text.split())
-    return f"“{flat}”" if len(flat) <= most else f"“{flat[: most - 1]}…”"
+    if len(flat) > most:
+        is_path = "/" in flat and " " not in flat  # of a path the end tells most
+        flat = f"…{flat[1 - most :]}" if is_path else f"{flat[: most - 1]}…"
+    return f"“{flat}”"
 
 
 def plural(count: int, one: str, many: str = "") -> str:
