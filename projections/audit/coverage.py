@@ -158,10 +158,14 @@ class Covered(Rule):
         subject = self.subject
         if subject.stands is None:
             return
-        folded = [item for item, _ in subject.passages.standing.values()]
+        folded = {item.id: item for item, _ in subject.passages.standing.values()}
         same = len(folded) == len(subject.stands) and all(
-            item.id == str(name) and (item.form == "redacted" or item.rendition == label(name, at))
-            for item, (name, at) in zip(folded, subject.stands, strict=True)
+            str(name) in folded
+            and (
+                folded[str(name)].form == "redacted"
+                or folded[str(name)].rendition == label(name, at)
+            )
+            for name, at in subject.stands
         )
         if not same:
             yield Finding(
