@@ -92,7 +92,7 @@ def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
 def audited(subject: Subject, rules: Collection[str], base: int = 0) -> Audit:
     """Walk a session with some rules; ``base`` is where its own events begin."""
     watching = [RULES[name](subject) for name in rules]
-    subject.walk(watching)
+    subject.walk(watching, (kind for rule in watching for kind in rule.needs))
     findings = [
         finding
         for rule in watching

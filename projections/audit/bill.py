@@ -100,7 +100,7 @@ class Bill(Rule):
             if (
                 same
                 and not moved
-                and call.number not in told
+                and told.isdisjoint((before.number, call.number))
                 and row.tokens >= earlier.tokens
                 and was - now > LEAST + SHARE * was
             ):

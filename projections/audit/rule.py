@@ -20,6 +20,9 @@ class Rule(Watcher):
     about: ClassVar[str]
     """What a finding of it means, in a few words."""
 
+    needs: ClassVar[tuple[type[Watcher], ...]] = ()
+    """What watches for it; several rules can have one in common."""
+
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
 

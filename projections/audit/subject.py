@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from eventlog.recorded import RecordedEvent
 from projections.audit.passages import Move, Passages, Watcher
@@ -25,6 +25,7 @@ from projections.usage import counts
 from projections.verdicts import Verdict
 
 Outcome = Literal["answered", "failed", "unknown"]
+W = TypeVar("W", bound=Watcher)
 
 
 @dataclass(slots=True)
@@ -160,10 +161,23 @@ class Subject:
     stands: Sequence[Standing] | None = None
     """The view that is stored, where it is to be compared."""
     passages: Passages = field(init=False)
+    _watchers: dict[type[Watcher], Watcher] = field(default_factory=dict, init=False)
 
-    def walk(self, watchers: Sequence[Watcher]) -> None:
-        """Fill ``passages``, with all watchers told."""
-        self.passages = Passages(self.recording, watchers)
+    def walk(self, watchers: Sequence[Watcher], shared: Iterable[type[Watcher]] = ()) -> None:
+        """Fill ``passages``, with all watchers told; of each kind in ``shared`` one is made."""
+        self._watchers = {kind: kind(self) for kind in dict.fromkeys(shared)}  # type: ignore[call-arg]
+        self.passages = Passages(self.recording, [*self._watchers.values(), *watchers])
+
+    def watched(self, kind: type[W]) -> W:
+        """What was watching for several rules."""
+        found = self._watchers[kind]
+        assert isinstance(found, kind)
+        return found
+
+    @cached_property
+    def ground(self) -> Ground:
+        """What each call needed, whatever its context."""
+        return Ground(self.recording, self.counting)
 
     @cached_property
     def items(self) -> dict[Origin, Item]:
@@ -189,8 +203,7 @@ class Subject:
     @cached_property
     def measured(self) -> Measured:
         """All metrics of the contexts as they really were."""
-        ground = Ground(self.recording, self.counting)
-        return measure(ground, lambda look: observed(self.recording, look), Options())
+        return measure(self.ground, lambda look: observed(self.recording, look), Options())
 
     @cached_property
     def _places(self) -> dict[int, int]:

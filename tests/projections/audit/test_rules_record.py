@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from audits_made import audit_of, compaction, findings, quiet_session
-from recorded_sessions import Session
 
 from eventlog import StreamKey, events
 from projections import erasure, open_log
