@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli.commands import (
+    audit,
     backup,
     compare,
     demo,
@@ -155,6 +156,7 @@ for _name, _function, _heading in (
     ("replay", replay.command, LOOK),
     ("diff", diff.command, LOOK),
     ("compare", compare.command, LOOK),
+    ("audit", audit.command, LOOK),
     ("strategies", strategies.command, LOOK),
     ("why", why.command, LOOK),
     ("recover", recover.command, LOOK),

@@ -123,8 +123,14 @@ def prefix_rows(
 
     ``ttl`` is the life of the cache in seconds; None: it never ends.
     """
-    noted = _Noted()
-    made = recording(noted.of(events), counting)
+    noted = Noted()
+    return rows_of(recording(noted.of(events), counting), noted, counting, ttl=ttl)
+
+
+def rows_of(
+    made: Recording, noted: Noted, counting: Counter, *, ttl: float | None = None
+) -> list[PrefixRow]:
+    """The same of what was read already, with ``noted`` looking on."""
     walk = _Walk(made, noted, counting, ttl)
     observed(made, walk)
     return walk.rows
@@ -143,7 +149,7 @@ class _Called:
 
 
 @dataclass(slots=True)
-class _Noted:
+class Noted:
     """What a recording leaves out and a row needs."""
 
     calls: list[_Called] = field(default_factory=list)
@@ -198,9 +204,7 @@ def _parts(request: Request) -> list[Part]:
 class _Walk:
     """The observer of the run: makes a row of each call."""
 
-    def __init__(
-        self, made: Recording, noted: _Noted, counting: Counter, ttl: float | None
-    ) -> None:
+    def __init__(self, made: Recording, noted: Noted, counting: Counter, ttl: float | None) -> None:
         self.rows: list[PrefixRow] = []
         self._noted, self._ttl = noted, ttl
         self._causes = noted.decisions.over(made.seen)
