@@ -13,6 +13,10 @@ from projections import forms
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
 
+OBSERVATION = "observation"
+"""The label of what a tool gave back where the agent has no tool calls, only text: a message of the
+user. It has no call id, so its place tells which it is."""
+
 
 def entry_key(kind: str, message: Mapping[str, Any]) -> str:
     """Equal for an entry and an item that are alike."""
