@@ -9,7 +9,6 @@ call; in a file that goes on it is the next request.
 
 from __future__ import annotations
 
-import os
 from typing import Any, Final
 
 from eventlog import Json
@@ -22,14 +21,12 @@ from eventlog.events import (
     Origin,
     OriginRecord,
     PlaceholderSubstituted,
-    RecordUnrecognized,
-    SessionStarted,
     Source,
     ToolResultRecorded,
 )
-from eventlog.jsonvalue import dumps
-from harness.importers.conversations import conversation_name, glimpse, read_document
+from harness.importers.conversations import glimpse, read_document
 from harness.importers.job import Job
+from harness.importers.run_documents import NOWHERE, RunDocument, names
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.trajectories import (
     PLACEHOLDER,
@@ -43,7 +40,7 @@ from harness.importers.trajectories import (
     is_trajectory,
 )
 from harness.importers.true_requests import Seen, TrueRequests
-from harness.importers.units import Planned, Slot, Unit
+from harness.importers.units import Planned, Slot
 from projections import runs
 from projections.changes import OBSERVATION
 from projections.dialects import dialect as dialect_of
@@ -84,12 +81,10 @@ def read(job: Job) -> None:
         fault = record.fault or "no trajectory"
         job.report.error = f"{job.source.name}: {fault}"
         return
-    place = os.path.realpath(job.path) if job.path is not None else ""
-    given = job.options.session
-    for number, attempt in enumerate(attempts_of(record.value), 1):
-        name = conversation_name(place, number)
-        if given:
-            name = given if number == 1 else f"{given}.{number}"
+    attempts = attempts_of(record.value)
+    for number, (name, attempt) in enumerate(
+        zip(names(job, len(attempts)), attempts, strict=True), 1
+    ):
         writer = job.open_writer(name, FORMAT, name)
         Run(job, writer, attempt).write(name, number)
         writer.finish()
@@ -99,9 +94,9 @@ class Run:
     """One run of the agent, handed to its stream's writer."""
 
     def __init__(self, job: Job, writer: StreamWriter, attempt: Attempt) -> None:
-        self._job = job
         self._writer = writer
         self._stream = TrueRequests(job.log, writer)
+        self._run = RunDocument(job, writer, FORMAT, self._stream.add)
         self._attempt = attempt
         self._lines: dict[int, Entry] = {}
         """The entries of the history by their items' positions."""
@@ -111,9 +106,9 @@ class Run:
         self._spoke = False
         """Whether a person did."""
 
-    def write(self, foreign_id: str, number: int) -> None:
+    def write(self, name: str, number: int) -> None:
         """Hand over all of it."""
-        self._start(foreign_id, number)
+        self._run.start(name, number, self._attempt.metadata, IMPORTER_VERSION)
         for entry in self._attempt.entries:
             if entry.result is None:
                 self._writer.pause()  # not between a call and its result: they are one append
@@ -124,69 +119,23 @@ class Run:
             self._lost(step)
         if self._attempt.after is not None:
             self._see(self._attempt.after)
-        self._end()
-
-    def _start(self, foreign_id: str, number: int) -> None:
-        file, path = self._job.file, self._job.path
-        started = SessionStarted(
-            title=path.stem if path is not None and path.stem.isprintable() else "",
-            metadata=Json({**self._attempt.metadata, "file": file, "conversation": number}),
-            ownership="observed",
-            format=FORMAT,
-            importer_version=IMPORTER_VERSION,
-            foreign_session_id=foreign_id,
-            origin=Origin(records=()),
-        )
-        self._stream.add(Unit((), [Planned(Slot(), lambda: started)]))
-
-    def _end(self) -> None:
-        """What is said of the whole run: it may change until there is an exit status."""
         for info in self._attempt.infos:
-            if not info:
-                continue
-            ended = not isinstance(info, dict) or bool(info.get("exit_status"))
-            rest = None if ended else Json({"torn": True})
-            told = self._unit([info], [self._known(info, Origin(records=(), rest=rest))])
-            if ended or self._job.options.final:
-                self._stream.add(told)
-            else:
-                self._writer.offer(told)
-
-    def _known(self, value: Any, origin: Origin) -> Planned:
-        kept = RecordUnrecognized(
-            file=self._job.file, line=1, offset=0, kind="known", raw=dumps(value), origin=origin
-        )
-        return Planned(Slot(), lambda: kept)
-
-    def _unit(self, values: list[Any], events: list[Planned]) -> Unit:
-        raws = [dumps(value).encode() for value in values]
-        stamps = tuple(self._writer.identity.stamp(raw) for raw in raws)
-        return Unit(stamps, events, sum(map(len, raws)))
+            self._run.end(info)
 
     # -- the history ----------------------------------------------------------------------------
 
     def _entry(self, entry: Entry) -> None:
         slot = Slot()
         if entry.message is None:
-            raw = self._unrecognized(entry)
-            self._stream.add(self._unit([entry.value], [raw]))
+            kept = self._run.kept(entry.value, entry.line, _origin(entry, {}))
+            self._run.add(self._run.unit([entry.value], [kept]))
         elif entry.is_answer:
             self._answer(entry, slot)
         else:
             build = self._result if entry.role == "tool" else self._message
-            self._stream.add(self._unit([entry.value], [Planned(slot, lambda: build(entry))]))
+            self._run.add(self._run.unit([entry.value], [Planned(slot, lambda: build(entry))]))
         if slot.position:
             self._lines[slot.position] = entry
-
-    def _unrecognized(self, entry: Entry) -> Planned:
-        kept = RecordUnrecognized(
-            file=self._job.file,
-            line=entry.line,
-            offset=0,
-            raw=dumps(entry.value),
-            origin=_origin(entry, {}),
-        )
-        return Planned(Slot(), lambda: kept)
 
     def _message(self, entry: Entry) -> Event:
         source, label = self._speaker(entry)
@@ -238,22 +187,22 @@ class Run:
             )
 
         if synthetic:
-            self._stream.add(self._unit(stamped, [Planned(slot, said)]))
+            self._run.add(self._run.unit(stamped, [Planned(slot, said)]))
             return
         here = Origin(records=(OriginRecord(line=entry.line, type="step"),))
         called = self._call(step, call, here)
         ended = Planned(Slot(), lambda: ModelResponded(call=call.position, origin=here))
-        self._stream.add(self._unit(stamped, [called, Planned(slot, said), ended]))
+        self._run.add(self._run.unit(stamped, [called, Planned(slot, said), ended]))
 
     # -- what the model saw ---------------------------------------------------------------------
 
     def _lost(self, step: Step) -> None:
         """A step whose answer stands in no history."""
         self._writer.pause()
-        said, here = step.get("response"), Origin(records=())
+        said, here = step.get("response"), NOWHERE
         if not isinstance(said, str) or not (said or step.request):
-            kept = self._known(step.value, here)
-            self._stream.add(self._unit([step.value], [kept]))
+            kept = self._run.kept(step.value, 1, here, "known")
+            self._run.add(self._run.unit([step.value], [kept]))
             return
         call, rest = Slot(), {k: v for k, v in step.rest.items() if k != "response" and v}
         called = self._call(step, call, here)
@@ -269,7 +218,7 @@ class Run:
             )
 
         ended = Planned(Slot(), lambda: ModelResponded(call=call.position, origin=here))
-        self._stream.add(self._unit([step.rest], [called, Planned(Slot(), answer), ended]))
+        self._run.add(self._run.unit([step.rest], [called, Planned(Slot(), answer), ended]))
 
     def _call(self, step: Step | None, slot: Slot, origin: Origin) -> Planned:
         """The call of a step; what its request changes is appended before."""
@@ -293,15 +242,15 @@ class Run:
         )
         seen = self._stream.see(request, lambda event: self._dressed(event, number))
         if seen.kind == "side":
-            self._stream.add(self._unit([entries], [self._known(entries, Origin(records=()))]))
+            self._run.add(self._run.unit([entries], [self._run.kept(entries, 1, NOWHERE, "known")]))
             return None
         if seen.changes:
-            self._stream.add(self._unit([entries], seen.changes))
+            self._run.add(self._run.unit([entries], seen.changes))
         return seen
 
     def _dressed(self, event: Event, number: int) -> Event:
         """An event that was read off the ``number``-th context."""
-        update: dict[str, Any] = {"origin": Origin(records=())}
+        update: dict[str, Any] = {"origin": NOWHERE}
         if isinstance(event, PlaceholderSubstituted):
             update |= {"by": AGENT, "pass_id": f"request {number}"}
             first = event.content.startswith(PLACEHOLDER)
@@ -314,7 +263,7 @@ class Run:
     def _elision(self, item: str) -> Origin:
         entry = self._lines.get(runs.position_of(runs.origin(item)))
         if entry is None:
-            return Origin(records=())
+            return NOWHERE
         pair = f"placeholder:{entry.line}"
         return Origin(records=(OriginRecord(line=entry.line, type="elided", pairs=(pair,)),))
 
