@@ -11,6 +11,7 @@ found in the request                                   event
 an entry that is like an item of the view              none
 an earlier rendition of the item at its place          ``DecisionUndone`` of the later ones
 the same place and call id, other content              ``PlaceholderSubstituted``
+what a tool said, as text, with other text there       ``PlaceholderSubstituted``
 another system prompt, other text with the same calls  ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
 anything else                                          a new item
@@ -163,11 +164,12 @@ class _Observer:
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
+            sent = zip(self.known.sent(call), new, strict=False)
+            if not all(entry_key(item_kind(i), i.message) == key for i, key in sent):
+                continue
             if following is not None and new[size] in self._answers(call.position, size):
                 continue  # it goes on as it did: what differs comes later
-            sent = zip(self.known.sent(call), new, strict=False)
-            if all(entry_key(item_kind(i), i.message) == key for i, key in sent):
-                return call
+            return call
         return None
 
     def _answers(self, call: int, size: int) -> set[str]:
@@ -255,8 +257,9 @@ class _Observer:
     def _gap(self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool) -> None:
         gone = list(left)
         unknown = []
+        places = dict(zip(fresh, left, strict=True)) if len(fresh) == len(left) else {}
         for j in fresh:
-            found = self._explained(gone, j, new[j])
+            found = self._explained(gone, j, new[j], places.get(j))
             if found is None:
                 unknown.append(j)
             else:
@@ -267,7 +270,7 @@ class _Observer:
         for j in unknown:
             self._append(j, at_end=last)
 
-    def _explained(self, gone: Sequence[int], j: int, key: str) -> int | None:
+    def _explained(self, gone: Sequence[int], j: int, key: str, place: int | None) -> int | None:
         entry = self.request.entries[j]
         for i in gone:
             item = self.items[i]
@@ -278,7 +281,7 @@ class _Observer:
                     self.pieces[j] = Piece(origin, rendition, earlier.form == "redacted")
                     return i
         for i in gone:
-            changed = change(self.items[i], entry)
+            changed = change(self.items[i], entry, in_place=i == place)
             if changed is not None:
                 position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)

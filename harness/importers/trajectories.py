@@ -125,7 +125,8 @@ def as_sent(entry: Any) -> dict[str, Any] | None:
 
     Source: ``_history_to_messages`` of ``sweagent/agent/models.py``.
     """
-    if not isinstance(entry, dict) or entry.get("role") not in _ROLES:
+    role = entry.get("role") if isinstance(entry, dict) else None
+    if not isinstance(role, str) or role not in _ROLES:
         return None
     message = {name: entry[name] for name in ("role", "content") if name in entry}
     if message["role"] == "tool":
