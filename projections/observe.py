@@ -11,7 +11,6 @@ found in the request                                   event
 an entry that is like an item of the view              none
 an earlier rendition of the item at its place          ``DecisionUndone`` of the later ones
 the same place and call id, other content              ``PlaceholderSubstituted``
-what a tool said, as text, with other text there       ``PlaceholderSubstituted``
 another system prompt, other text with the same calls  ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
 anything else                                          a new item
@@ -157,6 +156,9 @@ class _Observer:
     def _branch(self) -> Earlier | None:
         """The newest earlier call that the request goes on from with another answer."""
         new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
+        answers: dict[int | None, list[Item]] = {}
+        for item in self.items:
+            answers.setdefault(item.call, []).append(item)
         for call in list(self.known.calls())[-2 : -2 - MAX_BRANCHES : -1]:
             size = len(call.pieces)
             if size > len(new) or not size:
@@ -164,19 +166,15 @@ class _Observer:
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
+            given = (*answers.get(call.position, ()), *self.items[size : size + 1])
+            if following is not None and any(
+                entry_key(item_kind(i), i.message) == new[size] for i in given
+            ):
+                continue  # it goes on with the answer that was given: what differs comes later
             sent = zip(self.known.sent(call), new, strict=False)
-            if not all(entry_key(item_kind(i), i.message) == key for i, key in sent):
-                continue
-            if following is not None and new[size] in self._answers(call.position, size):
-                continue  # it goes on as it did: what differs comes later
-            return call
+            if all(entry_key(item_kind(i), i.message) == key for i, key in sent):
+                return call
         return None
-
-    def _answers(self, call: int, size: int) -> set[str]:
-        """Keys of what stands as the answer to a call, or where it would stand."""
-        found = [item for item in self.items if item.call == call]
-        found += self.items[size : size + 1]
-        return {entry_key(item_kind(item), item.message) for item in found}
 
     def _rewind(self, call: Earlier) -> None:
         sent = self.known.sent(call)
@@ -257,9 +255,8 @@ class _Observer:
     def _gap(self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool) -> None:
         gone = list(left)
         unknown = []
-        places = dict(zip(fresh, left, strict=True)) if len(fresh) == len(left) else {}
         for j in fresh:
-            found = self._explained(gone, j, new[j], places.get(j))
+            found = self._explained(gone, j, new[j])
             if found is None:
                 unknown.append(j)
             else:
@@ -270,7 +267,7 @@ class _Observer:
         for j in unknown:
             self._append(j, at_end=last)
 
-    def _explained(self, gone: Sequence[int], j: int, key: str, place: int | None) -> int | None:
+    def _explained(self, gone: Sequence[int], j: int, key: str) -> int | None:
         entry = self.request.entries[j]
         for i in gone:
             item = self.items[i]
@@ -281,7 +278,7 @@ class _Observer:
                     self.pieces[j] = Piece(origin, rendition, earlier.form == "redacted")
                     return i
         for i in gone:
-            changed = change(self.items[i], entry, in_place=i == place)
+            changed = change(self.items[i], entry)
             if changed is not None:
                 position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
