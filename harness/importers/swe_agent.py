@@ -42,8 +42,8 @@ from harness.importers.trajectories import (
 from harness.importers.true_requests import Seen, TrueRequests
 from harness.importers.units import Planned, Slot
 from projections import runs
-from projections.changes import OBSERVATION
 from projections.dialects import dialect as dialect_of
+from projections.items import OBSERVATION
 from projections.observe import Request
 
 FORMAT = "swe-agent"

@@ -306,8 +306,11 @@ class TestPreset:
         runner.run()
         return found
 
-    def test_it_gives_the_same_contexts_call_by_call(self, live: Live, tmp_path: Path) -> None:
-        agent = Agent()
+    @MODES
+    def test_it_gives_the_same_contexts_call_by_call(
+        self, live: Live, tmp_path: Path, text: bool
+    ) -> None:
+        agent = Agent(text=text)
         agent.task()
         for number in range(14):
             agent.step("line\r\n" * (number + 5) + "end\n\n\x0cnext")
