@@ -96,7 +96,8 @@ class Run:
     def __init__(self, job: Job, writer: StreamWriter, attempt: Attempt) -> None:
         self._writer = writer
         self._stream = TrueRequests(job.log, writer)
-        self._run = RunDocument(job, writer, FORMAT, self._stream.add)
+        add = self._stream.add if attempt.holds_contexts else writer.add
+        self._run = RunDocument(job, writer, FORMAT, add)
         self._attempt = attempt
         self._lines: dict[int, Entry] = {}
         """The entries of the history by their items' positions."""

@@ -114,6 +114,13 @@ class Attempt:
     metadata: dict[str, Any]
     model: str
 
+    @property
+    def holds_contexts(self) -> bool:
+        """Whether the file says what the model saw at any step."""
+        steps = [*self.lost, *(step for entry in self.entries for step in entry.lost)]
+        steps += [entry.step for entry in self.entries if entry.step is not None]
+        return self.after is not None or any(step.request is not None for step in steps)
+
 
 def is_trajectory(value: Any) -> bool:
     """Whether a value may be a trajectory."""
