@@ -202,13 +202,31 @@ class TestHistory:
         assert verdicts(live, key) == ["exact"] * 3
 
     def test_what_a_step_says_besides_is_kept(self, live: Live, tmp_path: Path) -> None:
-        key = brought(live, run_of(1), tmp_path)
+        agent = run_of(1)
+        agent.steps[0]["thought"] = "Hm."
+        agent.steps[0]["observation"] = "the raw output"
+        key = brought(live, agent, tmp_path)
         answer = next(m for m in of_type(live, key, "message_appended") if m["source"] == "model")
-        rest = answer["origin"]["rest"]
-        assert rest["action"] == "cat 1.txt"
-        assert rest["step"]["state"] == {"open_file": "n/a"}
-        assert rest["step"]["execution_time"] == 0.25
+        assert answer["origin"]["rest"]["action"] == "cat 1.txt"
+        assert answer["origin"]["rest"]["step"] == {"thought": "Hm."}
         assert set(answer["message"]) == {"role", "content", "tool_calls"}
+        (result,) = of_type(live, key, "tool_result_recorded")
+        assert result["origin"]["rest"]["step"] == {
+            "observation": "the raw output",
+            "execution_time": 0.25,
+            "state": {"open_file": "n/a"},
+        }
+        assert result["duration_ms"] == 250
+
+    @MODES
+    def test_a_result_stands_in_one_event_only(
+        self, live: Live, tmp_path: Path, text: bool
+    ) -> None:
+        agent = run_of(0, text=text)
+        agent.step("the password is swordfish")
+        agent.step()
+        key = brought(live, agent, tmp_path)
+        assert sum("swordfish" in event.payload for event in live.log.read(key)) == 1
 
     def test_what_is_said_of_the_run_comes_when_it_has_ended(
         self, live: Live, tmp_path: Path
