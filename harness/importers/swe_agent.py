@@ -55,17 +55,24 @@ _NAMES = frozenset({"trajectory", "history", "attempts", "environment", "replay_
 
 
 def recognizes(value: Any) -> bool:
-    """Whether a value is a trajectory of SWE-agent."""
-    if not is_trajectory(value):
+    """Whether a value is a trajectory of SWE-agent, or holds several."""
+    if not isinstance(value, dict):
         return False
-    return isinstance(value.get("attempts"), list) or {"trajectory", "history"} <= value.keys()
+    attempts = value.get("attempts")
+    tried = attempts if isinstance(attempts, list) else []
+    runs = (each for each in (value, *tried) if isinstance(each, dict))
+    return any(all(isinstance(run.get(n), list) for n in ("trajectory", "history")) for run in runs)
 
 
 def begins(text: str, cut: bool) -> bool:
-    """Whether a text begins as one does: with names that only it has."""
+    """Whether a text begins as one does: with a list of steps, or only with names that it has."""
     found, torn = glimpse(text)
-    names = {*found, torn} - {""}
-    return bool(names & {"trajectory", "history", "attempts"}) and names <= _NAMES
+    if not torn:
+        return recognizes(found)
+    names = {*found, torn}
+    if not names & {"trajectory", "history", "attempts"}:
+        return False
+    return names <= _NAMES or ("trajectory" in names and '"observation"' in text)
 
 
 def may_be(value: Any) -> bool:

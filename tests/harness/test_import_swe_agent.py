@@ -341,6 +341,34 @@ class TestPreset:
         assert [a == b for a, b in zip(made, seen, strict=True)] == [True] * 5 + [False] * 4
 
 
+class TestDetection:
+    """A file is known by what stands in it, and many things are called attempts or history."""
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"attempts": [{"passed": False}]},
+            {"history": [{"id": 0, "source": "user", "action": "message"}]},
+            {"trajectory": "none"},
+            {"trajectory": [[0.5, 1.5]], "history": None},
+        ],
+    )
+    def test_what_only_shares_a_name_is_not_taken(
+        self, live: Live, tmp_path: Path, value: dict[str, Any]
+    ) -> None:
+        report = import_path(live.log, write(tmp_path / "a.json", value))
+        assert "no record in it is one of a known transcript" in report.errors[0]
+
+    def test_a_long_one_with_names_of_another_version_is_known(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        agent = run_of(1)
+        agent.step("x" * 2_000_000)
+        value = {"instance": "kiln", **agent.value()}
+        report = run(live.log, write(tmp_path / "a.traj", value))
+        assert report.files[0].format == "swe-agent"
+
+
 class TestFolders:
     """People point at the folder of a run."""
 
