@@ -18,6 +18,10 @@ T = TypeVar("T")
 Fact = Literal["_parts", "_role", "_calls", "_results", "_error", "_decision", "_diff"]
 
 
+OBSERVATION = "observation"
+"""The label of what a tool gave back where the agent has no tool calls, only text: a message of the
+user. It has no call id, so its place tells which it is."""
+
 RenditionKind = Literal["original", "cut", "cleared", "deduplicated", "revised", "redacted"]
 
 
