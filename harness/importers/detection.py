@@ -8,7 +8,6 @@ from typing import Any
 
 from eventlog.errors import InputRefused
 from harness.importers.formats import FORMATS
-from harness.importers.openai_chat import has_blocks_of_anthropic
 from harness.importers.records import BLOCK, read_records
 
 
@@ -55,10 +54,14 @@ def _may_be(head: bytes, asked: str, *, when_torn: bool = False) -> bool:
 def _detected(head: bytes, name: str) -> str:
     if not head.strip():
         raise UnknownFormat(name, "the file is empty")
-    found = ""
+    found, general = "", next(reversed(FORMATS))
     for record in read_records(io.BytesIO(head[:BLOCK])):
-        found = _of_value(record.value) if not record.fault else ""
-        if found:  # the first record that says something: later ones may quote other transcripts
+        said = _of_value(record.value) if not record.fault else ""
+        if not found or said in FORMATS:
+            found = said or found
+        # The first record that says something: later ones may quote other transcripts. Only a
+        # conversation that any format may have says too little.
+        if found not in ("", general):
             break
     found = found or _of_document(head)
     if found in FORMATS:
@@ -79,8 +82,6 @@ def _other(value: Any) -> str:
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
     if isinstance(value, list) and value:
-        if has_blocks_of_anthropic(value):
-            return "an Anthropic request, which is not imported yet"
         return _of_value(value[0])
     if not isinstance(value, dict):
         return ""

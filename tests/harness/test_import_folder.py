@@ -50,10 +50,6 @@ class TestDetection:
             (b"hello\nworld\n", "no record in it"),
             (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "no record in it"),
             (b'{"type":"session_meta","payload":{}}\n', "Codex"),
-            (
-                b'{"messages":[{"role":"user","content":[{"type":"tool_result"}]}]}',
-                "Anthropic request",
-            ),
             (b'{"a": 1}', "no record in it"),
             (b"[" * 100_000, "no record in it"),
         ],
