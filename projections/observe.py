@@ -24,7 +24,7 @@ compaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -85,7 +85,7 @@ class Known:
     """The model of the last call."""
     renditions: Callable[[Origin], Sequence[tuple[int, Item]]] = lambda item: ()
     """Earlier renditions of an item that are in force beneath the present one, the newest first."""
-    sent: Callable[[Earlier], Sequence[Item]] = lambda call: ()
+    sent: Callable[[Earlier], Iterable[Item]] = lambda call: ()
     """The items of an earlier call in the renditions that it sent."""
 
 
@@ -163,10 +163,18 @@ class _Observer:
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
-            sent = self.known.sent(call)
-            if [entry_key(item_kind(i), i.message) for i in sent] == list(new[:size]):
+            if following is not None and new[size] in self._answers(call.position, size):
+                continue  # it goes on as it did: what differs comes later
+            sent = zip(self.known.sent(call), new, strict=False)
+            if all(entry_key(item_kind(i), i.message) == key for i, key in sent):
                 return call
         return None
+
+    def _answers(self, call: int, size: int) -> set[str]:
+        """Keys of what stands as the answer to a call, or where it would stand."""
+        found = [item for item in self.items if item.call == call]
+        found += self.items[size : size + 1]
+        return {entry_key(item_kind(item), item.message) for item in found}
 
     def _rewind(self, call: Earlier) -> None:
         sent = self.known.sent(call)
@@ -214,7 +222,7 @@ class _Observer:
     def _evolve(self, event: Event) -> int:
         """Add an event and take it into the view."""
         position = self._add(event)
-        self.view.evolve(_placed(event, position))
+        self.view.evolve(placed(event, position))
         return position
 
     def _match(self, old: list[str], new: list[str], pairs: list[tuple[int, int]]) -> None:
@@ -344,7 +352,8 @@ class _Observer:
 _NOWHERE = StreamKey("-", "-", "-")
 
 
-def _placed(event: Event, position: int) -> RecordedEvent:
+def placed(event: Event, position: int) -> RecordedEvent:
+    """An event as if it stood at a position of some stream: for a fold in memory."""
     return draft_at(event, _NOWHERE, position)
 
 
