@@ -58,6 +58,8 @@ class Request:
     """The tool definitions as sent; None when the request has none."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Everything else in it."""
+    belongs: bool = False
+    """Whether it is known to be a call of this conversation, whatever it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class _Observer:
                 self._rewind(branch)
                 old, new = self._keys()
                 pairs = align(old, new)
-            elif self._is_side(pairs):
+            elif not self.request.belongs and self._is_side(pairs):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
         self._match(old, new, pairs)

@@ -10,7 +10,6 @@ this format is asked for.
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar, Final
 
 from eventlog.events import Event, Origin, Source
@@ -25,7 +24,11 @@ from harness.importers.anthropic_answers import (
 )
 from harness.importers.arrays import Conversation, origin_of, read_arrays
 from harness.importers.conversations import is_conversation
+from harness.importers.exchange_records import is_request_log
+from harness.importers.exchanges import is_exchange
 from harness.importers.job import Job
+from harness.importers.records import beginning_of
+from harness.importers.request_log import read_request_log
 from harness.importers.units import Planned
 
 FORMAT = "anthropic"
@@ -49,17 +52,11 @@ _FIELDS = frozenset({"anthropic_version", "anthropic_beta", "stop_sequences", "t
 
 _FOREIGN_ROLES = frozenset({"system", "developer", "tool", "function"})
 
-_KEYS = re.compile(
-    r'(?<!\\)"(?:tool_use_id|input_schema|cache_control)"\s*:|(?<!\\)"system"\s*:\s*["\[]'
-)
-_FOREIGN_KEYS = re.compile(
-    r'(?<!\\)"(?:tool_calls|tool_call_id)"\s*:|(?<!\\)"role"\s*:\s*"(?:system|developer|tool)"'
-)
-"""Both as keys, not inside a text, where the quotes are escaped."""
-
 
 def recognizes(value: Any) -> bool:
     """Whether a value is visibly a conversation of Anthropic messages, or an array of such."""
+    if is_exchange(value):
+        return True
     if isinstance(value, dict):
         messages = value.get("messages")
         if not isinstance(messages, list) or any(map(_is_foreign, messages)):
@@ -110,20 +107,21 @@ def _is_own(block: dict[str, Any]) -> bool:
 
 
 def begins(text: str, cut: bool) -> bool:
-    """Whether a text begins as such messages do."""
-    if text[:1] not in ("[", "{") or '"role"' not in text or _FOREIGN_KEYS.search(text):
-        return False
-    return _KEYS.search(text) is not None
+    """Whether a text begins as such messages do, or as a request with what came back."""
+    return text[:1] in ("[", "{") and recognizes(beginning_of(text))
 
 
 def may_be(value: Any) -> bool:
-    """Whether a value may be a conversation."""
-    return is_conversation(value)
+    """Whether a value may be a conversation, or a request with what came back."""
+    return is_conversation(value) or is_exchange(value)
 
 
 def read(job: Job) -> None:
-    """Import every conversation of a file."""
-    read_arrays(job, AnthropicConversation)
+    """Import every conversation of a file, an array of messages or a log of requests."""
+    if is_request_log(job.source):
+        read_request_log(job, FORMAT)
+    else:
+        read_arrays(job, AnthropicConversation)
 
 
 class AnthropicConversation(Conversation):

@@ -36,8 +36,10 @@ def usage_of(message: Mapping[str, Any]) -> Usage | None:
     )
 
 
-def is_response(message: Mapping[str, Any]) -> bool:
+def is_response(message: Any) -> bool:
     """Whether it is a message as the API returns it, and not as it is sent."""
+    if not isinstance(message, Mapping):
+        return False
     return message.get("type") == "message" and message.get("role") == "assistant"
 
 
@@ -74,3 +76,13 @@ def calls_of(message: Mapping[str, Any], place: str) -> list[tuple[str, str, str
             call_id = text_of(block.get("id"))
             found.append((call_id, text_of(block.get("name")), call_id or f"@{place}"))
     return found
+
+
+def texts_of(message: Mapping[str, Any]) -> list[str]:
+    """The texts in a message."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [content]
+    blocks = content if isinstance(content, list) else []
+    found = [b.get("text") for b in blocks if isinstance(b, dict) and b.get("type") == "text"]
+    return [text for text in found if isinstance(text, str)]

@@ -162,14 +162,15 @@ def speaker(row: Row, blocks: list[Any], sidechain: bool) -> tuple[Source, str]:
         return "injected", "command"
     if start.startswith("<task-notification>"):
         return "injected", "task-notification"
-    if len(texts) == len(blocks) > 0 and all(_wrapped(text) for text in texts):
+    if len(texts) == len(blocks) > 0 and all(is_reminder(text) for text in texts):
         return "injected", "system-reminder"
     if sidechain:
         return "injected", "task"  # a sub-agent is prompted by the model that started it
     return "human", ""
 
 
-def _wrapped(text: str) -> bool:
+def is_reminder(text: str) -> bool:
+    """Whether a text is a reminder that the agent put there, and nothing else."""
     stripped = text.strip()
     return stripped.startswith(_REMINDER[0]) and stripped.endswith(_REMINDER[1])
 

@@ -32,7 +32,12 @@ _BODIES = ("body", "body_raw", "postData", "content", "json", "text")
 """Where recorders keep the body of a request or response; the first that is there."""
 
 _APART = frozenset({"request", "response", "request_body", "response_body"})
-_UNTOUCHED = frozenset({*_BODIES, "request_body", "response_body"})
+BODIES = frozenset({*_BODIES, "request_body", "response_body"})
+"""Fields that hold a body, or the text of one."""
+
+_AROUND = frozenset({"response", "url", "method", "headers"})
+"""Of a record that is a request itself, with its response as one more field."""
+
 _STATUS = ("status_code", "status", "statusCode")
 _CLOCKS = ("timestamp", "startedDateTime", "time", "created_at")
 _NO_CALL = re.compile(r"/count_tokens\b|/batches\b")
@@ -88,6 +93,15 @@ def archive_entries(value: Any) -> list[Any] | None:
     return entries if isinstance(entries, list) else None
 
 
+def is_exchange(value: Any) -> bool:
+    """Whether a record holds a request with messages beside what came back, or an entry does."""
+    entries = value if isinstance(value, list) else archive_entries(value)
+    if entries is not None:
+        return any(map(is_exchange, (each for each in entries if isinstance(each, dict))))
+    sides = _sides(value)
+    return sides is not None and _request_body(sides[0]) is not None
+
+
 def exchange_of(value: Any) -> Exchange | None:
     """The exchange that a record holds; None where it holds no request with messages."""
     sides = _sides(value)
@@ -105,7 +119,7 @@ def exchange_of(value: Any) -> Exchange | None:
         answered_at=answered.time,
         left_out=asked.left_out | answered.left_out,
     )
-    around = without_secrets(outer, _UNTOUCHED, found.left_out)
+    around = without_secrets(outer, BODIES, found.left_out)
     found.rest = {k: v for k, v in around.items() if k not in _APART and k not in _CLOCKS}
     for name, side in (("request", asked), ("response", answered)):
         if side.rest:
@@ -122,8 +136,8 @@ def _sides(value: Any) -> tuple[Any, Any, Mapping[str, Any]] | None:
         return value["request"], value.get("response"), value
     if "request_body" in value:
         return value["request_body"], value.get("response_body"), value
-    if "body" in value and "response" in value:
-        return {k: v for k, v in value.items() if k not in _APART}, value["response"], {}
+    if "body" in value and not _AROUND.isdisjoint(value):
+        return {k: v for k, v in value.items() if k not in _APART}, value.get("response"), {}
     return None
 
 
@@ -175,7 +189,7 @@ class _Side:
         is_body = recorded is body or _is_answer(recorded)
         if isinstance(recorded, Mapping) and not is_body:
             self.body = _given(recorded)
-            kept = without_secrets(recorded, _UNTOUCHED, self.left_out)
+            kept = without_secrets(recorded, BODIES, self.left_out)
             self.address, self.time = text_of(kept.get("url")), _time(kept)
             found = [kept[name] for name in _STATUS if type(kept.get(name)) is int]
             self.status = found[0] if found else None
@@ -184,7 +198,7 @@ class _Side:
 
 
 def _is_answer(value: Any) -> bool:
-    return isinstance(value, Mapping) and (is_response(value) or value.get("type") == "error")
+    return is_response(value) or (isinstance(value, Mapping) and value.get("type") == "error")
 
 
 def _time(side: Mapping[str, Any]) -> str | None:

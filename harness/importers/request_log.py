@@ -1,0 +1,381 @@
+"""A log of requests: each holds the whole conversation once more, as the model saw it.
+
+So every call is recorded with its manifest and digest, and what the agent did to its context is
+read off the difference between two requests. Each conversation is a stream of its own: see
+``threads``. What is no request (a token count, a record that cannot be read) is kept whole in the
+stream of the request before it. Keys never reach the log: see ``withheld``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+from eventlog import Json, StreamKey
+from eventlog.errors import InputRefused
+from eventlog.events import (
+    Event,
+    MessageAppended,
+    ModelFailed,
+    Origin,
+    OriginRecord,
+    RecordUnrecognized,
+    SessionRewound,
+    SessionStarted,
+    Source,
+    ToolResultRecorded,
+)
+from eventlog.jsonvalue import dumps
+from harness.importers.anthropic_answers import (
+    as_sent,
+    beside,
+    calls_of,
+    responded,
+    text_of,
+    texts_of,
+)
+from harness.importers.arrays import IMPORTER_VERSION, conversation_name
+from harness.importers.claude_code import session_name
+from harness.importers.claude_records import is_reminder
+from harness.importers.exchange_records import read_exchange_records
+from harness.importers.exchanges import BODIES, Exchange, exchange_of
+from harness.importers.job import Job
+from harness.importers.records import Record
+from harness.importers.stream_writer import StreamWriter
+from harness.importers.threads import How, Thread, Threads
+from harness.importers.true_requests import TrueRequests
+from harness.importers.units import Planned, Slot, Unit
+from harness.importers.withheld import text_without_secrets, without_secrets
+from projections.observe import Request
+from projections.proof import request_of
+
+DIALECT: Final = "anthropic"
+MAX_HELD_BYTES = 64 * 1024 * 1024
+"""Of records before the first request."""
+
+
+class NoRequest(InputRefused):
+    """A log in which nothing is a request to a model."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"{name}: no record in it holds a request with messages")
+
+
+def read_request_log(job: Job, format: str) -> None:
+    """Import every conversation of a log. Raises NoRequest."""
+    log = RequestLog(job, format)
+    for record in read_exchange_records(job.source):
+        if not job.waits(record):
+            log.feed(record)
+            job.relieve()
+    log.finish()
+    job.finish()
+
+
+@dataclass(slots=True)
+class _Stream:
+    """One conversation."""
+
+    writer: StreamWriter
+    requests: TrueRequests
+    start: Slot
+    is_agents: bool
+    """Whether another conversation's model wrote its first message."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Call id to the name of its tool."""
+
+
+class RequestLog:
+    """Reads one log: feed it the records, then ``finish``."""
+
+    def __init__(self, job: Job, format: str) -> None:
+        self._job, self._format = job, format
+        self._place = os.path.realpath(job.path) if job.path is not None else ""
+        self._threads = Threads()
+        self._streams: dict[tuple[str, int], _Stream] = {}
+        self._last: _Stream | None = None
+        self._held: list[Record] = []
+        self._held_bytes = 0
+        self._prompts: dict[str, tuple[StreamKey, str]] = {}
+        """What a model told a tool to ask, and the call."""
+        self._left_out: set[str] = set()
+
+    def feed(self, record: Record) -> None:
+        """The next record of the file. Raises NoRequest when there were too many without one."""
+        exchange = exchange_of(record.value) if not record.fault else None
+        request = None
+        if exchange is not None:
+            self._left_out |= exchange.left_out
+            request = _request(exchange)
+        if exchange is not None and request is not None:
+            self._take(record, exchange, request)
+        elif self._last is not None:
+            self._unrecognized(self._last, record, exchange is not None)
+        else:
+            self._held.append(record)
+            self._held_bytes += len(record.raw)
+            if self._held_bytes > MAX_HELD_BYTES:
+                raise NoRequest(self._job.source.name)
+
+    def finish(self) -> None:
+        """The file ends. Raises NoRequest when it holds none, and waits for none."""
+        if self._left_out:
+            names = ", ".join(sorted(self._left_out))
+            self._job.report.notes.append(f"left out, since it may hold keys: {names}")
+        if self._last is None and not self._job.report.pending:
+            raise NoRequest(self._job.source.name)
+        self._job.report.pending += len(self._held)
+
+    # -- streams --------------------------------------------------------------------------------
+
+    def _open(self, thread: Thread, exchange: Exchange) -> _Stream:
+        name, foreign_id = self._names(thread)
+        writer = self._job.open_writer(name, self._format, foreign_id)
+        opening = exchange.body["messages"][0] if exchange.body["messages"] else {}
+        said = [text.strip() for text in texts_of(opening)]
+        link = next((self._prompts[text] for text in said if text in self._prompts), None)
+        parent, call_id = "", ""
+        if link is not None:
+            parent, call_id = str(link[0]), link[1]
+        elif thread.group and thread.number != 1 and (thread.group, 1) in self._streams:
+            parent = self._streams[thread.group, 1].writer.report.key
+        metadata: dict[str, Any] = {"file": self._job.file}
+        if thread.group:
+            metadata["session"] = thread.group
+        started = SessionStarted(
+            metadata=Json(metadata),
+            ownership="observed",
+            parent_session=parent,
+            parent_call=call_id,
+            format=self._format,
+            importer_version=IMPORTER_VERSION,
+            foreign_session_id=foreign_id,
+            origin=Origin(records=()),
+        )
+        requests = TrueRequests(self._job.log, writer)
+        stream = _Stream(writer, requests, Slot(), link is not None)
+        requests.add(Unit((), [Planned(stream.start, lambda: started)]))
+        self._streams[thread.group, thread.number] = stream
+        return stream
+
+    def _names(self, thread: Thread) -> tuple[str, str]:
+        """The session name of a conversation, and its foreign id."""
+        given, number = self._job.options.session, thread.number
+        own = session_name(thread.group) if thread.group else ""
+        if not own and not given:
+            name = conversation_name(self._place, number)
+            return name, name
+        foreign = f"{thread.group}.{number}" if number > 1 else thread.group
+        base = own
+        if given:
+            groups = list(dict.fromkeys([*(group for group, _ in self._streams), thread.group]))
+            base = given if groups[0] == thread.group else f"{given}.{own or 'other'}"
+        return (f"{base}.{number}" if number > 1 else base), foreign or given
+
+    # -- records --------------------------------------------------------------------------------
+
+    def _take(self, record: Record, exchange: Exchange, request: Request) -> None:
+        thread, how = self._threads.place(exchange.body)
+        stream = self._streams.get((thread.group, thread.number))
+        if stream is None:
+            stream = self._open(thread, exchange)
+        self._last = stream
+        held, self._held = self._held, []
+        for each in held:
+            self._unrecognized(stream, each, exchange_of(each.value) is not None)
+        self._call(stream, record, exchange, request, how)
+        if exchange.answer is not None:
+            self._threads.answered(thread, exchange.answer)
+            self._note_prompts(stream, exchange.answer)
+        stream.writer.pause()
+
+    def _call(
+        self, stream: _Stream, record: Record, exchange: Exchange, request: Request, how: How
+    ) -> None:
+        place = _Marks(record, stream)
+        identity = stream.writer.identity
+        if how == "again":
+            to = stream.start
+            rewound = Planned(Slot(), lambda: _rewound(to, place), exchange.asked_at)
+            stamp = identity.stamp(b"ctxlog/again\n" + record.raw)
+            stream.requests.add(Unit((stamp,), [rewound]))
+        seen = stream.requests.see(request, place.dressed)
+        call = Slot()
+        origin = Origin(records=(place.record(),), rest=_json(exchange.rest))
+        called = seen.call(call, origin, _edited(exchange))
+        for index, planned in enumerate(seen.changes):
+            planned.build = partial(place.counted, planned.build, index)
+        for planned in (*seen.changes, called):
+            planned.occurred_at = exchange.asked_at
+        events = [*seen.changes, called, *_ended(exchange, call, place)]
+        stream.requests.add(Unit((identity.stamp(record.raw),), events, len(record.raw)))
+
+    def _note_prompts(self, stream: _Stream, answer: Mapping[str, Any]) -> None:
+        content = answer.get("content")
+        for block in content if isinstance(content, list) else ():
+            given = block.get("input") if isinstance(block, dict) else None
+            prompt = given.get("prompt") if isinstance(given, dict) else None
+            if isinstance(prompt, str) and prompt.strip() and text_of(block.get("id")):
+                key = StreamKey.parse(stream.writer.report.key)
+                self._prompts[prompt.strip()] = key, block["id"]
+
+    def _unrecognized(self, stream: _Stream, record: Record, is_known: bool) -> None:
+        rest: dict[str, Any] = {}
+        if record.fault:
+            raw = text_without_secrets(record.text)
+            rest = {"reason": record.fault, **({"torn": True} if record.torn else {})}
+            stream.writer.report.unreadable += 1
+        else:
+            raw = dumps(without_secrets(record.value, BODIES, self._left_out))
+        place = () if record.fault else (_Marks(record, stream).record(),)
+
+        def build() -> Event:
+            return RecordUnrecognized(
+                file=self._job.file,
+                line=record.line,
+                offset=record.offset,
+                kind="unreadable" if record.fault else "known" if is_known else "unknown",
+                raw=raw,
+                origin=Origin(records=place, rest=_json(rest)),
+            )
+
+        stamp = stream.writer.identity.stamp(record.raw)
+        unit = Unit((stamp,), [Planned(Slot(), build)], len(raw), unreadable=bool(record.fault))
+        stream.requests.add(unit)
+        stream.writer.pause()
+
+
+class _Marks:
+    """Where what one record holds comes from, and what it adds to the file's own count."""
+
+    def __init__(self, record: Record, stream: _Stream) -> None:
+        self._record, self._stream = record, stream
+        self._at = f"{record.line}.{record.part}"
+
+    def record(self, answer: str = "", *pairs: str) -> OriginRecord:
+        """Where the record stands."""
+        return OriginRecord(
+            line=self._record.line,
+            part=self._record.part,
+            type="exchange",
+            message=answer,
+            pairs=pairs,
+        )
+
+    def origin(self, answer: str = "", *pairs: str) -> Origin:
+        """Of an event that holds nothing else of it."""
+        return Origin(records=(self.record(answer, *pairs),))
+
+    def answer(self, message: Mapping[str, Any]) -> OriginRecord:
+        """Of an answer: it counts once, with its calls."""
+        found = calls_of(message, self._at)
+        self._stream.names.update((call_id, name) for call_id, name, _ in found)
+        name = text_of(message.get("id")) or f"#{self._at}"
+        return self.record(name, *(f"call:{key}" for _, _, key in found))
+
+    def dressed(self, event: Event) -> Event:
+        """An event that was read off the request, with what is known of it."""
+        changes: dict[str, Any] = {"origin": self.origin()}
+        if isinstance(event, MessageAppended):
+            message = event.message.value
+            if event.source == "model":
+                changes["origin"] = Origin(records=(self.answer(message),))
+            elif event.source == "human":
+                changes["source"], changes["label"] = self._speaker(message)
+        elif isinstance(event, ToolResultRecorded):
+            key = event.tool_call_id or f"@{self._at}"
+            changes["origin"] = self.origin("", f"result:{key}")
+            changes["name"] = self._stream.names.get(event.tool_call_id, event.name)
+        return event.model_copy(update=changes)
+
+    def counted(self, build: Callable[[], Event], index: int) -> Event:
+        """The event; answers that no record of their own holds are told apart by their place."""
+        event = build()
+        if not isinstance(event, MessageAppended) or event.source != "model":
+            return event
+        assert event.origin is not None
+        (record,) = event.origin.records
+        named = record.model_copy(update={"message": f"#{self._at}.{index}"})
+        return event.model_copy(update={"origin": Origin(records=(named,))})
+
+    def _speaker(self, message: Mapping[str, Any]) -> tuple[Source, str]:
+        texts = texts_of(message)
+        if texts and all(map(is_reminder, texts)):
+            return "injected", "system-reminder"
+        if self._stream.is_agents:
+            self._stream.is_agents = False
+            return "injected", "task"
+        return "human", ""
+
+
+def _request(exchange: Exchange) -> Request | None:
+    """The request, split into entries; None where it is none that a model is asked with."""
+    tools = exchange.body.get("tools")
+    listed = tools is None or (
+        isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools)
+    )
+    if not exchange.is_call or not listed:
+        return None
+    try:
+        request = request_of(DIALECT, exchange.body)
+    except InputRefused:
+        return None
+    return replace(request, model=exchange.model, belongs=True) if request.entries else None
+
+
+def _edited(exchange: Exchange) -> tuple[str, ...]:
+    """Whether the provider took something out of the request before the model saw it."""
+    found = exchange.answer.get("context_management") if exchange.answer is not None else None
+    edits = found.get("applied_edits") if isinstance(found, dict) else None
+    return ("context_management",) if edits else ()
+
+
+def _ended(exchange: Exchange, call: Slot, place: _Marks) -> list[Planned]:
+    """What came back: an answer and its end, a failure, or nothing that was recorded."""
+    answer, failure = exchange.answer, exchange.failure
+    at = exchange.answered_at
+    if failure is not None:
+
+        def failed() -> Event:
+            detail = Json(failure.detail) if failure.detail is not None else None
+            return ModelFailed(
+                call=call.position,
+                error=failure.error,
+                status=failure.status,
+                detail=detail,
+                origin=place.origin(),
+            )
+
+        return [Planned(Slot(), failed, at)]
+    if answer is None:
+        return []
+    rest = beside(answer)
+    if exchange.unread:
+        rest["unread"] = exchange.unread
+
+    def said() -> Event:
+        return MessageAppended(
+            dialect=DIALECT,
+            source="model",
+            call=call.position,
+            message=Json(as_sent(answer)),
+            origin=Origin(records=(place.answer(answer),), rest=_json(rest)),
+        )
+
+    ended = Planned(Slot(), lambda: responded(answer, call.position, place.origin()), at)
+    # An answer without content is no message: no client sends it back, and no provider takes it.
+    return [Planned(Slot(), said, at), ended] if answer.get("content") else [ended]
+
+
+def _rewound(to: Slot, place: _Marks) -> Event:
+    return SessionRewound(
+        to=to.position, reason="asked again", inferred=True, origin=place.origin()
+    )
+
+
+def _json(value: dict[str, Any]) -> Json | None:
+    return Json(value) if value else None
