@@ -15,6 +15,7 @@ another system prompt, other text with the same calls  ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
 anything else                                          a new item
 an earlier manifest, and from there another answer     ``SessionRewound``, then new items
+the last manifest again, without what was answered     ``SessionRewound``
 nothing of the conversation, other system or tools     a side call: no events
 =====================================================  ========================================
 
@@ -156,12 +157,15 @@ class _Observer:
     # -- what kind of call ----------------------------------------------------------------------
 
     def _branch(self) -> Earlier | None:
-        """The newest earlier call that the request goes on from with another answer."""
+        """The newest call that the request goes on from with another answer, or makes again."""
         new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
-        for call in list(self.known.calls())[-2 : -2 - MAX_BRANCHES : -1]:
+        calls = list(self.known.calls())[: -2 - MAX_BRANCHES : -1]
+        for call in calls:
             size = len(call.pieces)
             if size > len(new) or not size:
                 continue
+            if call is calls[0] and size != len(new):
+                continue  # it goes on from the last call; only the same again is a branch of it
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue

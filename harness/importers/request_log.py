@@ -83,8 +83,8 @@ class _Stream:
     writer: StreamWriter
     requests: TrueRequests
     start: Slot
-    is_agents: bool
-    """Whether another conversation's model wrote its first message."""
+    task: str
+    """What another conversation's model told a tool to ask here; empty for any other."""
     names: dict[str, str] = field(default_factory=dict)
     """Call id to the name of its tool."""
 
@@ -137,10 +137,11 @@ class RequestLog:
         writer = self._job.open_writer(name, self._format, foreign_id)
         opening = exchange.body["messages"][0] if exchange.body["messages"] else {}
         said = [text.strip() for text in texts_of(opening)]
-        link = next((self._prompts[text] for text in said if text in self._prompts), None)
+        task = next((text for text in said if text in self._prompts), "")
         parent, call_id = "", ""
-        if link is not None:
-            parent, call_id = str(link[0]), link[1]
+        if task:
+            key, call_id = self._prompts[task]
+            parent = str(key)
         elif thread.group and thread.number != 1 and (thread.group, 1) in self._streams:
             parent = self._streams[thread.group, 1].writer.report.key
         metadata: dict[str, Any] = {"file": self._job.file}
@@ -157,7 +158,7 @@ class RequestLog:
             origin=Origin(records=()),
         )
         requests = TrueRequests(self._job.log, writer)
-        stream = _Stream(writer, requests, Slot(), link is not None)
+        stream = _Stream(writer, requests, Slot(), task)
         requests.add(Unit((), [Planned(stream.start, lambda: started)]))
         self._streams[thread.group, thread.number] = stream
         return stream
@@ -189,7 +190,7 @@ class RequestLog:
             self._unrecognized(stream, each, exchange_of(each.value) is not None)
         self._call(stream, record, exchange, request, how)
         if exchange.answer is not None:
-            self._threads.answered(thread, exchange.answer)
+            self._threads.answered(thread, as_sent(exchange.answer))
             self._note_prompts(stream, exchange.answer)
         stream.writer.pause()
 
@@ -306,8 +307,7 @@ class _Marks:
         texts = texts_of(message)
         if texts and all(map(is_reminder, texts)):
             return "injected", "system-reminder"
-        if self._stream.is_agents:
-            self._stream.is_agents = False
+        if self._stream.task and self._stream.task in (text.strip() for text in texts):
             return "injected", "task"
         return "human", ""
 

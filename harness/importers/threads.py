@@ -84,7 +84,7 @@ class Threads:
         return self._group(request).opened(_ask(request))
 
     def answered(self, thread: Thread, message: Mapping[str, Any]) -> None:
-        """What came back to the last request of a conversation."""
+        """What came back to the last request of a conversation, as it is sent back."""
         thread.answer = message
         lines = [line.strip() for line in _text(message).split("\n")]
         lines = [line for line in lines if len(line) >= _LINE]

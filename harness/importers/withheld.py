@@ -64,7 +64,7 @@ def without_secrets(value: Any, bodies: frozenset[str], left_out: set[str]) -> A
 def address(url: str) -> str:
     """An address up to the end of its path, without a user."""
     found = _ADDRESS.match(url)
-    return f"{found[1] or ''}{found[2]}" if found else ""
+    return _TOKENS.sub("[withheld]", f"{found[1] or ''}{found[2]}") if found else ""
 
 
 def _headers(headers: Any, left_out: set[str]) -> dict[str, Any]:
