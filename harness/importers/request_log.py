@@ -9,37 +9,35 @@ stream of the request before it. Keys never reach the log: see ``withheld``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from eventlog import Json, StreamKey
 from eventlog.errors import InputRefused
 from eventlog.events import (
     Event,
-    MessageAppended,
-    ModelFailed,
     Origin,
-    OriginRecord,
     RecordUnrecognized,
-    SessionRewound,
     SessionStarted,
-    Source,
-    ToolResultRecorded,
 )
 from eventlog.jsonvalue import dumps
 from harness.importers.anthropic_answers import (
     as_sent,
-    beside,
-    calls_of,
-    responded,
     text_of,
     texts_of,
 )
 from harness.importers.arrays import IMPORTER_VERSION, conversation_name
 from harness.importers.claude_code import session_name
-from harness.importers.claude_records import is_reminder
+from harness.importers.exchange_events import (
+    DIALECT,
+    Marks,
+    edited,
+    ended,
+    json_of,
+    rewound,
+)
 from harness.importers.exchange_records import read_exchange_records
 from harness.importers.exchanges import BODIES, Exchange, exchange_of
 from harness.importers.job import Job
@@ -52,7 +50,6 @@ from harness.importers.withheld import text_without_secrets, without_secrets
 from projections.observe import Request
 from projections.proof import request_of
 
-DIALECT: Final = "anthropic"
 MAX_HELD_BYTES = 64 * 1024 * 1024
 """Of records before the first request."""
 
@@ -132,12 +129,15 @@ class RequestLog:
 
     # -- streams --------------------------------------------------------------------------------
 
-    def _open(self, thread: Thread, exchange: Exchange) -> _Stream:
+    def _task(self, body: Mapping[str, Any]) -> str:
+        """What a model told a tool to ask, where a request begins with it."""
+        opening = body["messages"][0] if body["messages"] else {}
+        said = [text.strip() for text in texts_of(opening)]
+        return next((text for text in said if text in self._prompts), "")
+
+    def _open(self, thread: Thread, task: str) -> _Stream:
         name, foreign_id = self._names(thread)
         writer = self._job.open_writer(name, self._format, foreign_id)
-        opening = exchange.body["messages"][0] if exchange.body["messages"] else {}
-        said = [text.strip() for text in texts_of(opening)]
-        task = next((text for text in said if text in self._prompts), "")
         parent, call_id = "", ""
         if task:
             key, call_id = self._prompts[task]
@@ -180,10 +180,11 @@ class RequestLog:
     # -- records --------------------------------------------------------------------------------
 
     def _take(self, record: Record, exchange: Exchange, request: Request) -> None:
-        thread, how = self._threads.place(exchange.body)
+        task = self._task(exchange.body)
+        thread, how = self._threads.place(exchange.body, is_task=bool(task))
         stream = self._streams.get((thread.group, thread.number))
         if stream is None:
-            stream = self._open(thread, exchange)
+            stream = self._open(thread, task)
         self._last = stream
         held, self._held = self._held, []
         for each in held:
@@ -197,22 +198,22 @@ class RequestLog:
     def _call(
         self, stream: _Stream, record: Record, exchange: Exchange, request: Request, how: How
     ) -> None:
-        place = _Marks(record, stream)
+        place = Marks(record, stream.names, stream.task)
         identity = stream.writer.identity
         if how == "again":
             to = stream.start
-            rewound = Planned(Slot(), lambda: _rewound(to, place), exchange.asked_at)
+            planned = Planned(Slot(), lambda: rewound(to, place), exchange.asked_at)
             stamp = identity.stamp(b"ctxlog/again\n" + record.raw)
-            stream.requests.add(Unit((stamp,), [rewound]))
+            stream.requests.add(Unit((stamp,), [planned]))
         seen = stream.requests.see(request, place.dressed)
         call = Slot()
-        origin = Origin(records=(place.record(),), rest=_json(exchange.rest))
-        called = seen.call(call, origin, _edited(exchange))
+        origin = Origin(records=(place.record(),), rest=json_of(exchange.rest))
+        called = seen.call(call, origin, edited(exchange))
         for index, planned in enumerate(seen.changes):
             planned.build = partial(place.counted, planned.build, index)
         for planned in (*seen.changes, called):
             planned.occurred_at = exchange.asked_at
-        events = [*seen.changes, called, *_ended(exchange, call, place)]
+        events = [*seen.changes, called, *ended(exchange, call, place)]
         stream.requests.add(Unit((identity.stamp(record.raw),), events, len(record.raw)))
 
     def _note_prompts(self, stream: _Stream, answer: Mapping[str, Any]) -> None:
@@ -232,7 +233,7 @@ class RequestLog:
             stream.writer.report.unreadable += 1
         else:
             raw = dumps(without_secrets(record.value, BODIES, self._left_out))
-        place = () if record.fault else (_Marks(record, stream).record(),)
+        place = () if record.fault else (Marks(record, stream.names, stream.task).record(),)
 
         def build() -> Event:
             return RecordUnrecognized(
@@ -241,75 +242,13 @@ class RequestLog:
                 offset=record.offset,
                 kind="unreadable" if record.fault else "known" if is_known else "unknown",
                 raw=raw,
-                origin=Origin(records=place, rest=_json(rest)),
+                origin=Origin(records=place, rest=json_of(rest)),
             )
 
         stamp = stream.writer.identity.stamp(record.raw)
         unit = Unit((stamp,), [Planned(Slot(), build)], len(raw), unreadable=bool(record.fault))
         stream.requests.add(unit)
         stream.writer.pause()
-
-
-class _Marks:
-    """Where what one record holds comes from, and what it adds to the file's own count."""
-
-    def __init__(self, record: Record, stream: _Stream) -> None:
-        self._record, self._stream = record, stream
-        self._at = f"{record.line}.{record.part}"
-
-    def record(self, answer: str = "", *pairs: str) -> OriginRecord:
-        """Where the record stands."""
-        return OriginRecord(
-            line=self._record.line,
-            part=self._record.part,
-            type="exchange",
-            message=answer,
-            pairs=pairs,
-        )
-
-    def origin(self, answer: str = "", *pairs: str) -> Origin:
-        """Of an event that holds nothing else of it."""
-        return Origin(records=(self.record(answer, *pairs),))
-
-    def answer(self, message: Mapping[str, Any]) -> OriginRecord:
-        """Of an answer: it counts once, with its calls."""
-        found = calls_of(message, self._at)
-        self._stream.names.update((call_id, name) for call_id, name, _ in found)
-        name = text_of(message.get("id")) or f"#{self._at}"
-        return self.record(name, *(f"call:{key}" for _, _, key in found))
-
-    def dressed(self, event: Event) -> Event:
-        """An event that was read off the request, with what is known of it."""
-        changes: dict[str, Any] = {"origin": self.origin()}
-        if isinstance(event, MessageAppended):
-            message = event.message.value
-            if event.source == "model":
-                changes["origin"] = Origin(records=(self.answer(message),))
-            elif event.source == "human":
-                changes["source"], changes["label"] = self._speaker(message)
-        elif isinstance(event, ToolResultRecorded):
-            key = event.tool_call_id or f"@{self._at}"
-            changes["origin"] = self.origin("", f"result:{key}")
-            changes["name"] = self._stream.names.get(event.tool_call_id, event.name)
-        return event.model_copy(update=changes)
-
-    def counted(self, build: Callable[[], Event], index: int) -> Event:
-        """The event; answers that no record of their own holds are told apart by their place."""
-        event = build()
-        if not isinstance(event, MessageAppended) or event.source != "model":
-            return event
-        assert event.origin is not None
-        (record,) = event.origin.records
-        named = record.model_copy(update={"message": f"#{self._at}.{index}"})
-        return event.model_copy(update={"origin": Origin(records=(named,))})
-
-    def _speaker(self, message: Mapping[str, Any]) -> tuple[Source, str]:
-        texts = texts_of(message)
-        if texts and all(map(is_reminder, texts)):
-            return "injected", "system-reminder"
-        if self._stream.task and self._stream.task in (text.strip() for text in texts):
-            return "injected", "task"
-        return "human", ""
 
 
 def _request(exchange: Exchange) -> Request | None:
@@ -325,57 +264,3 @@ def _request(exchange: Exchange) -> Request | None:
     except InputRefused:
         return None
     return replace(request, model=exchange.model, belongs=True) if request.entries else None
-
-
-def _edited(exchange: Exchange) -> tuple[str, ...]:
-    """Whether the provider took something out of the request before the model saw it."""
-    found = exchange.answer.get("context_management") if exchange.answer is not None else None
-    edits = found.get("applied_edits") if isinstance(found, dict) else None
-    return ("context_management",) if edits else ()
-
-
-def _ended(exchange: Exchange, call: Slot, place: _Marks) -> list[Planned]:
-    """What came back: an answer and its end, a failure, or nothing that was recorded."""
-    answer, failure = exchange.answer, exchange.failure
-    at = exchange.answered_at
-    if failure is not None:
-
-        def failed() -> Event:
-            detail = Json(failure.detail) if failure.detail is not None else None
-            return ModelFailed(
-                call=call.position,
-                error=failure.error,
-                status=failure.status,
-                detail=detail,
-                origin=place.origin(),
-            )
-
-        return [Planned(Slot(), failed, at)]
-    if answer is None:
-        return []
-    rest = beside(answer)
-    if exchange.unread:
-        rest["unread"] = exchange.unread
-
-    def said() -> Event:
-        return MessageAppended(
-            dialect=DIALECT,
-            source="model",
-            call=call.position,
-            message=Json(as_sent(answer)),
-            origin=Origin(records=(place.answer(answer),), rest=_json(rest)),
-        )
-
-    ended = Planned(Slot(), lambda: responded(answer, call.position, place.origin()), at)
-    # An answer without content is no message: no client sends it back, and no provider takes it.
-    return [Planned(Slot(), said, at), ended] if answer.get("content") else [ended]
-
-
-def _rewound(to: Slot, place: _Marks) -> Event:
-    return SessionRewound(
-        to=to.position, reason="asked again", inferred=True, origin=place.origin()
-    )
-
-
-def _json(value: dict[str, Any]) -> Json | None:
-    return Json(value) if value else None

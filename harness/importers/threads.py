@@ -6,7 +6,7 @@ one conversation repeat it, so they are told by what they share:
 
 * they are asked alike: the same tools by name, or the same system prompt, up to blocks that change;
 * they begin with the same message, or share messages after a beginning that was cut or compacted,
-  or begin with a summary that was answered before.
+  or begin with a summary that was answered before; or nothing but the session's name is left.
 
 Small questions without tools, asked alike and never answered into a longer conversation, are one
 conversation that begins again each time. What a request is told to belong to depends on those
@@ -37,6 +37,9 @@ _SPECIFIC = 80
 RECENT = 32
 """Conversations of a group, those asked last, that a request with a new beginning may go on."""
 
+AGAIN = 100
+"""Small questions of one conversation; a rewind folds its stream anew, so the next is another."""
+
 SUMMARIES = 8
 """Latest answers of a group that a first message may be the summary of."""
 
@@ -65,6 +68,8 @@ class Thread:
     """Its last request."""
     small: int
     """Messages of its first request; 0 once one had another number of them."""
+    again: int = 0
+    """How often it began again."""
     answer: Any = None
     """What came back to its last request."""
 
@@ -75,13 +80,14 @@ class Threads:
     def __init__(self) -> None:
         self._groups: dict[str, _Group] = {}
 
-    def place(self, request: Mapping[str, Any]) -> tuple[Thread, How]:
-        """The conversation of the next request; its answer is told with ``answered``."""
-        return self._group(request).place(_ask(request))
+    def place(self, request: Mapping[str, Any], *, is_task: bool = False) -> tuple[Thread, How]:
+        """The conversation of the next request; its answer is told with ``answered``.
 
-    def apart(self, request: Mapping[str, Any]) -> Thread:
-        """A conversation of its own for a request that belongs to none after all."""
-        return self._group(request).opened(_ask(request))
+        ``is_task``: it begins with what a model told a tool to ask, as a sub-agent does.
+        """
+        name = session_of(request)
+        group = self._groups.setdefault(name, _Group(name))
+        return group.place(_ask(request), is_task)
 
     def answered(self, thread: Thread, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a conversation, as it is sent back."""
@@ -90,10 +96,6 @@ class Threads:
         lines = [line for line in lines if len(line) >= _LINE]
         if lines:
             self._groups[thread.group].said.append(lines)
-
-    def _group(self, request: Mapping[str, Any]) -> _Group:
-        name = session_of(request)
-        return self._groups.setdefault(name, _Group(name))
 
 
 def session_of(request: Mapping[str, Any]) -> str:
@@ -126,18 +128,20 @@ class _Group:
         self._by_first: dict[bytes, dict[int, Thread]] = {}
         """Those with that first message in some request of theirs."""
 
-    def place(self, ask: Ask) -> tuple[Thread, How]:
+    def place(self, ask: Ask, is_task: bool) -> tuple[Thread, How]:
         """Where a request belongs."""
-        found, how = self._going_on(ask)
+        found, how = self._going_on(ask, is_task)
         if found is None:
-            return self.opened(ask), "new"
+            return self._opened(ask), "new"
         if len(ask.messages) != found.small:
             found.small = 0
+        if how == "again":
+            found.again += 1
         found.ask, found.answer = ask, None
         self._asked(found)
         return found, how
 
-    def opened(self, ask: Ask) -> Thread:
+    def _opened(self, ask: Ask) -> Thread:
         """A new conversation. Where the session has a name, its own is the first with tools."""
         number = 1
         if self._has_own or not ask.tools:
@@ -156,20 +160,31 @@ class _Group:
         first.pop(thread.number, None)
         first[thread.number] = thread
 
-    def _going_on(self, ask: Ask) -> tuple[Thread | None, How]:
+    def _going_on(self, ask: Ask, is_task: bool) -> tuple[Thread | None, How]:
         begun = _alike(self._by_first.get(ask.first, {}), ask)
         small = _small(begun, ask)
         if small is not None:
             return small, "again"
         if begun:
             return _most(begun, ask) or begun[0], "on"
+        if is_task:
+            return None, "new"
         alike = _alike(self._threads, ask)
         found = _most(alike, ask, only_answers=True) if len(ask.messages) > 1 else None
         if found is None and alike and self._is_summary(ask):
             found = alike[0]
+        if found is None and ask.tools:
+            found = next((t for t in alike if self._is_own(t, ask)), None)
         if found is not None:
             return found, "on"
         return _small(alike, ask), "again"
+
+    def _is_own(self, thread: Thread, ask: Ask) -> bool:
+        """Whether it is the session's own, asked for in all that is fixed: one that begins anew in
+        the same session was compacted in a way that left nothing to tell it by."""
+        if not self._name or thread.number != 1 or thread.ask.tools != ask.tools:
+            return False
+        return _same_system(thread.ask.system, ask.system)
 
     def _is_summary(self, ask: Ask) -> bool:
         """Whether most of an earlier answer stands in the first message."""
@@ -210,6 +225,8 @@ def _small(threads: Sequence[Thread], ask: Ask) -> Thread | None:
     for thread in threads:
         before = thread.ask.messages
         if ask.tools or thread.ask.tools or len(ask.messages) != thread.small:
+            continue
+        if thread.again >= AGAIN:
             continue
         if len(ask.messages) > 2 and ask.first != thread.ask.first:
             continue

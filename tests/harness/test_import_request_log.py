@@ -215,6 +215,19 @@ class TestDecisions:
         assert types(live, f"{MAIN}.2").count("model_called") == 1
         assert live.log.at(f"{MAIN}.2", [1])[1].data["parent_session"] == MAIN
 
+    def test_what_begins_anew_in_the_same_session_was_compacted(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        recorder, agent = working()
+        agent.messages[:] = []
+        agent.say("[earlier messages were removed] Go on.")
+        agent.ask(text("I go on."))
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        assert [s.key for s in report.sessions] == [MAIN]
+        check(live, report, recorder)
+        (compacted,) = of_type(list(live.log.read(MAIN)), "context_compacted")
+        assert "messages" not in compacted
+
     def test_another_system_prompt_is_a_revision(self, live: Live, tmp_path: Path) -> None:
         recorder, agent = working()
         body = agent.body()
@@ -430,6 +443,19 @@ class TestSeveralConversations:
         found = types(live, report.sessions[0].key)
         assert (len(report.sessions), found.count("session_rewound")) == (1, 4)
         assert "context_compacted" not in found
+
+    def test_a_hundred_small_questions_are_one_session_and_the_next_another(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        recorder = Recorder()
+        for number in range(103):
+            agent = Agent(recorder, "Classify.", tools=None, user="")
+            agent.say(f"Text {number}.")
+            agent.ask(text("good"))
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        check(live, report, recorder)
+        found = [types(live, s.key).count("model_called") for s in report.sessions]
+        assert found == [101, 2]
 
     def test_two_client_sessions_in_one_log(self, live: Live, tmp_path: Path) -> None:
         recorder = Recorder()
