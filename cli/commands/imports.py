@@ -42,7 +42,9 @@ def command(
     ] = 2.0,
     form: Annotated[
         str,
-        typer.Option("--format", metavar="NAME", help="claude-code, openai-chat or ctxlog."),
+        typer.Option(
+            "--format", metavar="NAME", help="claude-code, anthropic, openai-chat or ctxlog."
+        ),
     ] = "",
     session: Annotated[
         str, typer.Option("--session", metavar="ID", help="The session id (needed with -).")
@@ -60,7 +62,7 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, OpenAI chat messages, or an export of another log.
+    """Import transcripts: Claude Code, Anthropic or OpenAI messages, logs of requests, or exports.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
