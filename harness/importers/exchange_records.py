@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from eventlog.jsonvalue import dumps
-from harness.importers.conversations import MAX_DOCUMENT
+from harness.importers.conversations import MAX_DOCUMENT, is_conversation
 from harness.importers.exchanges import archive_entries, is_exchange
 from harness.importers.records import (
     HEAD,
@@ -41,13 +41,15 @@ def read_exchange_records(source: Source) -> Iterator[Record]:
 
 
 def is_request_log(source: Source) -> bool:
-    """Whether the first record that says something holds a request beside what came back."""
+    """Whether a request beside what came back stands in it before any conversation does."""
     head = source.head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    first = re.split(rb"\n---\r?\n", head, maxsplit=1)[0] if _is_pretty(source) else b""
-    for line in [first] if first else head.split(b"\n"):
-        value = beginning_of(line.decode("utf-8", "replace"))
-        if isinstance(value, dict | list):
-            return is_exchange(value)
+    pieces = re.split(rb"\n---\r?\n", head) if _is_pretty(source) else head.split(b"\n")
+    for piece in pieces:
+        value = beginning_of(piece.decode("utf-8", "replace"))
+        if is_exchange(value):
+            return True
+        if is_conversation(value):
+            return False
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,11 +28,12 @@ from request_logs import (
 )
 
 from eventlog import RecordedEvent, StreamKey
-from harness.importers import ImportReport
+from harness.importers import ImportReport, Options, import_stream
 from harness.importers.anthropic_stream import read_stream
 from harness.importers.arrays import conversation_name
 from projections import open_log
 from projections.context import fold
+from projections.erasure import apply, plan
 from projections.judging import judge_all
 from projections.live import Live
 from projections.sent import Requests
@@ -606,6 +608,25 @@ class TestOtherRecorders:
         assert [e.data["kind"] for e in kept] == ["known", "known"]
         assert json.loads(kept[0].data["raw"])["response"] == counted["response"]
 
+    def test_other_requests_before_the_first_are_kept_in_front_of_it(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        recorder = small_session()
+        hello = {"url": "https://api.anthropic.com/api/hello", "method": "GET", "body": None}
+        recorder.pairs.insert(0, {"request": hello, "response": {"status_code": 200}})
+        path = recorder.write(tmp_path / "log.jsonl")
+        report = run(live.log, path)
+        check(live, report, recorder)
+        assert types(live)[:2] == ["session_started", "record_unrecognized"]
+        assert run(live.log, path).new == 0
+
+    def test_standard_input(self, live: Live, tmp_path: Path) -> None:
+        recorder = small_session()
+        data = recorder.write(tmp_path / "log.jsonl").read_bytes()
+        report = import_stream(live.log, io.BytesIO(data), Options(session="piped"))
+        assert [s.key for s in report.sessions] == ["local/anthropic/piped"]
+        check(live, report, recorder)
+
     def test_bedrock_names_the_model_in_its_address(self, live: Live, tmp_path: Path) -> None:
         recorder = Recorder()
         agent = Agent(recorder, user="")
@@ -734,3 +755,27 @@ def write_as(form: str, recorder: Recorder, folder: Path) -> Path:
         path = folder / "log.jsonl"
         path.write_text("".join(json.dumps(r) + "\n" for r in records))
     return path
+
+
+class TestErased:
+    """Importing again is what a person does after erasing: the text must not come back with it."""
+
+    def test_an_erased_item_stays_erased_and_later_calls_say_so(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        recorder = small_session()
+        path = recorder.write(tmp_path / "log.jsonl", 2)
+        run(live.log, path)
+        key = StreamKey.parse(MAIN)
+        (read,) = [e.position for e in live.log.read(key) if e.type == "tool_result_recorded"]
+        apply(live, plan(live, key, [str(read)]))
+        assert run(live.log, path).new == 0
+        report = run(live.log, recorder.write(path))
+        assert report.new > 0
+        assert "FAILED test_round" not in json.dumps([e.payload for e in live.log.read(key)])
+        found = calls(live, report)
+        assert [v.name for v in judge_all(live, key, found)] == [
+            "exact",
+            "erased",
+            *["rebuilt"] * 2,
+        ]
