@@ -12,6 +12,7 @@ an entry that is like an item of the view              none
 an earlier rendition of the item at its place          ``DecisionUndone`` of the later ones
 the same place and call id, other content              ``PlaceholderSubstituted``
 another system prompt, other text with the same calls  ``MessageRevised``
+the same answer without its thinking                   ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
 anything else                                          a new item
 an earlier manifest, and from there another answer     ``SessionRewound``, then new items
@@ -169,18 +170,22 @@ class _Observer:
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
-            if following is not None and new[size] in self._answers(call.position, size):
-                continue  # it goes on as it did: what differs comes later
+            if following is not None and self._goes_on(call.position, size, new[size]):
+                continue  # as it did: what differs comes later
             sent = zip(self.known.sent(call), new, strict=False)
             if all(entry_key(item_kind(i), i.message) == key for i, key in sent):
                 return call
         return None
 
-    def _answers(self, call: int, size: int) -> set[str]:
-        """Keys of what stands as the answer to a call, or where it would stand."""
+    def _goes_on(self, call: int, size: int, key: str) -> bool:
+        """Whether what follows an earlier call is its answer, or that answer revised."""
         found = [item for item in self.items if item.call == call]
         found += self.items[size : size + 1]
-        return {entry_key(item_kind(item), item.message) for item in found}
+        entry = self.request.entries[size]
+        return any(
+            entry_key(item_kind(item), item.message) == key or change(item, entry) is not None
+            for item in found
+        )
 
     def _rewind(self, call: Earlier) -> None:
         sent = self.known.sent(call)

@@ -239,6 +239,21 @@ class TestDecisions:
         check(live, report, recorder)
         assert types(live).count("message_revised") == 1
 
+    def test_an_answer_without_its_thinking_is_the_same_answer(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        recorder, agent = working()
+        agent.say("Go on.")
+        agent.ask(thinking("Rounding, then."), text("It is the rounding.  "))
+        agent.messages[1]["content"] = agent.messages[1]["content"][1:]
+        agent.messages[-1]["content"] = [text("It is the rounding.")]
+        agent.say("And now?")
+        agent.ask(text("Now it is clear."))
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        check(live, report, recorder)
+        assert types(live).count("message_revised") == 2
+        assert "context_compacted" not in types(live)
+
     def test_a_prompt_that_is_written_anew_is_a_branch(self, live: Live, tmp_path: Path) -> None:
         recorder, agent = working()
         agent.say("Fix it in b.py.")
