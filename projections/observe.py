@@ -160,6 +160,9 @@ class _Observer:
     def _branch(self) -> Earlier | None:
         """The newest call that the request goes on from with another answer, or makes again."""
         new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
+        answers: dict[int | None, list[Item]] = {}
+        for item in self.items:
+            answers.setdefault(item.call, []).append(item)
         calls = list(self.known.calls())[: -2 - MAX_BRANCHES : -1]
         for call in calls:
             size = len(call.pieces)
@@ -170,22 +173,16 @@ class _Observer:
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
-            if following is not None and self._goes_on(call.position, size, new[size]):
-                continue  # as it did: what differs comes later
+            given = (*answers.get(call.position, ()), *self.items[size : size + 1])
+            if following is not None and any(
+                entry_key(item_kind(item), item.message) == new[size] or change(item, following)
+                for item in given
+            ):
+                continue  # it goes on with the answer that was given: what differs comes later
             sent = zip(self.known.sent(call), new, strict=False)
             if all(entry_key(item_kind(i), i.message) == key for i, key in sent):
                 return call
         return None
-
-    def _goes_on(self, call: int, size: int, key: str) -> bool:
-        """Whether what follows an earlier call is its answer, or that answer revised."""
-        found = [item for item in self.items if item.call == call]
-        found += self.items[size : size + 1]
-        entry = self.request.entries[size]
-        return any(
-            entry_key(item_kind(item), item.message) == key or change(item, entry) is not None
-            for item in found
-        )
 
     def _rewind(self, call: Earlier) -> None:
         sent = self.known.sent(call)

@@ -43,7 +43,9 @@ def command(
     form: Annotated[
         str,
         typer.Option(
-            "--format", metavar="NAME", help="claude-code, anthropic, openai-chat or ctxlog."
+            "--format",
+            metavar="NAME",
+            help="claude-code, swe-agent, mini-swe-agent, anthropic, openai-chat or ctxlog.",
         ),
     ] = "",
     session: Annotated[
@@ -62,7 +64,7 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, Anthropic or OpenAI messages, logs of requests, or exports.
+    """Import transcripts: Claude Code, SWE-agent, Anthropic and OpenAI messages, logs of requests.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the

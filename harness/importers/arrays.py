@@ -6,7 +6,6 @@ hash of the file's path and its number in the file; each of its messages is a re
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -27,18 +26,17 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import dumps
 from eventlog.messages import Dialect
-from harness.importers.conversations import is_conversation, read_conversations
+from harness.importers.conversations import (
+    conversation_name,
+    is_conversation,
+    read_conversations,
+)
 from harness.importers.job import Job
 from harness.importers.records import Record
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.units import Planned, Slot, Unit
 
 IMPORTER_VERSION = 1
-
-
-def conversation_name(path: str, number: int) -> str:
-    """The session name of the n-th conversation of a file."""
-    return hashlib.sha256(f"{path}\n{number}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
 
 
 def read_arrays(job: Job, kind: type[Conversation]) -> None:

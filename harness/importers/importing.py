@@ -31,7 +31,7 @@ from harness.importers.source import Source
 ATTEMPTS = 3
 """Of one file, when another process writes to the same stream meanwhile."""
 
-SUFFIXES = (".jsonl", ".ndjson", ".json")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".traj")
 """Files of a folder that are looked into."""
 
 

@@ -28,8 +28,9 @@ from harness.importers.anthropic_answers import (
     text_of,
     texts_of,
 )
-from harness.importers.arrays import IMPORTER_VERSION, conversation_name
+from harness.importers.arrays import IMPORTER_VERSION
 from harness.importers.claude_code import session_name
+from harness.importers.conversations import conversation_name
 from harness.importers.exchange_events import (
     DIALECT,
     Marks,

@@ -8,8 +8,17 @@ import pytest
 from imported import run, shape
 
 from eventlog import EventLog
+from harness.importers.trajectories import PLACEHOLDER as OLD
+from harness.importers.trajectories import as_sent
+from projections import open_log
 from projections.context import fold
+from projections.judging import judge_all
+from projections.recording import recording
+from projections.sent import Requests
 from projections.source_counts import SourceCounts, source_counts
+from projections.strategies import parse
+from projections.tokens import Utf8Counter
+from projections.whatif import Runner
 
 ROOT = Path(__file__).parents[3] / "shared" / "samples"
 TRUTH: dict[str, Any] = (
@@ -19,6 +28,7 @@ TRUTH: dict[str, Any] = (
 )
 CLAUDE = sorted(name for name in TRUTH if name.startswith("claude-code/"))
 OPENAI = sorted(name for name in TRUTH if name.startswith("openai-chat/"))
+RUNS = sorted(name for name in TRUTH if name.startswith(("swe-agent/", "mini-swe-agent/")))
 
 pytestmark = pytest.mark.skipif(not TRUTH, reason="the sample transcripts are not here")
 
@@ -98,3 +108,46 @@ class TestRealOpenAIConversations:
                         total[field] = (total[field] or 0) + value
             assert total == expected(name)
             assert run(log, ROOT / name).new == 0
+
+
+class TestRealRuns:
+    """The same for trajectories of SWE-agent and mini-swe-agent."""
+
+    @pytest.mark.parametrize("name", RUNS)
+    def test_counts_equal_the_independent_ones(self, tmp_path: Path, name: str) -> None:
+        with EventLog(tmp_path / "log.db") as log:
+            report = run(log, ROOT / name)
+            [session] = report.sessions
+            assert source_counts(log.read(session.key)).model_dump() == expected(name)
+            assert fold(log.read(session.key)).notes == []
+            before = shape(log)
+            assert run(log, ROOT / name).new == 0
+            assert shape(log) == before
+
+    def test_the_requests_on_disk_are_proved_and_the_preset_makes_the_same(
+        self, tmp_path: Path
+    ) -> None:
+        path = ROOT / "swe-agent" / "sw01_elided_replay.traj"
+        steps = json.loads(path.read_text())["trajectory"]
+        with open_log(tmp_path / "log.db") as live:
+            key = live.log.stream(run(live.log, path).sessions[0].key).key
+            calls = list(live.log.read(key, types=["model_called"]))
+            assert [v.name for v in judge_all(live, key, calls)] == ["rebuilt"] + ["exact"] * 12
+            requests = Requests(live)
+            sent = [requests.sent(key, call).body["messages"] for call in calls[1:]]
+            assert sent == [list(map(as_sent, step["messages"])) for step in steps[:12]]
+            shown = [m for messages in sent for m in messages if m["content"].startswith(OLD)]
+            assert len(shown) == 28
+            assert len({m["tool_call_id"] + m["content"] for m in shown}) == 7
+            counter, made = Utf8Counter(), list[list[Any]]()
+            runner = Runner(
+                recording(live.log.read(key), counter),
+                parse("swe-agent"),
+                counter,
+                observer=lambda *_: made.append([dict(i.message) for i in runner.items()]),
+            )
+            runner.run()
+            assert made[1:] == sent
+            after = live.messages(key)
+            assert after == list(map(as_sent, steps[12]["messages"]))
+            assert sum(m["content"].startswith(OLD) for m in after) == 8
