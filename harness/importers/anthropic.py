@@ -12,20 +12,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from eventlog.events import Event, Origin, Source
+from eventlog.events import Origin, Source
 from eventlog.messages import Dialect
-from harness.importers.anthropic_answers import (
-    as_sent,
-    beside,
-    calls_of,
-    is_response,
-    responded,
-    text_of,
-)
+from harness.importers.answers import paired, text_of
+from harness.importers.anthropic_answers import answer_of, is_response
 from harness.importers.arrays import Conversation, origin_of, read_arrays
 from harness.importers.conversations import is_conversation
 from harness.importers.exchange_records import is_request_log
-from harness.importers.exchanges import is_exchange
+from harness.importers.exchanges import exchange_dialect, is_foreign
 from harness.importers.job import Job
 from harness.importers.records import beginning_of
 from harness.importers.request_log import read_request_log
@@ -50,16 +44,14 @@ _BLOCKS = frozenset(
 _FIELDS = frozenset({"anthropic_version", "anthropic_beta", "stop_sequences", "thinking"})
 """Of a request, beside its messages."""
 
-_FOREIGN_ROLES = frozenset({"system", "developer", "tool", "function"})
-
 
 def recognizes(value: Any) -> bool:
     """Whether a value is visibly a conversation of Anthropic messages, or an array of such."""
-    if is_exchange(value):
+    if exchange_dialect(value) == DIALECT:
         return True
     if isinstance(value, dict):
         messages = value.get("messages")
-        if not isinstance(messages, list) or any(map(_is_foreign, messages)):
+        if not isinstance(messages, list) or any(map(is_foreign, messages)):
             return False
         return _has_fields(value) or _has_blocks(messages)
     if not isinstance(value, list):
@@ -79,7 +71,7 @@ def _has_fields(request: dict[str, Any]) -> bool:
 
 
 def _has_blocks(messages: list[Any]) -> bool:
-    if any(map(_is_foreign, messages)):
+    if any(map(is_foreign, messages)):
         return False
     for message in messages:
         content = message.get("content") if isinstance(message, dict) else None
@@ -89,14 +81,6 @@ def _has_blocks(messages: list[Any]) -> bool:
             if isinstance(block, dict) and _is_own(block):
                 return True
     return False
-
-
-def _is_foreign(message: Any) -> bool:
-    """Whether OpenAI's messages are like it; cache marks stand in theirs too."""
-    if not isinstance(message, dict):
-        return False
-    role = message.get("role")
-    return "tool_calls" in message or (isinstance(role, str) and role in _FOREIGN_ROLES)
 
 
 def _is_own(block: dict[str, Any]) -> bool:
@@ -113,7 +97,7 @@ def begins(text: str, cut: bool) -> bool:
 
 def may_be(value: Any) -> bool:
     """Whether a value may be a conversation, or a request with what came back."""
-    return is_conversation(value) or is_exchange(value)
+    return is_conversation(value) or bool(exchange_dialect(value))
 
 
 def read(job: Job) -> None:
@@ -157,22 +141,19 @@ class AnthropicConversation(Conversation):
             self.unrecognized(message, number)
 
     def _answer(self, message: dict[str, Any], number: int) -> None:
-        calls = calls_of(message, str(number))
+        calls = paired(DIALECT, message, str(number))
         model = text_of(self.fields.get("model"))
         if not is_response(message):
             self.add(message, self.answer(message, number, calls, model=model))
             return
-
-        def end(call: int, origin: Origin) -> Event:
-            return responded(message, call, origin)
-
+        answer = answer_of(message)
         events = self.answer(
-            as_sent(message),
+            answer.message,
             number,
             calls,
-            model=text_of(message.get("model")) or model,
-            end=end,
-            rest=beside(message),
+            model=answer.model or model,
+            end=answer.responded,
+            rest=dict(answer.rest),
         )
         self.add(message, events)
 

@@ -13,12 +13,12 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import loads
-from harness.importers.anthropic_answers import text_of
+from harness.importers.answers import text_of
+from harness.importers.streams import Streamed, stream_data
 
 _EVENTS = frozenset(
     {
@@ -42,24 +42,10 @@ _APPENDED = {
 """By the type of a delta: the field of it, and of its block, whose text goes on."""
 
 
-@dataclass(slots=True)
-class Streamed:
-    """What a stream brought."""
-
-    message: dict[str, Any] | None = None
-    """As the API would have returned it at once; None before its start."""
-    complete: bool = False
-    """Whether the stream said that it ends."""
-    error: dict[str, Any] | None = None
-    """What it ended with instead."""
-    unread: list[str] = field(default_factory=list)
-    """Pieces of it that are no event, or one that is not known: they are no part of the message."""
-
-
 def read_stream(text: str) -> Streamed:
     """Put the message of a stream together. Raises nothing, whatever the text is."""
     builder = _Builder()
-    for piece in _frames(text) if text.startswith("\0\0") else _data(text):
+    for piece in _frames(text) if text.startswith("\0\0") else stream_data(text):
         try:
             event = loads(piece)
         except EventInvalid:
@@ -68,29 +54,6 @@ def read_stream(text: str) -> Streamed:
         if not isinstance(event, dict) or not builder.take(event):
             builder.found.unread.append(piece)
     return builder.finished()
-
-
-def is_stream(text: str) -> bool:
-    """Whether a text is server-sent events, or Bedrock's frames of them."""
-    return text.startswith("\0\0") or re.match(r"\s*(?:event|data|id|retry)?:", text) is not None
-
-
-def _data(text: str) -> Iterator[str]:
-    """The data of each event; its lines are joined, as the standard says."""
-    lines: list[str] = []
-    for line in re.split("\r\n|\n|\r", text):
-        if line.startswith("data:"):
-            lines.append(line[5:].removeprefix(" "))
-        elif not line and lines:
-            yield from _said(lines)
-            lines = []
-    yield from _said(lines)
-
-
-def _said(lines: list[str]) -> Iterator[str]:
-    piece = "\n".join(lines)
-    if piece.strip() and piece.strip() != "[DONE]":
-        yield piece
 
 
 def _frames(text: str) -> Iterator[str]:

@@ -96,6 +96,8 @@ def _other(value: Any) -> str:
         return _of_value(value[0])
     if not isinstance(value, dict):
         return ""
+    if any(map(_is_responses_request, (value.get("request"), value.get("body")))):
+        return "requests to OpenAI's Responses API, which are not imported yet"
     kind = value.get("type")
     kind = kind if isinstance(kind, str) else ""
     if kind in ("session_meta", "response_item", "event_msg", "turn_context"):
@@ -111,6 +113,11 @@ def _other(value: Any) -> str:
     if "samples" in value and "eval" in value:
         return "an Inspect log, which is not imported yet"
     return ""
+
+
+def _is_responses_request(value: Any) -> bool:
+    body = value.get("body", value) if isinstance(value, dict) else None
+    return isinstance(body, dict) and "input" in body and "model" in body
 
 
 def _of_document(head: bytes) -> str:

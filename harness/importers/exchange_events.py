@@ -6,7 +6,7 @@ Who speaks, where it stands in the file, and how the call ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from eventlog import Json
 from eventlog.events import (
@@ -19,20 +19,12 @@ from eventlog.events import (
     Source,
     ToolResultRecorded,
 )
-from harness.importers.anthropic_answers import (
-    as_sent,
-    beside,
-    calls_of,
-    responded,
-    text_of,
-    texts_of,
-)
+from eventlog.messages import Dialect
+from harness.importers.answers import paired, texts_of
 from harness.importers.claude_records import is_reminder
 from harness.importers.exchanges import Exchange
 from harness.importers.records import Record
 from harness.importers.units import Planned, Slot
-
-DIALECT: Final = "anthropic"
 
 
 class Marks:
@@ -42,8 +34,11 @@ class Marks:
     tool to ask here.
     """
 
-    def __init__(self, record: Record, names: dict[str, str], task: str) -> None:
+    def __init__(
+        self, record: Record, names: dict[str, str], task: str = "", dialect: Dialect = "anthropic"
+    ) -> None:
         self._record, self._names, self._task = record, names, task
+        self._dialect = dialect
         self._at = f"{record.line}.{record.part}"
 
     def record(self, answer: str = "", *pairs: str) -> OriginRecord:
@@ -60,12 +55,11 @@ class Marks:
         """Of an event that holds nothing else of it."""
         return Origin(records=(self.record(answer, *pairs),))
 
-    def answer(self, message: Mapping[str, Any]) -> OriginRecord:
-        """Of an answer: it counts once, with its calls."""
-        found = calls_of(message, self._at)
-        self._names.update((call_id, name) for call_id, name, _ in found)
-        name = text_of(message.get("id")) or f"#{self._at}"
-        return self.record(name, *(f"call:{key}" for _, _, key in found))
+    def answer(self, message: Mapping[str, Any], name: str = "") -> OriginRecord:
+        """Of an answer of that id: it counts once, with its calls."""
+        found = paired(self._dialect, message, self._at)
+        self._names.update((call_id, tool) for call_id, tool, _ in found)
+        return self.record(name or f"#{self._at}", *(f"call:{key}" for _, _, key in found))
 
     def dressed(self, event: Event) -> Event:
         """An event that was read off the request, with what is known of it."""
@@ -101,13 +95,6 @@ class Marks:
         return "human", ""
 
 
-def edited(exchange: Exchange) -> tuple[str, ...]:
-    """Whether the provider took something out of the request before the model saw it."""
-    found = exchange.answer.get("context_management") if exchange.answer is not None else None
-    edits = found.get("applied_edits") if isinstance(found, dict) else None
-    return ("context_management",) if edits else ()
-
-
 def ended(exchange: Exchange, call: Slot, place: Marks) -> list[Planned]:
     """What came back: an answer and its end, a failure, or nothing that was recorded."""
     answer, failure = exchange.answer, exchange.failure
@@ -127,22 +114,19 @@ def ended(exchange: Exchange, call: Slot, place: Marks) -> list[Planned]:
         return [Planned(Slot(), failed, at)]
     if answer is None:
         return []
-    rest = beside(answer)
-    if exchange.unread:
-        rest["unread"] = exchange.unread
+    rest = {**answer.rest, **({"unread": exchange.unread} if exchange.unread else {})}
 
     def said() -> Event:
         return MessageAppended(
-            dialect=DIALECT,
+            dialect=exchange.dialect,
             source="model",
             call=call.position,
-            message=Json(as_sent(answer)),
-            origin=Origin(records=(place.answer(answer),), rest=json_of(rest)),
+            message=Json(answer.message),
+            origin=Origin(records=(place.answer(answer.message, answer.id),), rest=json_of(rest)),
         )
 
-    ended = Planned(Slot(), lambda: responded(answer, call.position, place.origin()), at)
-    # An answer without content is no message: no client sends it back, and no provider takes it.
-    return [Planned(Slot(), said, at), ended] if answer.get("content") else [ended]
+    ended = Planned(Slot(), lambda: answer.responded(call.position, place.origin()), at)
+    return [Planned(Slot(), said, at), ended] if answer.is_said else [ended]
 
 
 def rewound(to: Slot, place: Marks) -> Event:

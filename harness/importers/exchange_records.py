@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from eventlog.jsonvalue import dumps
 from harness.importers.conversations import MAX_DOCUMENT, is_conversation
-from harness.importers.exchanges import archive_entries, is_exchange
+from harness.importers.exchanges import archive_entries, exchange_dialect
 from harness.importers.records import (
     HEAD,
     MAX_LINE,
@@ -46,7 +46,7 @@ def is_request_log(source: Source) -> bool:
     pieces = re.split(rb"\n---\r?\n", head) if _is_pretty(source) else head.split(b"\n")
     for piece in pieces:
         value = beginning_of(piece.decode("utf-8", "replace"))
-        if is_exchange(value):
+        if exchange_dialect(value):
             return True
         if is_conversation(value):
             return False

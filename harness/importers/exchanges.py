@@ -22,9 +22,14 @@ from typing import Any
 
 from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import dumps, loads
-from harness.importers.anthropic_answers import is_response, text_of
-from harness.importers.anthropic_stream import Streamed, is_stream, read_stream
+from eventlog.messages import Dialect
+from harness.importers import anthropic_answers, openai_answers
+from harness.importers.answers import Answer, text_of
+from harness.importers.anthropic_answers import is_response
+from harness.importers.anthropic_stream import read_stream
+from harness.importers.openai_answers import is_completion, read_chunks
 from harness.importers.records import value_fault
+from harness.importers.streams import Streamed, is_stream
 from harness.importers.units import label_time
 from harness.importers.withheld import without_secrets
 
@@ -38,6 +43,8 @@ BODIES = frozenset({*_BODIES, "request_body", "response_body"})
 _AROUND = frozenset({"response", "url", "method", "headers"})
 """Of a record that is a request itself, with its response as one more field."""
 
+_FOREIGN_ROLES = frozenset({"system", "developer", "tool", "function"})
+_BEGINNING = 4096
 _STATUS = ("status_code", "status", "statusCode")
 _CLOCKS = ("timestamp", "startedDateTime", "time", "created_at")
 _NO_CALL = re.compile(r"/count_tokens\b|/batches\b")
@@ -59,10 +66,10 @@ class Exchange:
 
     body: dict[str, Any]
     """The request as it was sent."""
+    dialect: Dialect
     address: str = ""
     """Where it was sent; empty where that was not recorded."""
-    answer: dict[str, Any] | None = None
-    """The message that came back."""
+    answer: Answer | None = None
     failure: Failure | None = None
     """What came instead. With neither, nobody knows how the call ended."""
     asked_at: str | None = None
@@ -93,13 +100,39 @@ def archive_entries(value: Any) -> list[Any] | None:
     return entries if isinstance(entries, list) else None
 
 
-def is_exchange(value: Any) -> bool:
-    """Whether a record holds a request with messages beside what came back, or an entry does."""
+def exchange_dialect(value: Any) -> Dialect | None:
+    """In which dialect a record holds a request with messages beside what came back, or the first
+    entry of it that does; None where none does."""
     entries = value if isinstance(value, list) else archive_entries(value)
     if entries is not None:
-        return any(map(is_exchange, (each for each in entries if isinstance(each, dict))))
+        found = (exchange_dialect(each) for each in entries if isinstance(each, dict))
+        return next((dialect for dialect in found if dialect is not None), None)
     sides = _sides(value)
-    return sides is not None and _request_body(sides[0]) is not None
+    body = _request_body(sides[0]) if sides is not None else None
+    if sides is None or body is None:
+        return None
+    return _dialect(body, _Side(sides[0], body).address, _Side(sides[1]).body)
+
+
+def is_foreign(message: Any) -> bool:
+    """Whether a message is one that Anthropic's API does not know and OpenAI's does."""
+    if not isinstance(message, dict):
+        return False
+    role = message.get("role")
+    return "tool_calls" in message or (isinstance(role, str) and role in _FOREIGN_ROLES)
+
+
+def _dialect(body: Mapping[str, Any], address: str, given: Any) -> Dialect:
+    """By the address, by what came back, or by the messages."""
+    if "/chat/completions" in address:
+        return "openai_chat"
+    if "/messages" in address or _BEDROCK.search(address):
+        return "anthropic"
+    if is_completion(given) or (
+        isinstance(given, str) and '"chat.completion' in given[:_BEGINNING]
+    ):
+        return "openai_chat"
+    return "openai_chat" if any(map(is_foreign, body["messages"])) else "anthropic"
 
 
 def exchange_of(value: Any) -> Exchange | None:
@@ -114,6 +147,7 @@ def exchange_of(value: Any) -> Exchange | None:
     asked, answered = _Side(request, body), _Side(response)
     found = Exchange(
         body,
+        _dialect(body, asked.address, answered.body),
         address=asked.address,
         asked_at=asked.time or _time(outer),
         answered_at=answered.time,
@@ -198,7 +232,9 @@ class _Side:
 
 
 def _is_answer(value: Any) -> bool:
-    return is_response(value) or (isinstance(value, Mapping) and value.get("type") == "error")
+    if is_response(value) or is_completion(value):
+        return True
+    return isinstance(value, Mapping) and value.get("type") == "error"
 
 
 def _time(side: Mapping[str, Any]) -> str | None:
@@ -218,11 +254,14 @@ def _time(side: Mapping[str, Any]) -> str | None:
 def _take_answer(into: Exchange, side: _Side) -> None:
     body = side.body
     if isinstance(body, str) and is_stream(body):
-        _take_stream(into, read_stream(body), side.status)
+        is_chat = into.dialect == "openai_chat"
+        _take_stream(into, read_chunks(body) if is_chat else read_stream(body), side.status)
         return
     body = _parsed(body)
     if isinstance(body, dict) and is_response(body):
-        into.answer = body
+        into.answer = anthropic_answers.answer_of(body)
+    elif isinstance(body, dict) and is_completion(body):
+        into.answer = openai_answers.answer_of(body)
     elif body not in (None, "") or (side.status is not None and side.status >= 400):
         into.failure = _failure(body, side.status)
 
@@ -236,7 +275,10 @@ def _take_stream(into: Exchange, found: Streamed, status: int | None) -> None:
             into.failure = Failure(f"the streamed answer cannot be kept: {fault}", status)
             return
     if found.complete and message is not None and found.error is None:
-        into.answer = {"type": "message", "role": "assistant", **message}
+        if into.dialect == "openai_chat":
+            into.answer = openai_answers.answer_of(message)
+        else:
+            into.answer = anthropic_answers.answer_of({"role": "assistant", **message})
         return
     error = found.error or {}
     said = [text_of(error.get("type")), text_of(error.get("message"))]

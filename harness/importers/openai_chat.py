@@ -12,7 +12,11 @@ from eventlog.events import Source
 from eventlog.messages import Dialect
 from harness.importers.arrays import Conversation, origin_of, read_arrays
 from harness.importers.conversations import is_conversation
+from harness.importers.exchange_records import is_request_log
+from harness.importers.exchanges import exchange_dialect
 from harness.importers.job import Job
+from harness.importers.records import beginning_of
+from harness.importers.request_log import read_request_log
 
 FORMAT = "openai-chat"
 DIALECT: Final = "openai_chat"
@@ -23,7 +27,9 @@ _SOURCES: dict[str, Source] = {"user": "human", "system": "injected", "developer
 
 def recognizes(value: Any) -> bool:
     """Whether a value is a conversation: an array of messages, an object with one, or an array of
-    conversations. Without a message it is one too, of nothing."""
+    conversations; or requests with what came back. Without a message it is one too, of nothing."""
+    if exchange_dialect(value):
+        return True
     if isinstance(value, dict):
         value = value.get("messages")
     if not isinstance(value, list):
@@ -38,18 +44,23 @@ def recognizes(value: Any) -> bool:
 
 
 def begins(text: str, cut: bool) -> bool:
-    """Whether a text begins as messages do."""
-    return text[:1] in ("[", "{") and '"role"' in text and '"content"' in text
+    """Whether a text begins as messages do, or as a request with what came back."""
+    if text[:1] not in ("[", "{"):
+        return False
+    return ('"role"' in text and '"content"' in text) or bool(exchange_dialect(beginning_of(text)))
 
 
 def may_be(value: Any) -> bool:
-    """Whether a value may be a conversation."""
-    return is_conversation(value)
+    """Whether a value may be a conversation, or a request with what came back."""
+    return is_conversation(value) or bool(exchange_dialect(value))
 
 
 def read(job: Job) -> None:
-    """Import every conversation of a file."""
-    read_arrays(job, ChatConversation)
+    """Import every conversation of a file, an array of messages or a log of requests."""
+    if is_request_log(job.source):
+        read_request_log(job, FORMAT)
+    else:
+        read_arrays(job, ChatConversation)
 
 
 class ChatConversation(Conversation):

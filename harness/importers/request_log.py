@@ -9,42 +9,30 @@ stream of the request before it. Keys never reach the log: see ``withheld``.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from eventlog import Json, StreamKey
-from eventlog.errors import InputRefused
+from eventlog import Json, StreamKey, messages
+from eventlog.errors import EventInvalid, InputRefused
 from eventlog.events import (
     Event,
     Origin,
     RecordUnrecognized,
     SessionStarted,
 )
-from eventlog.jsonvalue import dumps
-from harness.importers.anthropic_answers import (
-    as_sent,
-    text_of,
-    texts_of,
-)
+from eventlog.jsonvalue import dumps, loads
+from harness.importers.answers import text_of, texts_of
 from harness.importers.arrays import IMPORTER_VERSION
 from harness.importers.claude_code import session_name
 from harness.importers.conversations import conversation_name
-from harness.importers.exchange_events import (
-    DIALECT,
-    Marks,
-    edited,
-    ended,
-    json_of,
-    rewound,
-)
+from harness.importers.exchange_events import Marks, ended, json_of, rewound
 from harness.importers.exchange_records import read_exchange_records
 from harness.importers.exchanges import BODIES, Exchange, exchange_of
 from harness.importers.job import Job
 from harness.importers.records import Record
 from harness.importers.stream_writer import StreamWriter
-from harness.importers.threads import How, Thread, Threads
+from harness.importers.threads import How, Thread, Threads, opening_of
 from harness.importers.true_requests import TrueRequests
 from harness.importers.units import Planned, Slot, Unit
 from harness.importers.withheld import text_without_secrets, without_secrets
@@ -130,10 +118,9 @@ class RequestLog:
 
     # -- streams --------------------------------------------------------------------------------
 
-    def _task(self, body: Mapping[str, Any]) -> str:
+    def _task(self, request: Request) -> str:
         """What a model told a tool to ask, where a request begins with it."""
-        opening = body["messages"][0] if body["messages"] else {}
-        said = [text.strip() for text in texts_of(opening)]
+        said = [text.strip() for text in texts_of(opening_of(request))]
         return next((text for text in said if text in self._prompts), "")
 
     def _open(self, thread: Thread, task: str) -> _Stream:
@@ -181,8 +168,8 @@ class RequestLog:
     # -- records --------------------------------------------------------------------------------
 
     def _take(self, record: Record, exchange: Exchange, request: Request) -> None:
-        task = self._task(exchange.body)
-        thread, how = self._threads.place(exchange.body, is_task=bool(task))
+        task = self._task(request)
+        thread, how = self._threads.place(request, is_task=bool(task))
         stream = self._streams.get((thread.group, thread.number))
         if stream is None:
             stream = self._open(thread, task)
@@ -192,14 +179,14 @@ class RequestLog:
             self._unrecognized(stream, each, exchange_of(each.value) is not None)
         self._call(stream, record, exchange, request, how)
         if exchange.answer is not None:
-            self._threads.answered(thread, as_sent(exchange.answer))
-            self._note_prompts(stream, exchange.answer)
+            self._threads.answered(thread, exchange.answer.message)
+            self._note_prompts(stream, exchange)
         stream.writer.pause()
 
     def _call(
         self, stream: _Stream, record: Record, exchange: Exchange, request: Request, how: How
     ) -> None:
-        place = Marks(record, stream.names, stream.task)
+        place = Marks(record, stream.names, stream.task, exchange.dialect)
         identity = stream.writer.identity
         if how == "again":
             to = stream.start
@@ -209,7 +196,8 @@ class RequestLog:
         seen = stream.requests.see(request, place.dressed)
         call = Slot()
         origin = Origin(records=(place.record(),), rest=json_of(exchange.rest))
-        called = seen.call(call, origin, edited(exchange))
+        edits = exchange.answer.edits if exchange.answer is not None else ()
+        called = seen.call(call, origin, edits)
         for index, planned in enumerate(seen.changes):
             planned.build = partial(place.counted, planned.build, index)
         for planned in (*seen.changes, called):
@@ -217,14 +205,16 @@ class RequestLog:
         events = [*seen.changes, called, *ended(exchange, call, place)]
         stream.requests.add(Unit((identity.stamp(record.raw),), events, len(record.raw)))
 
-    def _note_prompts(self, stream: _Stream, answer: Mapping[str, Any]) -> None:
-        content = answer.get("content")
-        for block in content if isinstance(content, list) else ():
-            given = block.get("input") if isinstance(block, dict) else None
-            prompt = given.get("prompt") if isinstance(given, dict) else None
-            if isinstance(prompt, str) and prompt.strip() and text_of(block.get("id")):
-                key = StreamKey.parse(stream.writer.report.key)
-                self._prompts[prompt.strip()] = key, block["id"]
+    def _note_prompts(self, stream: _Stream, exchange: Exchange) -> None:
+        message = exchange.answer.message if exchange.answer is not None else {}
+        for call in messages.calls(exchange.dialect, message):
+            try:
+                given = loads(call.arguments)
+            except EventInvalid:
+                continue
+            prompt = text_of(given.get("prompt")).strip() if isinstance(given, dict) else ""
+            if prompt and call.id:
+                self._prompts[prompt] = StreamKey.parse(stream.writer.report.key), call.id
 
     def _unrecognized(self, stream: _Stream, record: Record, is_known: bool) -> None:
         rest: dict[str, Any] = {}
@@ -234,7 +224,7 @@ class RequestLog:
             stream.writer.report.unreadable += 1
         else:
             raw = dumps(without_secrets(record.value, BODIES, self._left_out))
-        place = () if record.fault else (Marks(record, stream.names, stream.task).record(),)
+        place = () if record.fault else (Marks(record, stream.names).record(),)
 
         def build() -> Event:
             return RecordUnrecognized(
@@ -261,7 +251,7 @@ def _request(exchange: Exchange) -> Request | None:
     if not exchange.is_call or not listed:
         return None
     try:
-        request = request_of(DIALECT, exchange.body)
+        request = request_of(exchange.dialect, exchange.body)
     except InputRefused:
         return None
     return replace(request, model=exchange.model, belongs=True) if request.entries else None

@@ -21,11 +21,12 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, Literal
 
-from eventlog.messages import shared_text
+from eventlog.messages import SYSTEM_ROLES, shared_text
 from projections import forms
+from projections.observe import Request
 
 _SESSION = re.compile(r"session_([0-9A-Za-z-]{8,80})\b")
 _LINE = 40
@@ -51,7 +52,8 @@ How = Literal["new", "on", "again"]
 class Ask:
     """What of a request is looked at."""
 
-    messages: Sequence[Any]
+    messages: Sequence[Mapping[str, Any]]
+    """Without the system prompt; each tool result is one of them."""
     system: frozenset[bytes]
     tools: frozenset[str]
     first: bytes
@@ -80,12 +82,12 @@ class Threads:
     def __init__(self) -> None:
         self._groups: dict[str, _Group] = {}
 
-    def place(self, request: Mapping[str, Any], *, is_task: bool = False) -> tuple[Thread, How]:
+    def place(self, request: Request, *, is_task: bool = False) -> tuple[Thread, How]:
         """The conversation of the next request; its answer is told with ``answered``.
 
         ``is_task``: it begins with what a model told a tool to ask, as a sub-agent does.
         """
-        name = session_of(request)
+        name = session_of(request.parameters)
         group = self._groups.setdefault(name, _Group(name))
         return group.place(_ask(request), is_task)
 
@@ -98,9 +100,14 @@ class Threads:
             self._groups[thread.group].said.append(lines)
 
 
-def session_of(request: Mapping[str, Any]) -> str:
+def opening_of(request: Request) -> Mapping[str, Any]:
+    """The first message that is no system prompt; an empty one where there is none."""
+    return next((e.message for e in request.entries if e.role not in SYSTEM_ROLES), {})
+
+
+def session_of(parameters: Mapping[str, Any]) -> str:
     """The session that the client names in its request, as Claude Code does; else nothing."""
-    metadata = request.get("metadata")
+    metadata = parameters.get("metadata")
     user = metadata.get("user_id") if isinstance(metadata, Mapping) else None
     if not isinstance(user, str):
         return ""
@@ -192,18 +199,26 @@ class _Group:
         return any(2 * sum(line in opening for line in lines) >= len(lines) for lines in self.said)
 
 
-def _ask(request: Mapping[str, Any]) -> Ask:
-    messages = request["messages"]
-    system = request.get("system")
-    blocks = system if isinstance(system, list) else [] if system is None else [system]
-    listed = request.get("tools")
-    tools = [t for t in listed if isinstance(t, Mapping)] if isinstance(listed, list) else []
+def _ask(request: Request) -> Ask:
+    entries = request.entries
+    leading = list(takewhile(lambda entry: entry.role in SYSTEM_ROLES, entries))
+    blocks: list[Any] = []
+    for entry in leading:
+        content = entry.message.get("content")
+        blocks += content if isinstance(content, list) else [content]
+    messages = [entry.message for entry in entries[len(leading) :]]
     return Ask(
         messages,
         frozenset(map(_key, blocks)),
-        frozenset(str(tool.get("name")) for tool in tools),
+        frozenset(map(_name, request.tools if isinstance(request.tools, list) else [])),
         _key(messages[0]) if messages else b"",
     )
+
+
+def _name(tool: Mapping[str, Any]) -> str:
+    """The name of a tool; OpenAI's have it inside."""
+    inner = tool.get("function")
+    return str(tool.get("name", inner.get("name") if isinstance(inner, Mapping) else None))
 
 
 def _alike(threads: Mapping[int, Thread], ask: Ask) -> list[Thread]:
@@ -253,9 +268,8 @@ def _most(threads: Sequence[Thread], ask: Ask, *, only_answers: bool = False) ->
     return best
 
 
-def _is_specific(message: Any) -> bool:
-    is_answer = isinstance(message, Mapping) and message.get("role") == "assistant"
-    return is_answer and len(forms.canonical(message)) >= _SPECIFIC
+def _is_specific(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "assistant" and len(forms.canonical(message)) >= _SPECIFIC
 
 
 def _same_system(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
@@ -266,5 +280,5 @@ def _key(message: Any) -> bytes:
     return sha256(forms.canonical(forms.normalise(message)).encode()).digest()[:16]
 
 
-def _text(message: Any) -> str:
-    return shared_text(message.get("content")) if isinstance(message, Mapping) else ""
+def _text(message: Mapping[str, Any]) -> str:
+    return shared_text(message.get("content"))

@@ -61,6 +61,10 @@ class TestDetection:
             (b"\x28\xb5\x2f\xfd\x00", "unpack it first"),
             (b"1931:9:websocket;0:~8:response;", "save them as an HTTP archive"),
             (b'{"type":"request","id":"1","body":{"messages":[]}}\n', "lines of their own"),
+            (
+                b'{"request":{"body":{"model":"m","input":"x"}},"response":null}\n',
+                "OpenAI's Responses API",
+            ),
             (b'{"a": 1}', "no record in it"),
             (b"[" * 100_000, "no record in it"),
         ],

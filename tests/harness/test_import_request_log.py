@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from imported import of_type, run, shape
@@ -664,6 +664,137 @@ class TestOtherRecorders:
         found = list(live.log.read(report.sessions[0].key))
         assert of_type(found, "model_called")[0]["model"] == model
         assert of_type(found, "message_appended")[-1]["message"]["content"] == message["content"]
+
+
+class TestOpenAi:
+    """Endpoints that speak OpenAI's language are recorded by the same recorders."""
+
+    CALL: ClassVar[dict[str, Any]] = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "ls", "arguments": '{"a": 1}'},
+    }
+    TOOLS: ClassVar[list[dict[str, Any]]] = [
+        {"type": "function", "function": {"name": "ls", "parameters": {}}}
+    ]
+
+    def pairs(self, streams: bool) -> Recorder:
+        recorder = Recorder()
+        said: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
+        called = {"role": "assistant", "content": None, "tool_calls": [self.CALL]}
+        turns: list[tuple[dict[str, Any], dict[str, Any]]] = [
+            ({"role": "user", "content": "List it."}, called),
+            (
+                {"role": "tool", "tool_call_id": "c1", "content": "a b"},
+                {"role": "assistant", "content": "There are two.", "refusal": None},
+            ),
+            ({"role": "user", "content": "Thanks."}, {"role": "assistant", "content": "Welcome."}),
+        ]
+        for number, (asked, answer) in enumerate(turns):
+            said.append(asked)
+            body = {"model": "gpt-5", "messages": [*said], "tools": self.TOOLS, "stream": streams}
+            whole = completion(number, answer)
+            response = {"status": 200, "text": chunks(whole)} if streams else whole
+            recorder.exchange(body, response)
+            said.append(answer)
+        for pair in recorder.pairs:
+            pair["request"]["url"] = "https://host/v1/chat/completions"
+        return recorder
+
+    @pytest.mark.parametrize("streams", [False, True])
+    def test_chat_completions(self, live: Live, tmp_path: Path, streams: bool) -> None:
+        recorder = self.pairs(streams)
+        path = recorder.write(tmp_path / "log.jsonl")
+        report = run(live.log, path)
+        assert report.files[0].format == "openai-chat"
+        assert len(report.sessions) == 1
+        check(live, report, recorder)
+        key = report.sessions[0].key
+        found = list(live.log.read(key))
+        assert not {"context_compacted", "message_revised"} & set(types(live, key))
+        answered = of_type(found, "model_responded")
+        assert [a["finish_reason"] for a in answered] == ["tool_calls", "stop", "stop"]
+        usage = answered[0]["usage"]
+        assert (usage["input"], usage["cached"], usage["output"]) == (60, 40, 7)
+        assert of_type(found, "tool_result_recorded")[0]["name"] == "ls"
+        answer = next(m["message"] for m in of_type(found, "message_appended") if m.get("call"))
+        assert answer["tool_calls"] == [self.CALL]
+        counts = source_counts(found)
+        assert (counts.assistant_messages, counts.tool_calls, counts.tool_results) == (3, 1, 1)
+        assert run(live.log, path).new == 0
+
+    def test_without_an_address_and_with_a_choice_more(self, live: Live, tmp_path: Path) -> None:
+        recorder = self.pairs(False)
+        for pair in recorder.pairs:
+            pair["request"] = pair["request"]["body"]
+            pair["response"]["choices"].append({"index": 1, "message": {"role": "assistant"}})
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        assert report.files[0].format == "openai-chat"
+        check(live, report, recorder)
+        ended = of_type(list(live.log.read(report.sessions[0].key)), "model_responded")
+        assert [len(each["alternatives"]) for each in ended] == [1, 1, 1]
+
+    @pytest.mark.parametrize("cut", [0, 1, 2, 3])
+    def test_a_stream_that_broke_off(self, live: Live, tmp_path: Path, cut: int) -> None:
+        recorder = self.pairs(True)
+        response = recorder.pairs[2]["response"]
+        response["text"] = "".join(response["text"].splitlines(keepends=True)[: 2 * cut])
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        check(live, report, recorder)
+        kinds = types(live, report.sessions[0].key)
+        assert kinds[-1] == ("model_failed" if cut else "model_called")
+
+    def test_both_languages_in_one_log(self, live: Live, tmp_path: Path) -> None:
+        recorder = small_session()
+        for pair, body in zip(self.pairs(False).pairs, self.pairs(False).bodies, strict=True):
+            recorder.pairs.append(pair)
+            recorder.bodies.append(body)
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        assert len(report.sessions) == 2
+        check(live, report, recorder)
+
+
+def completion(number: int, answer: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion as the API returns it."""
+    return {
+        "id": f"chatcmpl-{number}",
+        "object": "chat.completion",
+        "created": 1_750_000_000,
+        "model": "gpt-5-2025",
+        "choices": [
+            {
+                "index": 0,
+                "message": {**answer, "annotations": []},
+                "finish_reason": "tool_calls" if answer.get("tool_calls") else "stop",
+            }
+        ],
+        "usage": {
+            "prompt_tokens": 100,
+            "completion_tokens": 7,
+            "prompt_tokens_details": {"cached_tokens": 40},
+        },
+    }
+
+
+def chunks(whole: dict[str, Any]) -> str:
+    """The completion as it is streamed."""
+    choice = whole["choices"][0]
+    message = choice["message"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": None}]
+    if message["content"]:
+        deltas += [{"content": message["content"][:4]}, {"content": message["content"][4:]}]
+    for index, call in enumerate(message.get("tool_calls", ())):
+        inner = call["function"]
+        first = {**call, "index": index, "function": {"name": inner["name"], "arguments": ""}}
+        deltas.append({"tool_calls": [first]})
+        for piece in (inner["arguments"][:3], inner["arguments"][3:]):
+            deltas.append({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+    base = {k: v for k, v in whole.items() if k not in ("choices", "usage")}
+    base["object"] = "chat.completion.chunk"
+    events = [{**base, "choices": [{"index": 0, "delta": d}], "usage": None} for d in deltas]
+    end = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+    events += [{**base, "choices": [end]}, {**base, "choices": [], "usage": whole["usage"]}]
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
 
 
 def working() -> tuple[Recorder, Agent]:
