@@ -5,12 +5,13 @@ sub-agents side by side, and small questions in between (a title, a topic, a quo
 one conversation repeat it, so they are told by what they share:
 
 * they are asked alike: the same tools by name, or the same system prompt, up to blocks that change;
-* they begin with the same message, or share messages after a beginning that was cut or compacted,
+* they begin with the same message (and not with all of its first request once it has gone on: that
+  is the same task set anew), or share messages after a beginning that was cut or compacted,
   or begin with a summary that was answered before; or nothing but the session's name is left.
 
 Small questions without tools, asked alike and never answered into a longer conversation, are one
 conversation that begins again each time. What a request is told to belong to depends on those
-before it only, so that a log that grew is read as before. Pure: keys, no content, is compared.
+before it only, so that a log that grew is read as before. Pure.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class Thread:
     """Its last request."""
     small: int
     """Messages of its first request; 0 once one had another number of them."""
+    opening: tuple[bytes, ...]
+    """What its first request held."""
     again: int = 0
     """How often it began again."""
     answer: Any = None
@@ -156,7 +159,7 @@ class _Group:
             number = self._count
         else:
             self._has_own = True
-        thread = Thread(number, self._name, ask, len(ask.messages))
+        thread = Thread(number, self._name, ask, len(ask.messages), _keys(ask))
         self._asked(thread)
         return thread
 
@@ -173,7 +176,9 @@ class _Group:
         if small is not None:
             return small, "again"
         if begun:
-            return _most(begun, ask) or begun[0], "on"
+            known = _most(begun, ask) or begun[0]
+            goes_on = known.small or len(ask.messages) != len(known.opening)
+            return (known, "on") if goes_on or _keys(ask) != known.opening else (None, "new")
         if is_task:
             return None, "new"
         alike = _alike(self._threads, ask)
@@ -221,10 +226,10 @@ def _name(tool: Mapping[str, Any]) -> str:
     return str(tool.get("name", inner.get("name") if isinstance(inner, Mapping) else None))
 
 
-def _alike(threads: Mapping[int, Thread], ask: Ask) -> list[Thread]:
+def _alike(threads: dict[int, Thread], ask: Ask) -> list[Thread]:
     """Those that were asked alike, the last first."""
     found = []
-    for thread in islice(reversed(list(threads.values())), RECENT):
+    for thread in islice(reversed(threads.values()), RECENT):
         before = thread.ask
         same = _same_system(before.system, ask.system)
         if ask.tools or before.tools:
@@ -238,14 +243,13 @@ def _small(threads: Sequence[Thread], ask: Ask) -> Thread | None:
     """The one whose requests all were as small as this, with another question: nothing of what is
     new in it was there before, and it was never gone on with."""
     for thread in threads:
-        before = thread.ask.messages
         if ask.tools or thread.ask.tools or len(ask.messages) != thread.small:
             continue
         if thread.again >= AGAIN:
             continue
         if len(ask.messages) > 2 and ask.first != thread.ask.first:
             continue
-        if list(map(_key, ask.messages)) != list(map(_key, before)):
+        if _keys(ask) != _keys(thread.ask):
             return thread
     return None
 
@@ -274,6 +278,10 @@ def _is_specific(message: Mapping[str, Any]) -> bool:
 
 def _same_system(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
     return one == other or 2 * len(one & other) >= max(len(one), len(other), 1)
+
+
+def _keys(ask: Ask) -> tuple[bytes, ...]:
+    return tuple(map(_key, ask.messages))
 
 
 def _key(message: Any) -> bytes:

@@ -445,6 +445,20 @@ class TestSeveralConversations:
         names = [s.key for s in report.sessions]
         assert names == [f"local/anthropic/{conversation_name(str(path), n)}" for n in (1, 2, 3)]
 
+    def test_the_same_task_set_anew_is_another_conversation(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        recorder = Recorder()
+        for run_of in range(3):
+            agent = Agent(recorder, user="")
+            agent.say("Mend the kiln.")
+            agent.ask(text("I look."), use(f"toolu_{run_of}", command="ls"))
+            agent.say(result(f"toolu_{run_of}", f"files of run {run_of}"))
+            agent.ask(text("Done."))
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        check(live, report, recorder)
+        assert [s.new for s in report.sessions] == [11, 11, 11]
+
     def test_examples_before_each_question_are_no_conversation_that_goes_on(
         self, live: Live, tmp_path: Path
     ) -> None:
