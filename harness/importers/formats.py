@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.importers import claude_code, openai_chat
+from harness.importers import claude_code, openai_chat, openhands_v1
+from harness.importers.folder import Numbering
 from harness.importers.job import Job
 
 
@@ -32,6 +33,25 @@ FORMATS: dict[str, Format] = {
     module.FORMAT: Format(
         module.FORMAT, module.recognizes, module.begins, module.may_be, module.read
     )
-    for module in (claude_code, openai_chat)
+    for module in (claude_code, openhands_v1, openai_chat)
 }
 """By name, in the order in which they are tried."""
+
+
+class FolderFormat(NamedTuple):
+    """One kind of transcript that may be a folder of records; its reader is the one of ``FORMATS``,
+    which then finds the folder in the job."""
+
+    name: str
+    number_of: Numbering
+    recognizes: Callable[[Any], bool]
+    """Whether the first record of such a folder is one of it; None for one that cannot be read."""
+    beside: frozenset[str]
+    """Files and folders that belong to the transcript, and are none themselves."""
+
+
+FOLDERS: tuple[FolderFormat, ...] = tuple(
+    FolderFormat(module.FORMAT, module.number_of, module.recognizes_first, module.BESIDE)
+    for module in (openhands_v1,)
+)
+"""In the order in which they are tried."""

@@ -1,0 +1,209 @@
+"""What OpenHands shows its model while a transcript is read: which events a condensation leaves.
+
+OpenHands counts events, and we have items: an answer with three calls is three events and one item.
+So this keeps the agent's own list, with the item that each event is in. A condensation forgets
+events by their ids and puts its summary at an offset of what is left; calls and results that lost
+their partner are not shown then, but still counted by later offsets.
+
+Two rules for a second condensation. Until 2025 the list was made anew from all events: what any of
+them forgot is gone, and only the last summary is inserted. Since then each is applied to the list
+as it stands, where the summary before it is an event with an id of its own, ``<id>-summary``.
+Source: ``View.from_events`` of OpenHands (``memory/view.py``) and of its SDK (``context/view``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from harness.importers.standing import Standing
+from harness.importers.units import Slot
+
+Kind = Literal["message", "call", "result", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One event in the agent's list."""
+
+    id: str
+    kind: Kind = "message"
+    item: Standing | None = None
+    """None for an event that is counted, and of which nothing is shown."""
+    call: str = ""
+    """Of a call and of its result: what both are known by; empty for a result without a call."""
+    batch: str = ""
+    """Of a call: the answer that it belongs to."""
+    index: int = 0
+    """Of a call: its number in the answer's message."""
+    gone: bool = False
+    """Its partner was forgotten, so that it is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    """What a condensation did."""
+
+    before: tuple[Standing, ...]
+    forgotten: tuple[Standing, ...]
+    """Items that it names, in the order in which they stood."""
+    after: tuple[Standing, ...]
+    place: int | None
+    """Where among ``after`` the summary stands; None without one."""
+    parted: tuple[tuple[Standing, tuple[int, ...]], ...]
+    """Answers of which only some calls are left, with the numbers of those."""
+    unknown: int
+    """How many of the ids that it names no event of the transcript has."""
+    events: int
+    """Events that are shown after it."""
+
+
+class ForeignView:
+    """The events that the agent shows, in order; it can go back to an earlier mark."""
+
+    def __init__(self) -> None:
+        self.has_branches = False
+        """Whether the transcript may go back: only then the earlier lists are kept."""
+        self._shown: list[Shown] = []
+        self._steps: list[Shown | tuple[Shown, ...]] = []
+        self._answered: set[str] = set()
+        self._calls: set[str] = set()
+        self._ids: set[str] = set()
+        self._entered = 0
+
+    def item(self, slot: Slot, message: int | None = None) -> Standing:
+        """A new item; the events that are in it are entered with it."""
+        self._entered += 1
+        return Standing(slot, self._entered - 1, message)
+
+    def enter(self, shown: Shown) -> None:
+        """An event comes in at the end."""
+        self._ids.add(shown.id)
+        if shown.kind == "result" and shown.call:
+            self._answered.add(shown.call)
+        if shown.kind == "call":
+            self._calls.add(shown.call)
+        self._shown.append(shown)
+        if self.has_branches:
+            self._steps.append(shown)
+
+    def stands(self, call: str) -> bool:
+        """Whether a call is still shown."""
+        return call in self._calls
+
+    @property
+    def size(self) -> int:
+        """Events that are shown."""
+        return sum(not shown.gone for shown in self._shown)
+
+    def condense(
+        self,
+        named: Collection[str],
+        summary: tuple[str, Standing] | None,
+        offset: int | None,
+        *,
+        only_last: bool,
+        whole_batches: bool,
+        kept: Collection[str] = (),
+    ) -> Condensed:
+        """Forget the events ``named``; ``summary`` is its id and its item.
+
+        ``only_last``: an earlier summary leaves when there is a new one. ``whole_batches``: calls
+        of one answer leave together. ``kept`` are ids that are never forgotten.
+        """
+        forgotten = set(named) - set(kept)
+        before = items_of(self._shown)
+        leaving = {e.batch for e in self._shown if e.id in forgotten and e.batch}
+        left: list[Shown] = []
+        for e in self._shown:
+            old = only_last and summary is not None and e.kind == "summary"
+            parted = whole_batches and e.kind == "call" and e.batch in leaving
+            if not (e.id in forgotten or old or parted):
+                left.append(e)
+        if summary is not None:
+            # Without an offset V0 puts it at the end.
+            at = len(left) if offset is None else min(offset, len(left))
+            left.insert(at, Shown(summary[0], "summary", summary[1]))
+        after = self._matched(left)
+        named_items = items_of(e for e in self._shown if e.id in forgotten)
+        unknown = sum(id not in self._ids for id in forgotten)
+        if summary is not None:
+            self._ids.add(summary[0])
+        parts = self._parted(after)
+        self._replace(after)
+        standing = items_of(after)
+        place = None
+        if summary is not None:
+            place = standing.index(summary[1])
+            standing = tuple(item for item in standing if item is not summary[1])
+        return Condensed(before, named_items, standing, place, parts, unknown, self._seen(after))
+
+    def _matched(self, left: list[Shown]) -> list[Shown]:
+        """Calls whose result was forgotten, and results whose call was, are gone."""
+        calls = {e.call for e in left if e.kind == "call"}
+        results = {e.call for e in left if e.kind == "result"}
+        return [
+            replace(e, gone=True)
+            if (e.kind == "call" and e.call in self._answered and e.call not in results)
+            or (e.kind == "result" and e.call and e.call not in calls)
+            else e
+            for e in left
+        ]
+
+    def _parted(self, after: list[Shown]) -> tuple[tuple[Standing, tuple[int, ...]], ...]:
+        whole: dict[int, int] = {}
+        for e in self._shown:
+            if e.kind == "call" and e.item is not None and not e.gone:
+                whole[id(e.item)] = whole.get(id(e.item), 0) + 1
+        left: dict[int, tuple[Standing, list[int]]] = {}
+        for e in after:
+            if e.kind == "call" and e.item is not None and not e.gone:
+                left.setdefault(id(e.item), (e.item, []))[1].append(e.index)
+        return tuple(
+            (item, tuple(numbers))
+            for key, (item, numbers) in left.items()
+            if len(numbers) < whole.get(key, 0)
+        )
+
+    def _seen(self, shown: list[Shown]) -> int:
+        """Those that the agent's own rule counts: without calls and results that stand alone."""
+        return sum(
+            not e.gone
+            and e.item is not None
+            and not (e.kind == "call" and e.call not in self._answered)
+            and not (e.kind == "result" and not e.call)
+            for e in shown
+        )
+
+    # -- going back -----------------------------------------------------------------------------
+
+    @property
+    def mark(self) -> int:
+        """A number for this moment."""
+        return len(self._steps)
+
+    def rewind(self, mark: int) -> None:
+        """The list is again what it was at the mark."""
+        found: list[Shown] = []
+        for step in reversed(self._steps[:mark]):
+            if isinstance(step, tuple):
+                found.extend(reversed(step))
+                break
+            found.append(step)
+        self._replace(found[::-1])
+
+    def _replace(self, shown: list[Shown]) -> None:
+        self._shown = list(shown)
+        self._calls = {e.call for e in shown if e.kind == "call" and not e.gone}
+        if self.has_branches:
+            self._steps.append(tuple(shown))
+
+
+def items_of(shown: Iterable[Shown]) -> tuple[Standing, ...]:
+    """The items of the events that are shown, each once, where its first event stands."""
+    found: dict[int, Standing] = {}
+    for e in shown:
+        if e.item is not None and not e.gone:
+            found.setdefault(id(e.item), e.item)
+    return tuple(found.values())
