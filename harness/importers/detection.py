@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eventlog.errors import InputRefused
+from harness.importers import openhands_v0, openhands_v1
 from harness.importers.folder import Folder
 from harness.importers.formats import FOLDERS, FORMATS, FolderFormat
 from harness.importers.openai_chat import has_blocks_of_anthropic
@@ -134,6 +135,8 @@ def _other(value: Any) -> str:
         return "a Copilot CLI session, which is not imported yet"
     if isinstance(value.get("contents"), list) or "toolCalls" in value:
         return "a Gemini session, which is not imported yet"
+    if openhands_v1.is_event(value) or ("timestamp" in value and openhands_v0.is_event(value)):
+        return "one event of an OpenHands session, whose folder is to be named"
     if "samples" in value and "eval" in value:
         return "an Inspect log, which is not imported yet"
     return ""

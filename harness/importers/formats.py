@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.importers import claude_code, openai_chat, openhands_v1
+from harness.importers import claude_code, openai_chat, openhands_v0, openhands_v1
 from harness.importers.folder import Numbering
 from harness.importers.job import Job
 
@@ -33,7 +33,7 @@ FORMATS: dict[str, Format] = {
     module.FORMAT: Format(
         module.FORMAT, module.recognizes, module.begins, module.may_be, module.read
     )
-    for module in (claude_code, openhands_v1, openai_chat)
+    for module in (claude_code, openhands_v1, openhands_v0, openai_chat)
 }
 """By name, in the order in which they are tried."""
 
@@ -52,6 +52,6 @@ class FolderFormat(NamedTuple):
 
 FOLDERS: tuple[FolderFormat, ...] = tuple(
     FolderFormat(module.FORMAT, module.number_of, module.recognizes_first, module.BESIDE)
-    for module in (openhands_v1,)
+    for module in (openhands_v1, openhands_v0)
 )
 """In the order in which they are tried."""

@@ -87,8 +87,8 @@ class Said:
 class Answer:
     """One answer of the model, and where its events stand."""
 
-    id: str
-    """Of the response, which its records share."""
+    response_id: str
+    """Empty where the file does not name it."""
     said: Callable[[Sequence[Row]], Said]
     """The message of some of its records: the file may end between two of them."""
     model: str = ""
@@ -120,7 +120,7 @@ class Answer:
         def ended() -> Event:
             return ModelResponded(
                 call=self.call.position,
-                response_id=self.id,
+                response_id=self.response_id,
                 finish_reason=self.finish_reason,
                 usage=self.usage,
                 origin=origin_of([last.origin()]),

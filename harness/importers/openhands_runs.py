@@ -18,6 +18,7 @@ from eventlog.jsonvalue import dumps
 from harness.importers.conversations import is_lines, read_document
 from harness.importers.job import Job
 from harness.importers.openai_chat import conversation_name
+from harness.importers.openhands_state import without_secrets
 from harness.importers.records import Record, read_records
 
 _KEPT = ("instance_id", "instruction", "metadata", "metrics", "error", "test_result", "attempt")
@@ -32,6 +33,8 @@ class Run:
     """The record that holds it whole; None for an array of events, whose events are the records."""
     title: str
     metadata: Mapping[str, Any]
+    is_paired: bool = False
+    """Whether each observation stands behind the action that it answers, whatever it names."""
 
     def piece(self, number: int, event: Any) -> Record:
         """One of its events as a record of its own."""
@@ -46,9 +49,12 @@ def run_of(value: Any) -> list[Any] | None:
         value = value.get("history")
     if not isinstance(value, list):
         return None
-    if value and all(isinstance(each, list) and len(each) == 2 for each in value):
-        return [event for pair in value for event in pair]
-    return value
+    return [event for pair in value for event in pair] if _is_paired(value) else value
+
+
+def _is_paired(history: Any) -> bool:
+    pairs = history if isinstance(history, list) else []
+    return bool(pairs) and all(isinstance(each, list) and len(each) == 2 for each in pairs)
 
 
 def read_runs(job: Job) -> Iterator[Run]:
@@ -75,7 +81,10 @@ def read_runs(job: Job) -> Iterator[Run]:
                 events,
                 record if fields else None,
                 title if isinstance(title, str) else "",
-                {key: fields[key] for key in _KEPT if fields.get(key) not in (None, {}, "")},
+                without_secrets(
+                    {k: fields[k] for k in _KEPT if fields.get(k) not in (None, {}, "")}
+                ),
+                _is_paired(fields.get("history", value)),
             )
 
 

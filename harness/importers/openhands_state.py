@@ -112,11 +112,24 @@ def readable_secrets(value: Any) -> list[str]:
     hold."""
     found: list[str] = []
     for path, text in _strings(value, ""):
-        name = path.rsplit(".", 1)[-1]
-        secret = _SECRET.search(name) and name not in _NO_SECRET
-        if secret and not _MASKED.fullmatch(text):
+        if _is_secret(path.rsplit(".", 1)[-1]) and not _MASKED.fullmatch(text):
             found.append(path)
     return found
+
+
+def without_secrets(value: Any) -> Any:
+    """The same value without the fields that hold keys and the like, masked or not."""
+    if isinstance(value, dict):
+        return {
+            key: without_secrets(each)
+            for key, each in value.items()
+            if not (isinstance(each, str) and _is_secret(key))
+        }
+    return [without_secrets(each) for each in value] if isinstance(value, list) else value
+
+
+def _is_secret(name: str) -> bool:
+    return bool(_SECRET.search(name)) and name not in _NO_SECRET
 
 
 def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:

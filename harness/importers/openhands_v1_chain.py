@@ -101,8 +101,7 @@ class Chain:
         row = Row(file, record, self._writer.identity.stamp(record.raw))
         kind = row.kind
         parent = text_of(row.value.get("parent_id"))
-        if parent:
-            self._is_new = self._view.has_branches = True
+        self._is_new = self._is_new or bool(parent)
         if record.fault or kind in KNOWN or not _is_shown(row):
             self._wait(row)
         elif (
@@ -233,7 +232,7 @@ class Chain:
         if known is None:
             bill = self._usages.get(response, {})
             made = Answer(
-                response,
+                text_of(rows[0].value.get("llm_response_id")),
                 said_by,
                 text_of(bill.get("model")) or self._model,
                 usage_of(bill),
@@ -347,7 +346,9 @@ class Chain:
         if not parent or parent == self._last or parent not in self._ends:
             return
         to, mark = self._ends[parent]
-        self._view.rewind(mark)
+        if not self._view.rewind(mark):
+            self._writer.report.notes.append(f"{row.file}: goes back too far to be followed")
+            return
 
         def build() -> Event:
             origin = Origin(records=(row.origin(),))
@@ -357,7 +358,7 @@ class Chain:
 
     def _end(self, row: Row, slot: Slot) -> None:
         """This event ends there; of an id that repeats the last one counts."""
-        if row.id and self._view.has_branches:
+        if row.id:
             self._ends[row.id] = (slot, self._view.mark)
 
 

@@ -20,6 +20,9 @@ from typing import Literal
 from harness.importers.standing import Standing
 from harness.importers.units import Slot
 
+MAX_KEPT = 1_000_000
+"""Events in the lists that are kept to go back to; over it the oldest lists are forgotten."""
+
 Kind = Literal["message", "call", "result", "summary"]
 
 
@@ -63,10 +66,10 @@ class ForeignView:
     """The events that the agent shows, in order; it can go back to an earlier mark."""
 
     def __init__(self) -> None:
-        self.has_branches = False
-        """Whether the transcript may go back: only then the earlier lists are kept."""
         self._shown: list[Shown] = []
         self._steps: list[Shown | tuple[Shown, ...]] = []
+        self._dropped = self._kept = 0
+        """Steps that are not kept any more, and events in the lists that are."""
         self._answered: set[str] = set()
         self._calls: set[str] = set()
         self._ids: set[str] = set()
@@ -85,12 +88,16 @@ class ForeignView:
         if shown.kind == "call":
             self._calls.add(shown.call)
         self._shown.append(shown)
-        if self.has_branches:
-            self._steps.append(shown)
+        self._steps.append(shown)
 
     def stands(self, call: str) -> bool:
         """Whether a call is still shown."""
         return call in self._calls
+
+    def numbered(self, first: int, last: int) -> list[str]:
+        """The ids of shown events from one number to another, where ids are numbers."""
+        ids = [e.id for e in self._shown if e.id.isascii() and e.id.isdigit() and len(e.id) < 19]
+        return [id for id in ids if first <= int(id) <= last]
 
     @property
     def size(self) -> int:
@@ -125,7 +132,7 @@ class ForeignView:
             # Without an offset V0 puts it at the end.
             at = len(left) if offset is None else min(offset, len(left))
             left.insert(at, Shown(summary[0], "summary", summary[1]))
-        after = self._matched(left)
+        after = self._matched(left, whole_batches)
         named_items = items_of(e for e in self._shown if e.id in forgotten)
         unknown = sum(id not in self._ids for id in forgotten)
         if summary is not None:
@@ -139,10 +146,15 @@ class ForeignView:
             standing = tuple(item for item in standing if item is not summary[1])
         return Condensed(before, named_items, standing, place, parts, unknown, self._seen(after))
 
-    def _matched(self, left: list[Shown]) -> list[Shown]:
+    def _matched(self, left: list[Shown], whole_batches: bool) -> list[Shown]:
         """Calls whose result was forgotten, and results whose call was, are gone."""
-        calls = {e.call for e in left if e.kind == "call"}
+        calls = {e.call: e.batch for e in left if e.kind == "call"}
         results = {e.call for e in left if e.kind == "result"}
+        if whole_batches:
+            alone = {b for c, b in calls.items() if c in self._answered and c not in results}
+            lost = {call for call, batch in calls.items() if batch in alone}
+            calls = {call: batch for call, batch in calls.items() if call not in lost}
+            results -= lost
         return [
             replace(e, gone=True)
             if (e.kind == "call" and e.call in self._answered and e.call not in results)
@@ -181,23 +193,29 @@ class ForeignView:
     @property
     def mark(self) -> int:
         """A number for this moment."""
-        return len(self._steps)
+        return self._dropped + len(self._steps)
 
-    def rewind(self, mark: int) -> None:
-        """The list is again what it was at the mark."""
+    def rewind(self, mark: int) -> bool:
+        """The list is again what it was at the mark; False when that is not kept any more."""
+        if self._dropped and mark <= self._dropped:
+            return False
         found: list[Shown] = []
-        for step in reversed(self._steps[:mark]):
+        for step in reversed(self._steps[: mark - self._dropped]):
             if isinstance(step, tuple):
                 found.extend(reversed(step))
                 break
             found.append(step)
         self._replace(found[::-1])
+        return True
 
     def _replace(self, shown: list[Shown]) -> None:
         self._shown = list(shown)
         self._calls = {e.call for e in shown if e.kind == "call" and not e.gone}
-        if self.has_branches:
-            self._steps.append(tuple(shown))
+        self._kept += len(shown)
+        if self._kept > MAX_KEPT:
+            self._dropped, self._kept = self.mark, len(shown)
+            self._steps = []
+        self._steps.append(tuple(shown))
 
 
 def items_of(shown: Iterable[Shown]) -> tuple[Standing, ...]:
