@@ -109,7 +109,7 @@ class Folder:
                     found.append(Numbered(number, entry.name))
                     self.total += entry.stat(follow_symlinks=False).st_size
         if others:
-            self.notes.append(_several("that are no events", sorted(others)))
+            self.notes.append(_several("no event", "no events", sorted(others)))
         return sorted(found)
 
     def _note_numbers(self, files: list[Numbered]) -> None:
@@ -125,7 +125,7 @@ class Folder:
                 missing.append(first if first == last else f"{first}-{last}")
             before = number
         if twice:
-            self.notes.append(_several("with the number of another one", twice))
+            self.notes.append(_several("a number twice", "numbers twice", twice))
         if gone:
             more = ", …" if len(missing) > MAX_NOTED else ""
             numbers = f"{', '.join(missing[:MAX_NOTED])}{more}"
@@ -133,11 +133,10 @@ class Folder:
             self.notes.append(f"{events} missing: {numbers}")
 
 
-def _several(what: str, names: list[str]) -> str:
-    """``2 files are no events of it: a.txt, b.txt``."""
-    files = "1 file" if len(names) == 1 else f"{len(names):,} files"
-    more = ", …" if len(names) > MAX_NOTED else ""
-    return f"{files} {what}: {', '.join(names[:MAX_NOTED])}{more}"
+def _several(one: str, more: str, names: list[str]) -> str:
+    """``no events: a.txt, b.txt``."""
+    rest = f" and {len(names) - MAX_NOTED:,} more" if len(names) > MAX_NOTED else ""
+    return f"{one if len(names) == 1 else more}: {', '.join(names[:MAX_NOTED])}{rest}"
 
 
 def _content(path: Path) -> tuple[bytes, int]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from imported import run, shape
 
 from eventlog import EventLog
+from projections import open_log
 from projections.context import fold
 from projections.source_counts import SourceCounts, source_counts
 
@@ -18,6 +20,7 @@ TRUTH: dict[str, Any] = (
     else {}
 )
 CLAUDE = sorted(name for name in TRUTH if name.startswith("claude-code/"))
+OPENHANDS = sorted(name for name in TRUTH if name.startswith("openhands/"))
 OPENAI = sorted(name for name in TRUTH if name.startswith("openai-chat/"))
 
 pytestmark = pytest.mark.skipif(not TRUTH, reason="the sample transcripts are not here")
@@ -98,3 +101,58 @@ class TestRealOpenAIConversations:
                         total[field] = (total[field] or 0) + value
             assert total == expected(name)
             assert run(log, ROOT / name).new == 0
+
+
+class TestRealOpenHandsSessions:
+    """A conversation of the SDK of 2025-09, with one condensation."""
+
+    @pytest.mark.parametrize("name", OPENHANDS)
+    def test_counts_equal_the_independent_ones(self, tmp_path: Path, name: str) -> None:
+        with EventLog(tmp_path / "log.db") as log:
+            report = run(log, ROOT / name)
+            [session] = report.sessions
+            assert source_counts(log.read(session.key)).model_dump() == expected(name)
+            assert (report.pending, report.unreadable, session.notes) == (0, 0, [])
+            assert fold(log.read(session.key)).notes == []
+            before = shape(log)
+            assert run(log, ROOT / name, final=True).new == 0
+            assert shape(log) == before
+
+    @pytest.mark.parametrize("name", OPENHANDS)
+    def test_event_by_event_it_is_the_same_conversation(self, tmp_path: Path, name: str) -> None:
+        files = sorted((ROOT / name / "events").iterdir())
+        grown = tmp_path / "grown"
+        (grown / "events").mkdir(parents=True)
+        shutil.copy(ROOT / name / "base_state.json", grown)
+        with EventLog(tmp_path / "log.db") as log, EventLog(tmp_path / "whole.db") as whole:
+            for file in files:
+                shutil.copy(file, grown / "events")
+                report = run(log, grown)
+                assert not any(s.forks or s.vanished for s in report.sessions)
+            run(whole, grown)
+            assert shape(log) == shape(whole)
+
+    @pytest.mark.parametrize("name", OPENHANDS)
+    def test_the_condensation_is_the_context_behind_it(self, tmp_path: Path, name: str) -> None:
+        events = [json.loads(f.read_bytes()) for f in sorted((ROOT / name / "events").iterdir())]
+        [at] = [n for n, event in enumerate(events) if event["kind"] == "Condensation"]
+        condensation = events[at]
+        left = [e for e in events[:at] if e["id"] not in condensation["forgotten_event_ids"]]
+        left.insert(condensation["summary_offset"], condensation)
+        calls = {e["tool_call_id"] for e in left if e["kind"] == "ActionEvent"}
+        results = {e["tool_call_id"] for e in left if e["kind"] == "ObservationEvent"}
+        wanted = [e for e in left if e.get("tool_call_id") in (None, *(calls & results))]
+        with open_log(tmp_path / "log.db") as live:
+            [session] = run(live.log, ROOT / name).sessions
+            [compacted] = live.log.read(session.key, types=["context_compacted"])
+            standing = live.items(session.key, compacted.position)
+            by_position = {
+                e.position: r.get("id")
+                for e in live.log.read(session.key)
+                for r in e.data["origin"]["records"]
+            }
+            ids = [by_position[int(item.id.partition(".")[0])] for item in standing]
+            assert ids == [e["id"] for e in wanted]
+            assert len(ids) == 39
+            [summary] = [item for item in standing if item.id.endswith(".0")]
+            assert summary.text == condensation["summary"]
