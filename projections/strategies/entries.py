@@ -58,6 +58,8 @@ class Entry:
     is_human: bool
     is_result: bool
     is_summary: bool = False
+    parallel: int = 0
+    """Of an answer: its calls beyond the first."""
     is_settled: bool = False
     """A placeholder stands in its place, or none would be smaller; a cut text is none."""
     failed: bool = False

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,13 @@ from imported import run, shape
 from eventlog import EventLog
 from projections import open_log
 from projections.context import fold
+from projections.observed import observed
+from projections.recording import recording
 from projections.source_counts import SourceCounts, source_counts
+from projections.strategies import parse
+from projections.strategies.window import Window
+from projections.tokens import Utf8Counter
+from projections.whatif import Runner, WhatIf
 
 ROOT = Path(__file__).parents[3] / "shared" / "samples"
 TRUTH: dict[str, Any] = (
@@ -156,3 +163,35 @@ class TestRealOpenHandsSessions:
             assert len(ids) == 39
             [summary] = [item for item in standing if item.id.endswith(".0")]
             assert summary.text == condensation["summary"]
+
+    @pytest.mark.parametrize("name", OPENHANDS)
+    def test_the_preset_condenses_at_the_same_call_and_leaves_the_same(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        """With the numbers of the file's own configuration, call by call.
+
+        The file does not record the prompt of the summarizer nor what it was sent, so only that a
+        summary stands there is compared, and where.
+        """
+        condenser = json.loads((ROOT / name / "base_state.json").read_bytes())["agent"]["condenser"]
+        spec = f"openhands:max_size={condenser['max_size']},keep_first={condenser['keep_first']}"
+        with EventLog(tmp_path / "log.db") as log:
+            [session] = run(log, ROOT / name).sessions
+            recorded = recording(log.read(session.key), Utf8Counter())
+        contexts: dict[str, list[list[str]]] = {"observed": [], "preset": []}
+
+        def note(into: str) -> Callable[[WhatIf, Window, object], None]:
+            def standing(_: WhatIf, window: Window, touched: object) -> None:
+                shown = ["S" if e.is_summary else str(o) for o, e in window.entries.items()]
+                contexts[into].append(shown)
+
+            return standing
+
+        observed(recorded, note("observed"))
+        summary = "What happened, in a few words."
+        Runner(
+            recorded, parse(spec), Utf8Counter(), lambda *_: summary, observer=note("preset")
+        ).run()
+        assert contexts["preset"] == contexts["observed"]
+        assert [calls.count("S") for calls in contexts["preset"]] == [0] * 40 + [1] * 7
+        assert len(contexts["preset"][40]) == 39
