@@ -42,7 +42,7 @@ def command(
     ] = 2.0,
     form: Annotated[
         str,
-        typer.Option("--format", metavar="NAME", help="claude-code, openai-chat or ctxlog."),
+        typer.Option("--format", metavar="NAME", help="Such as openhands-v1, or ctxlog."),
     ] = "",
     session: Annotated[
         str, typer.Option("--session", metavar="ID", help="The session id (needed with -).")
@@ -60,11 +60,11 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, OpenAI chat messages, or an export of another log.
+    """Import transcripts: Claude Code, OpenHands, OpenAI chat, or an export of another log.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
-    exit code then is 1.
+    exit code then is 1. A conversation of OpenHands is a folder: name it, or one above it.
 
     From another program: my-agent --dump | ctxlog import - --session monday
 
@@ -167,7 +167,7 @@ def _watch(
     """Look again until interrupted. A file that did not change costs one look at its size."""
     import time
 
-    from cli.bringing import bring, newest
+    from cli.bringing import bring, newest, whole
     from cli.style import plural
 
     out.note(f"watching {plural(len(paths), 'place')}; Ctrl-C ends it")
@@ -179,7 +179,7 @@ def _watch(
         if not changed:
             continue
         # A sub-agent's file is linked to its session only when their folder is imported.
-        again = paths if any("agent-" in path for path in changed) else changed
+        again = paths if any("agent-" in path for path in changed) else whole(changed)
         with opened(settings, create=True) as live:
             data = bring(live.log, again, options)
         if data.new or data.errors:

@@ -73,6 +73,16 @@ def import_path(
     return report
 
 
+def transcript_of(file: Path) -> Path:
+    """The folder that is the transcript, where a file is one of its parts; else the file itself."""
+    found = _transcript(file.parent, file.name)
+    if found is None:
+        return file
+    is_record = found.format.number_of(file.name) is not None
+    is_part = file.parent == found.folder.records_in if is_record else found.owns(file.name)
+    return found.folder.root if is_part else file
+
+
 def import_stream(
     log: EventLog, stream: Readable, options: Options, name: str = "standard input"
 ) -> ImportReport:

@@ -17,11 +17,20 @@ class Place(NamedTuple):
     path: Path
 
 
+_OPENHANDS = (
+    ("openhands-v1", ".openhands/conversations"),
+    ("openhands-v0", ".openhands/sessions"),
+    ("openhands-v0", ".openhands-state/sessions"),
+)
+
+
 def known_places(home: Path, claude_config_dirs: Iterable[str] = ()) -> list[Place]:
     """The folders that exist, each once.
 
     ``claude_config_dirs`` are the values of ``CLAUDE_CONFIG_DIR``, which moves ``~/.claude``; newer
-    versions also use ``~/.config/claude``.
+    versions also use ``~/.config/claude``. OpenHands keeps conversations below ``~/.openhands``
+    (its documentation, "Resume conversations"), and sessions of V0 there or in
+    ``~/.openhands-state``.
     """
     roots = [Path(d).expanduser() for d in claude_config_dirs if d]
     roots += [home / ".claude", home / ".config" / "claude"]
@@ -30,4 +39,8 @@ def known_places(home: Path, claude_config_dirs: Iterable[str] = ()) -> list[Pla
         folder = root / "projects"
         if folder.is_dir():
             found.setdefault(folder.resolve(), Place("claude-code", folder))
+    for format, name in _OPENHANDS:
+        folder = home / name
+        if folder.is_dir():
+            found.setdefault(folder.resolve(), Place(format, folder))
     return list(found.values())

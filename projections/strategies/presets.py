@@ -69,7 +69,9 @@ class OpenHands(Preset):
         """The condenser's own numbers, as a conversation's configuration names them."""
 
         max_size: Annotated[int, Field(ge=4)] = 240
+        """Events over which it happens."""
         keep_first: Annotated[int, Field(ge=0)] = 2
+        """Events that stay at the beginning, the system prompt among them."""
 
         @model_validator(mode="after")
         def _a_tail(self) -> Self:

@@ -15,6 +15,7 @@ from test_import_hostile import SEED, mutated
 from eventlog import EventLog
 from eventlog.errors import InputRefused
 from harness.importers import Options, Progress, import_path
+from harness.importers.importing import transcript_of
 from projections.context import fold
 
 
@@ -80,6 +81,17 @@ class TestWhereItLies:
         report = import_path(log, tmp_path)
         assert report.errors == []
         assert len(report.passed_over) == 3
+
+    def test_a_part_of_it_is_known_to_be_one(self, tmp_path: Path) -> None:
+        folder = small_v1(1).write(tmp_path / "c")
+        (folder / "notes.json").write_text("{}")
+        (folder / "events" / "notes.json").write_text("{}")
+        parts = [*(folder / "events").glob("event-*"), folder / "base_state.json"]
+        assert {transcript_of(path) for path in parts} == {folder}
+        old = small_v0(1).write(tmp_path / SID)
+        assert transcript_of(old / "events" / "1.json") == old
+        for other in (folder / "notes.json", folder / "events" / "notes.json", tmp_path / "no"):
+            assert transcript_of(other) == other
 
     def test_progress_is_told_in_bytes_of_all_events(self, log: EventLog, tmp_path: Path) -> None:
         folder = small_v1(3).write(tmp_path / "c")
