@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eventlog.errors import InputRefused
-from harness.importers import openhands_v0, openhands_v1
 from harness.importers.folder import Folder
 from harness.importers.formats import FOLDERS, FORMATS, FolderFormat
 from harness.importers.openai_chat import has_blocks_of_anthropic
@@ -49,6 +48,10 @@ EVENTS = "events"
 """Where in the folder of a transcript its records lie, unless they lie in the folder itself."""
 
 
+LOOKED_AT = 5
+"""Records of a folder of which one must be of the format: the others may be damaged."""
+
+
 class FoundFolder(NamedTuple):
     """A folder that is one transcript."""
 
@@ -63,7 +66,7 @@ class FoundFolder(NamedTuple):
 
 
 def detect_folder(path: Path, shown: str) -> FoundFolder | None:
-    """The transcript that a folder is, by the names of its files and its first record; else None.
+    """The transcript that a folder is, by the names of its files and its first records; else None.
 
     The folder of its records may be given too. Raises OSError when it cannot be listed.
     """
@@ -77,7 +80,8 @@ def detect_folder(path: Path, shown: str) -> FoundFolder | None:
                 continue
             inside = records_in.name == EVENTS and records_in == path
             folder = Folder(path.parent if inside else path, records_in, format.number_of, shown)
-            if format.recognizes(folder.value(min(numbered)[1])):
+            first = sorted(numbered)[:LOOKED_AT]
+            if any(format.recognizes(folder.value(name)) for _, name in first):
                 return FoundFolder(format, folder)
     return None
 
@@ -135,8 +139,9 @@ def _other(value: Any) -> str:
         return "a Copilot CLI session, which is not imported yet"
     if isinstance(value.get("contents"), list) or "toolCalls" in value:
         return "a Gemini session, which is not imported yet"
-    if openhands_v1.is_event(value) or ("timestamp" in value and openhands_v0.is_event(value)):
-        return "one event of an OpenHands session, whose folder is to be named"
+    for each in FOLDERS:
+        if each.is_record(value):
+            return f"one record of an {each.name} session; name the folder that it is"
     if "samples" in value and "eval" in value:
         return "an Inspect log, which is not imported yet"
     return ""

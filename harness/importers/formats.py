@@ -46,12 +46,16 @@ class FolderFormat(NamedTuple):
     number_of: Numbering
     recognizes: Callable[[Any], bool]
     """Whether the first record of such a folder is one of it; None for one that cannot be read."""
+    is_record: Callable[[Any], bool]
+    """Whether a value by itself is visibly one of its records."""
     beside: frozenset[str]
     """Files and folders that belong to the transcript, and are none themselves."""
 
 
 FOLDERS: tuple[FolderFormat, ...] = tuple(
-    FolderFormat(module.FORMAT, module.number_of, module.recognizes_first, module.BESIDE)
+    FolderFormat(
+        module.FORMAT, module.number_of, module.recognizes_first, module.is_record, module.BESIDE
+    )
     for module in (openhands_v1, openhands_v0)
 )
 """In the order in which they are tried."""

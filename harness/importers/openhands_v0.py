@@ -66,6 +66,11 @@ def is_event(value: Any) -> bool:
     return acts or observes
 
 
+def is_record(value: Any) -> bool:
+    """Whether a value by itself is visibly an event: actions and arguments are common words."""
+    return is_event(value) and "timestamp" in value and "source" in value
+
+
 def begins(text: str, cut: bool) -> bool:
     """Whether a text that goes on begins as an array of events does, or as a run of them."""
     is_run = text[:1] == "[" or '"history"' in text

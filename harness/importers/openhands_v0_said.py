@@ -7,7 +7,7 @@ belongs to its own answer is kept, or the log would grow with the square of the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from harness.importers import openhands_v0_messages as v0
 from harness.importers.openhands_events import Row, unmapped
@@ -33,9 +33,7 @@ def rest_of(row: Row, message: Message, *mapped: str) -> dict[str, Any]:
     if isinstance(rest.get("tool_call_metadata"), dict):
         rest["tool_call_metadata"] = _metadata(rest["tool_call_metadata"])
     if isinstance(rest.get("llm_metrics"), dict):
-        rest["llm_metrics"] = {
-            key: value for key, value in rest["llm_metrics"].items() if key not in _TOTALS
-        }
+        rest["llm_metrics"] = _own(rest["llm_metrics"], text_of(v0.completion(row.value).get("id")))
     return {key: value for key, value in rest.items() if value not in ({}, None)}
 
 
@@ -66,15 +64,29 @@ def _metadata(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "model_response": kept} if kept else rest
 
 
+def _own(metrics: Mapping[str, Any], response: str) -> dict[str, Any]:
+    """The totals so far, and of the lists what names the answer, or is the newest."""
+    found = {key: value for key, value in metrics.items() if key not in _TOTALS}
+    for key in _TOTALS:
+        listed = metrics.get(key)
+        entries = [each for each in listed if isinstance(each, dict)] if _is_list(listed) else []
+        named = [each for each in entries if response and each.get("response_id") == response]
+        if named or entries:
+            found[key] = named or entries[-1:]
+    return found
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
 def metrics_of(
     event: Mapping[str, Any], response: str, billed: Collection[str]
 ) -> Mapping[str, Any]:
     """The tokens of an answer in the running totals: those of its response, else the newest ones
     that no earlier answer had."""
     usages = v0.fields(event.get("llm_metrics")).get("token_usages")
-    found = (
-        [usage for usage in usages if isinstance(usage, dict)] if isinstance(usages, list) else []
-    )
+    found = [usage for usage in usages if isinstance(usage, dict)] if _is_list(usages) else []
     if response:
         return next((u for u in reversed(found) if u.get("response_id") == response), {})
     newest: Mapping[str, Any] = found[-1] if found else {}

@@ -58,10 +58,10 @@ def recognizes_first(value: Any) -> bool:
 def recognizes(value: Any) -> bool:
     """Whether a value is an array of events, or a run of an evaluation that holds one."""
     events = run_of(value)
-    return events is not None and any(map(is_event, events[:1]))
+    return events is not None and any(map(is_record, events[:1]))
 
 
-def is_event(value: Any) -> bool:
+def is_record(value: Any) -> bool:
     """Whether a value is one event of a conversation."""
     kind = value.get("kind") if isinstance(value, dict) else None
     return isinstance(kind, str) and kind in _KINDS and "source" in value and "id" in value

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -14,7 +15,7 @@ from test_import_hostile import SEED, mutated
 
 from eventlog import EventLog
 from eventlog.errors import InputRefused
-from harness.importers import Options, Progress, import_path
+from harness.importers import Options, Progress, import_path, import_stream
 from harness.importers.importing import transcript_of
 from projections.context import fold
 
@@ -66,11 +67,11 @@ class TestWhereItLies:
         assert "it holds openhands-v1 and not claude-code" in error
 
     def test_one_event_by_itself_is_told_to_be_one(self, log: EventLog, tmp_path: Path) -> None:
-        for made in (small_v1(1), small_v0(1)):
-            folder = made.write(tmp_path / type(made).__name__)
+        for made, name in ((small_v1(1), "openhands-v1"), (small_v0(1), "openhands-v0")):
+            folder = made.write(tmp_path / name)
             path = sorted((folder / "events").iterdir())[1]
             (error,) = import_path(log, path).errors
-            assert "one event of an OpenHands session" in error
+            assert f"one record of an {name} session; name the folder that it is" in error
 
     def test_numbers_that_name_other_files_are_no_session(
         self, log: EventLog, tmp_path: Path
@@ -100,6 +101,32 @@ class TestWhereItLies:
         size = sum(path.stat().st_size for path in (folder / "events").iterdir())
         assert told[-1].bytes_read == told[-1].bytes_total == size
         assert len(told) == 8
+
+
+class TestOneLongFile:
+    """What is looked at of a file is its beginning: its first event may be longer than that."""
+
+    @pytest.mark.parametrize("form", ["array", "run", "indented"])
+    def test_the_format_is_told_of_its_beginning(
+        self, log: EventLog, tmp_path: Path, form: str
+    ) -> None:
+        for made, name in ((small_v1(1), "openhands-v1"), (small_v0(1), "openhands-v0")):
+            made.user("x" * 1_200_000)
+            value: Any = made.events
+            if form == "run":
+                value = {"instance_id": "i", "history": made.events}
+            path = tmp_path / f"{name}.{'jsonl' if form == 'run' else 'json'}"
+            path.write_text(json.dumps(value, indent=1 if form == "indented" else None))
+            [file] = run(log, path).files
+            assert file.format == name
+            assert file.sessions[0].new > 8
+
+    def test_a_trajectory_comes_through_a_pipe(self, log: EventLog) -> None:
+        for made, name in ((small_v1(1), "openhands-v1"), (small_v0(1), "openhands-v0")):
+            stream = io.BytesIO(json.dumps(made.events).encode())
+            report = import_stream(log, stream, Options(session="piped"))
+            assert report.errors == []
+            assert report.sessions[0].key == f"local/{name}/piped"
 
 
 class TestWhatLiesInIt:
@@ -185,6 +212,17 @@ class TestWhatLiesInIt:
         assert kept["kind"] == "unreadable"
         assert kept["file"] == v1.file(folder, 3).name
         assert run(log, folder, final=True).new == 0
+
+    def test_a_damaged_first_event_does_not_hide_the_session(
+        self, log: EventLog, tmp_path: Path
+    ) -> None:
+        folder = small_v0(2).write(tmp_path / SID)
+        (folder / "events" / "0.json").write_bytes(b"\0" * 99)
+        (folder / "events" / "1.json").unlink()
+        os.mkfifo(folder / "events" / "1.json")
+        report = run(log, folder)
+        assert report.unreadable == 1
+        assert report.files[0].notes[0] == "1.json: not a regular file, and not opened"
 
     def test_a_deep_or_endless_value_is_one_that_cannot_be_read(
         self, log: EventLog, tmp_path: Path
