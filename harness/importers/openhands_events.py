@@ -225,6 +225,17 @@ class Condensation:
     rest: object = None
 
 
+def notes_of(condensed: Condensed) -> list[str]:
+    """What of a condensation could not be followed."""
+    notes: list[str] = []
+    if condensed.unknown:
+        events = "1 event" if condensed.unknown == 1 else f"{condensed.unknown:,} events"
+        notes.append(f"forgets {events} that the transcript does not hold")
+    if condensed.inside:
+        notes.append("its summary stood inside an answer, and is put before it")
+    return notes
+
+
 def compaction(row: Row, slot: Slot, given: Condensation, parted: Sequence[Planned] = ()) -> Unit:
     """A condensation: what left, and where its summary stands; then the answers that lost a part.
 
@@ -241,6 +252,8 @@ def compaction(row: Row, slot: Slot, given: Condensation, parted: Sequence[Plann
             messages = (NewMessage(dialect=DIALECT, message=message, label="summary"),)
             before, behind = found.after[: found.place], found.after[found.place :]
             layout = (*runs(before), "m0", *runs(behind))
+        elif found.moved:
+            layout = runs(found.after)
         parameters = Json(dict(given.by)) if given.by else None
         shown = runs(found.forgotten)
         summarizer = Summarizer(model=given.model, shown=shown, usage=given.usage)

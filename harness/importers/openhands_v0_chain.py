@@ -21,6 +21,7 @@ from harness.importers.openhands_events import (
     Row,
     Said,
     compaction,
+    notes_of,
     result,
     spoken,
     unit,
@@ -298,10 +299,7 @@ class Chain:
             whole_batches=True,
             kept=self._kept,
         )
-        if found.unknown:
-            events = "1 event" if found.unknown == 1 else f"{found.unknown:,} events"
-            note = f"{row.file}: forgets {events} that the transcript does not hold"
-            self._writer.report.notes.append(note)
+        self._writer.report.notes += [f"{row.file}: {said}" for said in notes_of(found)]
         message = {"role": "user", "content": parts(text)} if has_summary else None
         given = Condensation(
             found,

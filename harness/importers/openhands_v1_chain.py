@@ -21,6 +21,7 @@ from harness.importers.openhands_events import (
     Row,
     Said,
     compaction,
+    notes_of,
     result,
     revision,
     spoken,
@@ -305,10 +306,7 @@ class Chain:
             only_last=not self._is_new,
             whole_batches="llm_response_id" in value,
         )
-        if found.unknown:
-            events = "1 event" if found.unknown == 1 else f"{found.unknown:,} events"
-            note = f"{row.file}: forgets {events} that the transcript does not hold"
-            self._writer.report.notes.append(note)
+        self._writer.report.notes += [f"{row.file}: {said}" for said in notes_of(found)]
         bill = self._usages.get(text_of(value.get("llm_response_id")), {})
         mapped = ("summary",) if has_summary else ()
         given = Condensation(

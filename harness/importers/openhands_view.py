@@ -13,6 +13,7 @@ Source: ``View.from_events`` of OpenHands (``memory/view.py``) and of its SDK (`
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -60,6 +61,10 @@ class Condensed:
     """How many of the ids that it names no event of the transcript has."""
     events: int
     """Events that are shown after it."""
+    moved: bool = False
+    """An earlier summary keeps its offset, and so stands behind another item now."""
+    inside: bool = False
+    """The summary stood between two calls of one answer, and is put before it."""
 
 
 class ForeignView:
@@ -72,6 +77,10 @@ class ForeignView:
         """Steps that are not kept any more, and events in the lists that are."""
         self._answered: set[str] = set()
         self._calls: set[str] = set()
+        self._offset: int | None = None
+        """Of the last summary."""
+        self._batches: dict[str, int] = {}
+        """From an answer to how many calls it has."""
         self._ids: set[str] = set()
         self._entered = 0
 
@@ -87,6 +96,7 @@ class ForeignView:
             self._answered.add(shown.call)
         if shown.kind == "call":
             self._calls.add(shown.call)
+            self._batches[shown.batch] = self._batches.get(shown.batch, 0) + 1
         self._shown.append(shown)
         self._steps.append(shown)
 
@@ -121,17 +131,18 @@ class ForeignView:
         """
         forgotten = set(named) - set(kept)
         before = items_of(self._shown)
-        leaving = {e.batch for e in self._shown if e.id in forgotten and e.batch}
-        left: list[Shown] = []
-        for e in self._shown:
-            old = only_last and summary is not None and e.kind == "summary"
-            parted = whole_batches and e.kind == "call" and e.batch in leaving
-            if not (e.id in forgotten or old or parted):
-                left.append(e)
+        replaced = only_last and summary is not None
+        left = [
+            e
+            for e in self._shown
+            if e.id not in forgotten and not (replaced and e.kind == "summary")
+        ]
+        moved = only_last and summary is None and self._put_back(left)
         if summary is not None:
             # Without an offset V0 puts it at the end.
             at = len(left) if offset is None else min(offset, len(left))
             left.insert(at, Shown(summary[0], "summary", summary[1]))
+            self._offset = offset
         after = self._matched(left, whole_batches)
         named_items = items_of(e for e in self._shown if e.id in forgotten)
         unknown = sum(id not in self._ids for id in forgotten)
@@ -139,25 +150,38 @@ class ForeignView:
             self._ids.add(summary[0])
         parts = self._parted(after)
         self._replace(after)
-        standing = items_of(after)
+        standing, inside = _in_order(after)
         place = None
         if summary is not None:
             place = standing.index(summary[1])
             standing = tuple(item for item in standing if item is not summary[1])
-        return Condensed(before, named_items, standing, place, parts, unknown, self._seen(after))
+        seen = self._seen(after)
+        return Condensed(before, named_items, standing, place, parts, unknown, seen, moved, inside)
+
+    def _put_back(self, left: list[Shown]) -> bool:
+        """The last summary stands at its own offset again; whether that is another place."""
+        at = next((n for n, e in enumerate(left) if e.kind == "summary"), None)
+        if at is None or self._offset is None:
+            return False
+        summary = left.pop(at)
+        left.insert(min(self._offset, len(left)), summary)
+        return left[at] is not summary
 
     def _matched(self, left: list[Shown], whole_batches: bool) -> list[Shown]:
         """Calls whose result was forgotten, and results whose call was, are gone."""
         calls = {e.call: e.batch for e in left if e.kind == "call"}
         results = {e.call for e in left if e.kind == "result"}
         if whole_batches:
-            alone = {b for c, b in calls.items() if c in self._answered and c not in results}
-            lost = {call for call, batch in calls.items() if batch in alone}
-            calls = {call: batch for call, batch in calls.items() if call not in lost}
-            results -= lost
+            there = Counter(calls.values())
+            lost = {batch for batch, count in there.items() if count < self._batches[batch]}
+            for call, batch in calls.items():
+                if call in self._answered and call not in results:
+                    lost.add(batch)
+            calls = {call: batch for call, batch in calls.items() if batch not in lost}
         return [
             replace(e, gone=True)
-            if (e.kind == "call" and e.call in self._answered and e.call not in results)
+            if (e.kind == "call" and e.call not in calls)
+            or (e.kind == "call" and e.call in self._answered and e.call not in results)
             or (e.kind == "result" and e.call and e.call not in calls)
             else e
             for e in left
@@ -216,6 +240,20 @@ class ForeignView:
             self._dropped, self._kept = self.mark, len(shown)
             self._steps = []
         self._steps.append(tuple(shown))
+
+
+def _in_order(shown: list[Shown]) -> tuple[tuple[Standing, ...], bool]:
+    """The items that stand, and whether a summary stood between two calls of one of them: an item
+    cannot be parted, so that the summary is put before it."""
+    visible = [e for e in shown if not e.gone and e.item is not None]
+    inside = False
+    for at in range(1, len(visible) - 1):
+        before, e, behind = visible[at - 1 : at + 2]
+        if e.kind == "summary" and before.kind == "call" and before.item is behind.item:
+            first = next(n for n, each in enumerate(visible) if each.item is before.item)
+            visible.insert(first, visible.pop(at))
+            inside = True
+    return items_of(visible), inside
 
 
 def items_of(shown: Iterable[Shown]) -> tuple[Standing, ...]:
