@@ -3,7 +3,8 @@
 An answer is the first choice of the completion that its events repeat; without one (the earliest
 agents called tools in their text) the action becomes a call with its arguments. Results are made as
 ``ConversationMemory`` makes them. Not on disk, and so not here: how many characters of a result the
-model's configuration let through, the prompt that wraps what microagents know, screenshots' place.
+model's configuration let through, the prompt that wraps what microagents know, screenshots, and the
+blank lines between two messages of a user.
 
 Source: ``openhands/memory/conversation_memory.py`` and ``openhands/events/observation``.
 """

@@ -7,7 +7,9 @@ their partner are not shown then, but still counted by later offsets.
 
 Two rules for a second condensation. Until 2025 the list was made anew from all events: what any of
 them forgot is gone, and only the last summary is inserted. Since then each is applied to the list
-as it stands, where the summary before it is an event with an id of its own, ``<id>-summary``.
+as it stands, where the summary before it is an event with an id of its own, ``<id>-summary``. Not
+followed: an offset beyond the end of the list, which would move on with each event (no condenser
+writes one).
 Source: ``View.from_events`` of OpenHands (``memory/view.py``) and of its SDK (``context/view``).
 """
 
