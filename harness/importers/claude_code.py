@@ -7,6 +7,7 @@ a newer version wrote for one sub-agent is the stream ``<id>.<agent id>``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,7 @@ _FIRST = {
 }
 """Types of records without a message, and a field that each of them has."""
 
+_KIND = re.compile(r'\{\s*"type"\s*:\s*"([a-z-]+)"')
 _TASK_TOOLS = frozenset({"Task", "Agent"})
 _BASE = (
     "sessionId",
@@ -71,8 +73,10 @@ def recognizes(value: Any) -> bool:
 def begins(text: str, cut: bool) -> bool:
     """Whether a first record that is longer than what was read of it, as one with an image may be,
     is one of Claude Code's."""
-    one_line = cut and "\n" not in text
-    return one_line and text[:1] == "{" and '"sessionId"' in text and '"type"' in text
+    if not cut or "\n" in text or text[:1] != "{":
+        return False
+    kind = _KIND.match(text)
+    return ('"sessionId"' in text and '"type"' in text) or (kind is not None and kind[1] in _FIRST)
 
 
 def may_be(value: Any) -> bool:

@@ -42,6 +42,13 @@ class TestDetection:
     def test_a_bad_first_line_does_not_hide_the_format(self) -> None:
         assert detect(b"\0\0\n" + long_session().bytes(), "file") == "claude-code"
 
+    @pytest.mark.parametrize("kind", ["summary", "file-history-snapshot"])
+    def test_a_first_record_longer_than_what_is_looked_at_is_recognized(self, kind: str) -> None:
+        long = json.dumps(
+            {"type": kind, "leafUuid": "x", "messageId": "x", "text": "x" * 2_000_000}
+        )
+        assert detect(long.encode()[:1_048_576], "file") == "claude-code"
+
     @pytest.mark.parametrize(
         ("data", "what"),
         [
