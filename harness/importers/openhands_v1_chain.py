@@ -44,7 +44,8 @@ from harness.importers.stream_writer import StreamWriter
 from harness.importers.units import Planned, Slot, Unit
 
 MAX_WAITING = 5_000
-"""Records behind an open answer; over it the answer is closed, so that memory stays bounded."""
+MAX_WAITING_BYTES = 64 * 1024 * 1024
+"""Of an open answer and behind it; over these it is closed, so that memory stays bounded."""
 
 KNOWN = frozenset(
     {
@@ -81,6 +82,8 @@ class Chain:
         self._usages = usages_of(state)
         self._open: list[Row] = []
         self._waiting: list[Row] = []
+        self._weight = 0
+        """Bytes of both."""
         self._answers: dict[str, Answer] = {}
         self._rows: dict[int, list[Mapping[str, Any]]] = {}
         """The actions of answers with several calls, by the item."""
@@ -108,13 +111,13 @@ class Chain:
         elif (
             kind == "ActionEvent" and self._open and response_of(row) == response_of(self._open[0])
         ):
-            self._open.append(row)
+            self._hold(self._open, row)
         else:
             self.close()
             self._goes_back(row, parent)
             match kind:
                 case "ActionEvent":
-                    self._open = [row]
+                    self._hold(self._open, row)
                 case "Condensation":
                     self._condense(row)
                 case "SystemPromptEvent":
@@ -134,7 +137,7 @@ class Chain:
     def close(self) -> None:
         """What is open is complete."""
         rows, self._open = self._open, []
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting, self._weight = self._waiting, [], 0
         if rows:
             self._answer(rows)
         for row in waiting:
@@ -150,8 +153,12 @@ class Chain:
         if not self._open:
             self._keep(row)
             return
-        self._waiting.append(row)
-        if len(self._waiting) >= MAX_WAITING:
+        self._hold(self._waiting, row)
+
+    def _hold(self, rows: list[Row], row: Row) -> None:
+        rows.append(row)
+        self._weight += len(row.record.raw)
+        if len(rows) >= MAX_WAITING or self._weight >= MAX_WAITING_BYTES:
             self.close()
 
     def _keep(self, row: Row) -> None:
