@@ -140,6 +140,24 @@ class TestRealOpenHandsSessions:
             assert shape(log) == shape(whole)
 
     @pytest.mark.parametrize("name", OPENHANDS)
+    def test_a_rewritten_event_is_a_fork_and_both_states_are_kept(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        folder = Path(shutil.copytree(ROOT / name, tmp_path / "copy"))
+        changed = sorted((folder / "events").iterdir())[90]
+        with EventLog(tmp_path / "log.db") as log:
+            [whole] = run(log, folder).sessions
+            before = shape(log)
+            value = {**json.loads(changed.read_bytes()), "timestamp": "2025-09-27T00:00:00"}
+            changed.write_text(json.dumps(value))
+            [again] = run(log, folder).sessions
+            assert again.forks == [f"{whole.key}~2"]
+            assert shape(log)[: len(before)] == before
+            counts = source_counts(log.read(again.forks[0]))
+            assert counts.model_dump() == expected(name)
+            assert run(log, folder).new == 0
+
+    @pytest.mark.parametrize("name", OPENHANDS)
     def test_the_condensation_is_the_context_behind_it(self, tmp_path: Path, name: str) -> None:
         events = [json.loads(f.read_bytes()) for f in sorted((ROOT / name / "events").iterdir())]
         [at] = [n for n, event in enumerate(events) if event["kind"] == "Condensation"]
