@@ -60,11 +60,14 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, OpenHands, OpenAI chat, or an export of another log.
+    """Import transcripts: Claude Code, Codex, OpenHands, SWE-agent, OpenAI chat, or an export.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1. A conversation of OpenHands is a folder: name it, or one above it.
+
+    --all looks where Claude Code and Codex keep theirs, also if CLAUDE_CONFIG_DIR or CODEX_HOME
+    say where that is.
 
     From another program: my-agent --dump | ctxlog import - --session monday
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.importers import claude_code, openai_chat, openhands_v0, openhands_v1
+from harness.importers import (
+    claude_code,
+    codex,
+    mini_swe_agent,
+    openai_chat,
+    openhands_v0,
+    openhands_v1,
+    swe_agent,
+)
 from harness.importers.folder import Numbering
 from harness.importers.job import Job
 
@@ -33,7 +41,10 @@ FORMATS: dict[str, Format] = {
     module.FORMAT: Format(
         module.FORMAT, module.recognizes, module.begins, module.may_be, module.read
     )
-    for module in (claude_code, openhands_v1, openhands_v0, openai_chat)
+    for module in (
+        *(claude_code, codex, openhands_v1, openhands_v0),
+        *(swe_agent, mini_swe_agent, openai_chat),
+    )
 }
 """By name, in the order in which they are tried."""
 

@@ -15,9 +15,8 @@ from typing import Any
 
 from eventlog.events import OriginRecord
 from eventlog.jsonvalue import dumps
-from harness.importers.conversations import is_lines, read_document
+from harness.importers.conversations import conversation_name, is_lines, read_document
 from harness.importers.job import Job
-from harness.importers.openai_chat import conversation_name
 from harness.importers.openhands_state import without_secrets
 from harness.importers.records import Record, read_records
 

@@ -17,10 +17,9 @@ from typing import Any
 from eventlog import Json
 from eventlog.events import Origin, OriginRecord, SessionStarted
 from harness.importers.claude_code import session_name
-from harness.importers.conversations import whole_document
+from harness.importers.conversations import conversation_name, whole_document
 from harness.importers.folder import MAX_NOTED, Folder
 from harness.importers.job import Job
-from harness.importers.openai_chat import conversation_name
 from harness.importers.openhands_messages import text_of
 from harness.importers.openhands_runs import Run, counted, read_runs, run_name, run_of
 from harness.importers.openhands_state import configuration, readable_secrets

@@ -24,23 +24,29 @@ _OPENHANDS = (
 )
 
 
-def known_places(home: Path, claude_config_dirs: Iterable[str] = ()) -> list[Place]:
+def known_places(
+    home: Path, claude_config_dirs: Iterable[str] = (), codex_homes: Iterable[str] = ()
+) -> list[Place]:
     """The folders that exist, each once.
 
     ``claude_config_dirs`` are the values of ``CLAUDE_CONFIG_DIR``, which moves ``~/.claude``; newer
-    versions also use ``~/.config/claude``. OpenHands keeps conversations below ``~/.openhands``
-    (its documentation, "Resume conversations"), and sessions of V0 there or in
-    ``~/.openhands-state``.
+    versions also use ``~/.config/claude``. ``codex_homes`` are those of ``CODEX_HOME``, which moves
+    ``~/.codex``. OpenHands keeps conversations below ``~/.openhands`` (its documentation, "Resume
+    conversations"), and sessions of V0 there or in ``~/.openhands-state``.
     """
-    roots = [Path(d).expanduser() for d in claude_config_dirs if d]
-    roots += [home / ".claude", home / ".config" / "claude"]
+    claude = [*_given(claude_config_dirs), home / ".claude", home / ".config" / "claude"]
+    codex = [*_given(codex_homes), home / ".codex"]
+    places = [Place("claude-code", root / "projects") for root in claude]
+    places += [
+        Place("codex", root / n) for root in codex for n in ("sessions", "archived_sessions")
+    ]
+    places += [Place(format, home / name) for format, name in _OPENHANDS]
     found: dict[Path, Place] = {}
-    for root in roots:
-        folder = root / "projects"
-        if folder.is_dir():
-            found.setdefault(folder.resolve(), Place("claude-code", folder))
-    for format, name in _OPENHANDS:
-        folder = home / name
-        if folder.is_dir():
-            found.setdefault(folder.resolve(), Place(format, folder))
+    for place in places:
+        if place.path.is_dir():
+            found.setdefault(place.path.resolve(), place)
     return list(found.values())
+
+
+def _given(folders: Iterable[str]) -> list[Path]:
+    return [Path(folder).expanduser() for folder in folders if folder]

@@ -170,7 +170,7 @@ class TestPresets:
     @pytest.mark.parametrize(
         ("spec", "parts"),
         [
-            ("swe-agent", ["mask:n=5,polling=1"]),
+            ("swe-agent", ["mask:n=5,polling=1,count_task=true,marker=lines"]),
             ("openhands", ["halve"]),
             ("openhands:max_size=80,keep_first=4", ["halve:max_size=80,keep_first=4"]),
             ("codex", ["users:tokens=180000"]),
