@@ -19,7 +19,7 @@ from cli.snippets import snippet
 from cli.style import plural, typed
 from cli.timeline import LETTERS
 from eventlog import StreamKey
-from eventlog.errors import Busy, DiskFault, InputRefused, LogFull, ReadOnlyLog
+from eventlog.errors import Busy, DamagedLog, DiskFault, InputRefused, LogFull, ReadOnlyLog
 from projections import Live
 from projections.search import STATES, Hit, Place, Search, Wanted
 from projections.search_index import SearchIndex
@@ -84,6 +84,25 @@ def _words(option: str, given: Sequence[str], known: Sequence[str]) -> list[str]
     return words
 
 
+def reindexed(live: Live, out: Output) -> int:
+    """Make the index anew where there is one; how many events it holds. Raises Busy."""
+    index = SearchIndex(live)
+    if not index.is_there():
+        return 0
+    index.drop()
+    _caught_up(index, out)
+    return index.held() or 0
+
+
+def _caught_up(index: SearchIndex, out: Output) -> None:
+    meter = Meter(out, "indexing")
+    try:
+        for step in index.catch_up():
+            meter.show(step.sequence, step.end)
+    finally:
+        meter.close()
+
+
 def indexed(live: Live, out: Output) -> SearchIndex:
     """The index, brought up to the end of the log where that is worth it and can be done.
 
@@ -93,15 +112,10 @@ def indexed(live: Live, out: Output) -> SearchIndex:
     index = SearchIndex(live)
     if live.log.read_only or live.log.last_sequence() - (index.held() or 0) <= TAIL:
         return index
-    meter = Meter(out, "indexing")
     try:
-        for step in index.catch_up():
-            meter.show(step.sequence, step.end)
-    except (Busy, DiskFault, LogFull, ReadOnlyLog) as error:
-        meter.close()
-        out.note(f"the index stays behind: {error}")
-    finally:
-        meter.close()
+        _caught_up(index, out)
+    except (Busy, DamagedLog, DiskFault, LogFull, ReadOnlyLog) as error:
+        out.note(f"the index stays behind, events are read instead: {error}")
     return index
 
 
@@ -130,6 +144,8 @@ def searched(
     look = wanted(asked)
     where = places(live, asked)
     search = Search(live, indexed(live, out), look, where)
+    if search.damage:
+        out.note(f"the index is damaged, events were read instead; {current_program()} rebuild")
     named = where[0] if asked.session else None
     data = SearchData(
         query=asked.query,
@@ -194,13 +210,15 @@ def cut_note(data: SearchData) -> str:
     )
 
 
-def nothing_note(query: str) -> str:
+def nothing_note(asked: Asked) -> str:
     """What is said when nothing was found."""
-    plain = [t.typed for t in parse(query).terms if not (t.any_before and t.any_behind)]
+    filters = (asked.roles, asked.tools, asked.areas, asked.states, asked.since, asked.until)
+    what = "nothing found" + (" with these filters" if any(filters) else "")
+    plain = [t.typed for t in parse(asked.query).terms if not (t.any_before and t.any_behind)]
     if not plain:
-        return "nothing found"
+        return what
     part = f'*"{plain[0]}"*' if len(plain[0].split()) > 1 else f"*{plain[0]}*"
-    return f"nothing found; whole words were looked for: '{part}' finds parts of words too"
+    return f"{what}; whole words were looked for: '{part}' finds parts of words too"
 
 
 def next_note(hit: HitData, names: Mapping[str, str]) -> str:

@@ -118,3 +118,25 @@ class Stamp:
             self.reset(connection)
             return 0
         return at
+
+
+def drop_table(connection: sqlite3.Connection, name: str) -> None:
+    """Drop a derived table, inside a write transaction; nothing where there is none.
+
+    A virtual table that its module cannot open any more, since what it keeps is damaged or the
+    module is missing, cannot be dropped as such: it has no pages of its own, so its name is taken
+    out of the schema. The tables in which it keeps its rows are the caller's to drop.
+    """
+    try:
+        connection.execute(f'drop table if exists "{name}"')
+    except sqlite3.DatabaseError:
+        connection.execute("pragma writable_schema=on")
+        try:
+            gone = connection.execute(
+                "delete from sqlite_schema where type = 'table' and name = ? and rootpage = 0",
+                (name,),
+            ).rowcount
+        finally:
+            connection.execute("pragma writable_schema=reset")
+        if not gone:
+            raise

@@ -115,6 +115,11 @@ class Search:
         """Events of the log that were looked at without the index."""
         return self._candidates.unindexed
 
+    @property
+    def damage(self) -> str:
+        """Why the index could not be read; empty where it could."""
+        return self._candidates.damage
+
     def hits(self) -> Iterator[Hit]:
         """What was found: the sessions in the order given, in each the newest item first."""
         for place in self._places:

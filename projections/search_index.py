@@ -19,6 +19,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
 from eventlog.catching_up import Progress, catch_up_in_steps, reached
+from eventlog.derived import drop_table
 from eventlog.errors import CtxlogError, DamagedLog
 from eventlog.recorded import RecordedEvent
 from projections.live import Live
@@ -27,6 +28,9 @@ from projections.search_query import LONGEST, Query, tokens
 from projections.searchable import CARRIERS, HOLDING, carried, item_texts, note_texts, safe
 
 Rows = list[tuple[int, str]]
+
+Condition = tuple[str, tuple[int, ...]]
+"""The end of a where clause, and its values."""
 
 _MOST = 64
 """Tokens of a query that are asked for: the rest is left to the events."""
@@ -107,6 +111,11 @@ class SearchIndex:
         with reached(self._live.log, self) as (_, sequence):
             return sequence
 
+    def is_there(self) -> bool:
+        """Whether a search has made one, of whatever version and however damaged."""
+        query = "select 1 from derived where name = ?"
+        return self._live.log.query(query, (self.name,)).fetchone() is not None
+
     def drop(self) -> None:
         """Make it empty; the next search fills it. Raises ReadOnlyLog, Busy."""
         with self._live.log.writing() as db:
@@ -118,38 +127,41 @@ class SearchIndex:
     def candidates(self, query: Query, streams: Iterable[int] | None = None) -> Candidates:
         """The events that may hold all of a query, those behind the index included.
 
-        ``streams``: the rows of the streams that are asked for; None for all. Raises DamagedLog.
+        ``streams``: the rows of the streams that are asked for; None for all. An index that cannot
+        be read is told in ``damage``, and passed over.
         """
-        match = _match(query)
-        where, values = _only(streams)
-        found = Candidates()
+        where = _only(streams)
         try:
-            with reached(self._live.log, self) as (db, held):
-                after = held if held is not None and match is not None else 0
-                if after and match is not None:
-                    found.take(
-                        db.execute(
-                            "select e.stream, e.position, e.type from events e join "
-                            f"({match[0]}) found on e.sequence = found.row where 1{where}",
-                            (*match[1], *values),
-                        )
-                    )
-                scan, piece = _scan(query)
+            return self._candidates(query, where)
+        except DamagedLog as error:
+            if not self.is_there():
+                raise
+            found = self._scanned(query, where)
+            found.damage = str(error)
+            return found
+
+    def _candidates(self, query: Query, where: Condition) -> Candidates:
+        match, (only, values) = _match(query), where
+        found = Candidates()
+        with reached(self._live.log, self) as (db, held):
+            after = held if held is not None and match is not None else 0
+            if after and match is not None:
                 found.take(
                     db.execute(
-                        f"select e.stream, e.position, e.type from events e where e.sequence > ? "
-                        f"and e.type in ({_TYPES}){where}{scan}",
-                        (after, *values, *piece),
+                        "select e.stream, e.position, e.type from events e join "
+                        f"({match[0]}) found on e.sequence = found.row where 1{only}",
+                        (*match[1], *values),
                     )
                 )
-                found.unindexed = db.execute(
-                    "select count(*) from events where sequence > ?", (held or 0,)
-                ).fetchone()[0]
-        except DamagedLog as error:
-            raise DamagedLog(
-                str(self._live.log.path),
-                f"the index cannot be read ({error}); `ctxlog rebuild` makes it anew",
-            ) from None
+            found.take(db.execute(*_scan(query, after, where)))
+            behind = "select count(*) from events where sequence > ?"
+            found.unindexed = db.execute(behind, (held or 0,)).fetchone()[0]
+        return found
+
+    def _scanned(self, query: Query, where: Condition) -> Candidates:
+        found = Candidates()
+        found.take(self._live.log.query(*_scan(query, 0, where)))
+        found.unindexed = self._live.log.last_sequence()
         return found
 
 
@@ -162,7 +174,9 @@ class Candidates:
         self.carriers: dict[int, list[int]] = {}
         """Positions of events that carry a rendition of an earlier item."""
         self.unindexed = 0
-        """Events of the log that the index does not hold."""
+        """Events of the log that were looked at without the index."""
+        self.damage = ""
+        """Why the index could not be read."""
 
     def take(self, rows: Iterable[tuple[int, int, str]]) -> None:
         """Add (stream, position, type)."""
@@ -180,8 +194,9 @@ BECOMES_ASCII = "ßİŉſǰẖẗẘẙẚẞ\u212aﬀﬁﬂﬃﬄﬅﬆ"
 
 
 def _drop(db: sqlite3.Connection) -> None:
-    for name in ("search_words", "search_places", "search"):
-        db.execute(f"drop table if exists {name}")
+    """The tables in which FTS5 keeps its rows come last: they go with it, unless it is damaged."""
+    for name in ("words", "places", "", "config", "data", "idx"):
+        drop_table(db, f"search_{name}" if name else "search")
 
 
 def _match(query: Query) -> tuple[str, tuple[str, ...]] | None:
@@ -200,20 +215,23 @@ def _match(query: Query) -> tuple[str, tuple[str, ...]] | None:
     )
 
 
-def _only(streams: Iterable[int] | None) -> tuple[str, tuple[int, ...]]:
+def _only(streams: Iterable[int] | None) -> Condition:
     if streams is None:
         return "", ()
     rows = tuple(streams)
     return f" and e.stream in ({','.join('?' * len(rows))})", rows
 
 
-def _scan(query: Query) -> tuple[str, tuple[str, ...]]:
-    """A condition that payloads which hold the query fulfil: cheaper than to read each of them."""
+def _scan(query: Query, after: int, where: Condition) -> tuple[str, tuple[int | str, ...]]:
+    """What gives the events behind a sequence that may hold a query: cheaper than to read each."""
+    only, values = where
+    select = (
+        "select e.stream, e.position, e.type from events e "
+        f"where e.sequence > ? and e.type in ({_TYPES}){only}"
+    )
     piece = query.ascii_piece
     if not piece:
-        return "", ()
+        return select, (after, *values)
     # LIKE knows no case in ASCII. An escape such as \u0041 may stand for any character.
-    return (
-        " and (e.payload like ? or instr(e.payload, '\\u') or e.payload glob ?)",
-        (f"%{piece}%", f"*[{BECOMES_ASCII}]*"),
-    )
+    like = " and (e.payload like ? or instr(e.payload, '\\u') or e.payload glob ?)"
+    return select + like, (after, *values, f"%{piece}%", f"*[{BECOMES_ASCII}]*")

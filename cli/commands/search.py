@@ -130,7 +130,7 @@ def command(
     if data.cut:
         out.note(cut_note(data))
     if not data.count:
-        out.note(nothing_note(query))
+        out.note(nothing_note(asked))
         raise typer.Exit(FINDINGS)
     if data.hits and not ids:
         out.note(next_note(data.hits[0], names))
