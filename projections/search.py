@@ -144,21 +144,21 @@ class _InStream:
         self._live, self._wanted, self._place = live, wanted, place
         self._key = place.stream
         self._view: View = live.view(self._key, place.at)
+        self._first = 0 if place.inherited else live.log.stream(self._key).base
         self._leaving: Leaving | None = None
         self._tools: dict[str, str] = {}
         self._in_force: int | None = None
 
     def hits(self, plain: Sequence[int], carriers: Sequence[int]) -> Iterator[Hit]:
         others = self._carried_by(carriers)
-        first = 0 if self._place.inherited else self._live.log.stream(self._key).base
         origins = {runs.position_of(item) for item in others}
-        positions = sorted({*plain, *(p for p in origins if p > first)}, reverse=True)
+        positions = sorted({*plain, *origins}, reverse=True)
         for start in range(0, len(positions), _CHUNK):
             chunk = positions[start : start + _CHUNK]
             events = self._live.log.at(self._key, chunk)
             for position in chunk:
-                event = events[position]
-                if not event.erased and self._is_in_time(event):
+                event = events.get(position)  # a decision may name an item that never was
+                if event is not None and not event.erased and self._is_in_time(event):
                     yield from self._of(event, others)
 
     def _carried_by(self, positions: Sequence[int]) -> dict[Origin, list[int]]:
@@ -189,19 +189,19 @@ class _InStream:
     def _item(self, event: RecordedEvent, origin: Origin, others: list[int]) -> Hit | None:
         """The rendition in force if it holds it, else the original, else another one."""
         now = self._view.items.get(origin)
-        renditions = dict.fromkeys([*([now] if now is not None else []), 0, *others])
-        standing: list[Standing] = [(origin, r) for r in renditions if r <= self._place.at]
-        for rendition, item in zip(
-            (r for _, r in standing), self._materialized(standing), strict=False
-        ):
+        renditions = others
+        if event.position > self._first:  # else the original is another session's hit
+            renditions = [*([now] if now is not None else []), 0, *others]
+        standing: list[Standing] = [
+            (origin, r) for r in dict.fromkeys(renditions) if r <= self._place.at
+        ]
+        items = self._live.materialize(self._key, standing)
+        for (_, rendition), item in zip(standing, items, strict=False):
             text = self._found(safe(item_texts(item)), item.role, event.position)
             if text is not None:
                 state, by = self._state(origin, rendition, now)
                 return self._passed(Hit(self._key, event, item, text, state, by))
         return None
-
-    def _materialized(self, standing: list[Standing]) -> list[Item]:
-        return self._live.materialize(self._key, standing)
 
     def _found(self, texts: list[Text], role: str, position: int) -> Text | None:
         """The text that holds most of the query, where those that are asked for hold all of it."""
@@ -245,7 +245,7 @@ class _InStream:
             return "visible", None
         if now is not None:
             event = self._live.log.at(self._key, [now]).get(now) if now else None
-            if event is not None and event.type == "placeholder_substituted":
+            if not rendition and event is not None and event.type == "placeholder_substituted":
                 return event.data.get("kind", "cleared"), event
             return "replaced", event
         if self._leaving is None:
