@@ -298,6 +298,7 @@ _GONE: dict[str, State] = {
     "repair_applied": "dropped",
     "session_rewound": "rewound",
     "decision_undone": "undone",
+    "tool_result_recorded": "replaced",
 }
 
 
