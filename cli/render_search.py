@@ -40,7 +40,8 @@ def render_search(data: SearchData, style: Style, names: Mapping[str, str]) -> I
     who = _WHO if style.width >= _NARROW else 9
     for row in rows:
         sign = SIGNS[row.state]
-        cells = [style.paint(pad(f"{sign} {row.by or ''}", by + 2 if by else 1), _color(sign))]
+        state = f"{sign} {row.by or ''}" if by else sign
+        cells = [style.paint(pad(state, by + 2 if by else 1), _color(sign))]
         if several:
             cells.append(style.paint(pad(_name(row, names, style), session), "bold"))
         cells.append(pad(style.line(row.ref, ref), ref))
@@ -88,14 +89,15 @@ def marked(row: HitData, style: Style, room: int) -> str:
         if left <= 0:
             break
         brackets = is_match and not style.color
+        if left < 4 and brackets:
+            out.append("…")
+            break
         safe = _safe(text, style)
         fitting = _beginning_of(safe, left - 2 * brackets)
-        left -= display_width(fitting) + 2 * brackets
+        left = left - display_width(fitting) - 2 * brackets if fitting == safe else 0
         if is_match:
             fitting = f"[{fitting}]" if brackets else style.paint(fitting, "yellow")
         out.append(fitting)
-        if len(fitting) < len(safe) and not is_match:
-            break
     return "".join(out)
 
 

@@ -10,7 +10,7 @@ Several words: all of them. Nothing is an operator and nothing can be wrong: a q
 has no partner, or stands inside a word, stands for itself.
 
 A word is a run of letters and digits. ``tokens`` gives what an index is filled with, the words of a
-text, and of scripts without blanks each pair of characters; ``Term.tokens`` what a text that holds
+text, and of scripts without blanks each character; ``Term.tokens`` what a text that holds
 the term must have among them. Both come from one pattern, so the index never passes over a text
 that ``Query.found_in`` finds. Everything is compared casefolded.
 """
@@ -57,7 +57,7 @@ def tokens(text: str) -> set[str]:
     found: set[str] = set()
     for run in set(_RUNS.findall(folded)):
         if run[0] >= _FIRST_DENSE and _IS_DENSE.match(run):
-            found.update(run[at : at + 2] for at in range(len(run)))
+            found.update(run)
         else:
             found.add(run[:LONGEST])
     return found
@@ -99,9 +99,7 @@ class Term:
             run = match[0]
             first, last = match.start() == 0, match.end() == len(folded)
             if _IS_DENSE.match(run):
-                if len(run) == 1:
-                    found.append(Token(run, True))
-                found += [Token(run[at : at + 2], False) for at in range(len(run) - 1)]
+                found += [Token(char, False) for char in run]
             elif not (first and self.any_before):
                 part = last and self.any_behind and len(run) < LONGEST
                 found.append(Token(run[:LONGEST], part))
