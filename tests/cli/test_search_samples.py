@@ -33,10 +33,15 @@ _NO_TEXT = frozenset(
     {"type", "role", "signature", "data", "source", "dialect", "label", "cache_control"}
 )
 
+_BLOCKS = frozenset({"text", "thinking", "tool_use", "tool_result", "function", "image"})
+"""Of others all is read, the names of fields too."""
+
 
 def leaves(node: Any, *, inside: bool = False) -> Iterator[str]:
     """Everything in a message that a person could have read; ``inside`` arguments all of it."""
     if isinstance(node, dict):
+        unknown = node.get("type", "text") not in _BLOCKS and "role" not in node
+        inside = inside or unknown
         for name, child in node.items():
             if inside:
                 yield name
