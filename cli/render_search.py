@@ -20,6 +20,7 @@ SIGNS = {
     "rewound": "○",
     "undone": "○",
     "never": "–",
+    "unknown": "?",
 }
 """What each state is shown as: the signs of ``log``."""
 

@@ -35,7 +35,7 @@ TAIL = 256
 """Events that are read without being put into the index first."""
 
 HIDDEN = "hidden"
-"""All states but ``visible`` and ``never``."""
+"""Every state in which it once was visible, and is not now."""
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -64,7 +64,7 @@ def wanted(asked: Asked, now: datetime | None = None) -> Wanted:
     now = now or datetime.now(UTC)
     states = set(_words("--state", asked.states, (*STATES, HIDDEN)))
     if HIDDEN in states:
-        states = (states - {HIDDEN}) | (set(STATES) - {"visible", "never"})
+        states = (states - {HIDDEN}) | (set(STATES) - {"visible", "never", "unknown"})
     return Wanted(
         query,
         areas=frozenset(_words("--in", asked.areas, AREAS)),

@@ -11,11 +11,12 @@ placeholder is *cleared* where the original holds it, and *visible* where the pl
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from eventlog.errors import EventInvalid
+from eventlog.errors import CriticalUnknown, EventInvalid
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
 from projections.context import View
@@ -39,10 +40,12 @@ State = Literal[
     "rewound",
     "undone",
     "never",
+    "unknown",
 ]
 """What became of a text: it stands in the context; a placeholder or another rendition stands in its
 place; its item was folded into a summary, left without one, was rewound away, or went with a
-decision that was undone; or it was never in a context."""
+decision that was undone; it was never in a context; or an event that this program does not know
+decides about that."""
 
 STATES: tuple[State, ...] = get_args(State)
 
@@ -143,7 +146,11 @@ class _InStream:
     def __init__(self, live: Live, wanted: Wanted, place: Place) -> None:
         self._live, self._wanted, self._place = live, wanted, place
         self._key = place.stream
-        self._view: View = live.view(self._key, place.at)
+        self._view: View | None = None
+        with contextlib.suppress(
+            CriticalUnknown, EventInvalid
+        ):  # what it holds is found all the same
+            self._view = live.view(self._key, place.at)
         self._first = 0 if place.inherited else live.log.stream(self._key).base
         self._leaving: Leaving | None = None
         self._tools: dict[str, str] = {}
@@ -188,20 +195,26 @@ class _InStream:
 
     def _item(self, event: RecordedEvent, origin: Origin, others: list[int]) -> Hit | None:
         """The rendition in force if it holds it, else the original, else another one."""
-        now = self._view.items.get(origin)
+        now = self._view.items.get(origin) if self._view is not None else None
         renditions = others
         if event.position > self._first:  # else the original is another session's hit
             renditions = [*([now] if now is not None else []), 0, *others]
         standing: list[Standing] = [
             (origin, r) for r in dict.fromkeys(renditions) if r <= self._place.at
         ]
-        items = self._live.materialize(self._key, standing)
-        for (_, rendition), item in zip(standing, items, strict=False):
+        for (_, rendition), item in zip(standing, self._materialized(standing), strict=False):
             text = self._found(safe(item_texts(item)), item.role, event.position)
             if text is not None:
                 state, by = self._state(origin, rendition, now)
                 return self._passed(Hit(self._key, event, item, text, state, by))
         return None
+
+    def _materialized(self, standing: list[Standing]) -> list[Item]:
+        """The items, none where a payload is damaged: ``verify`` tells of that."""
+        try:
+            return self._live.materialize(self._key, standing)
+        except (AttributeError, EventInvalid, LookupError, TypeError, ValueError):
+            return []
 
     def _found(self, texts: list[Text], role: str, position: int) -> Text | None:
         """The text that holds most of the query, where those that are asked for hold all of it."""
@@ -241,6 +254,8 @@ class _InStream:
     def _state(
         self, origin: Origin, rendition: int, now: int | None
     ) -> tuple[State, RecordedEvent | None]:
+        if self._view is None:
+            return "unknown", None
         if now == rendition:
             return "visible", None
         if now is not None:
@@ -285,7 +300,7 @@ class _InStream:
             low = max(0, high - step)
             events = self._live.log.read(self._key, low, high, types=["message_appended"])
             for event in reversed(list(events)):
-                for item in self._live.materialize(self._key, [(event.position, 0)]):
+                for item in self._materialized([(event.position, 0)]):
                     for part in item.parts:
                         if part.kind == "call" and part.id == call_id:
                             return part.name

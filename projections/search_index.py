@@ -29,9 +29,6 @@ from projections.searchable import CARRIERS, HOLDING, carried, item_texts, note_
 
 Rows = list[tuple[int, str]]
 
-Condition = tuple[str, tuple[int, ...]]
-"""The end of a where clause, and its values."""
-
 _MOST = 64
 """Tokens of a query that are asked for: the rest is left to the events."""
 
@@ -130,18 +127,18 @@ class SearchIndex:
         ``streams``: the rows of the streams that are asked for; None for all. An index that cannot
         be read is told in ``damage``, and passed over.
         """
-        where = _only(streams)
+        only = _only(streams)
         try:
-            return self._candidates(query, where)
+            return self._candidates(query, only)
         except DamagedLog as error:
             if not self.is_there():
                 raise
-            found = self._scanned(query, where)
+            found = self._scanned(query, only)
             found.damage = str(error)
             return found
 
-    def _candidates(self, query: Query, where: Condition) -> Candidates:
-        match, (only, values) = _match(query), where
+    def _candidates(self, query: Query, only: str) -> Candidates:
+        match = _match(query)
         found = Candidates()
         with reached(self._live.log, self) as (db, held):
             after = held if held is not None and match is not None else 0
@@ -150,17 +147,17 @@ class SearchIndex:
                     db.execute(
                         "select e.stream, e.position, e.type from events e join "
                         f"({match[0]}) found on e.sequence = found.row where 1{only}",
-                        (*match[1], *values),
+                        match[1],
                     )
                 )
-            found.take(db.execute(*_scan(query, after, where)))
+            found.take(db.execute(*_scan(query, after, only)))
             behind = "select count(*) from events where sequence > ?"
             found.unindexed = db.execute(behind, (held or 0,)).fetchone()[0]
         return found
 
-    def _scanned(self, query: Query, where: Condition) -> Candidates:
+    def _scanned(self, query: Query, only: str) -> Candidates:
         found = Candidates()
-        found.take(self._live.log.query(*_scan(query, 0, where)))
+        found.take(self._live.log.query(*_scan(query, 0, only)))
         found.unindexed = self._live.log.last_sequence()
         return found
 
@@ -215,23 +212,20 @@ def _match(query: Query) -> tuple[str, tuple[str, ...]] | None:
     )
 
 
-def _only(streams: Iterable[int] | None) -> Condition:
-    if streams is None:
-        return "", ()
-    rows = tuple(streams)
-    return f" and e.stream in ({','.join('?' * len(rows))})", rows
+def _only(streams: Iterable[int] | None) -> str:
+    """The end of a where clause."""
+    return "" if streams is None else f" and e.stream in ({','.join(map(str, streams))})"
 
 
-def _scan(query: Query, after: int, where: Condition) -> tuple[str, tuple[int | str, ...]]:
+def _scan(query: Query, after: int, only: str) -> tuple[str, tuple[int | str, ...]]:
     """What gives the events behind a sequence that may hold a query: cheaper than to read each."""
-    only, values = where
     select = (
         "select e.stream, e.position, e.type from events e "
         f"where e.sequence > ? and e.type in ({_TYPES}){only}"
     )
     piece = query.ascii_piece
     if not piece:
-        return select, (after, *values)
+        return select, (after,)
     # LIKE knows no case in ASCII. An escape such as \u0041 may stand for any character.
     like = " and (e.payload like ? or instr(e.payload, '\\u') or e.payload glob ?)"
-    return select + like, (after, *values, f"%{piece}%", f"*[{BECOMES_ASCII}]*")
+    return select + like, (after, f"%{piece}%", f"*[{BECOMES_ASCII}]*")

@@ -50,7 +50,7 @@ def command(
             "--state",
             metavar="STATE",
             help="visible, cut, cleared, deduplicated, replaced, folded, dropped, rewound, undone, "
-            "never; hidden: no longer visible.",
+            "never or unknown; hidden: no longer visible.",
             autocompletion=complete_state,
         ),
     ] = None,

@@ -193,7 +193,37 @@ class TestStates:
         live.append(KEY, events.ModelCalled(model="m", dialect="anthropic", tools=1))
         assert found(search(live, "runs")) == [("2", "replaced", None), ("1", "visible", None)]
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    def test_behind_an_event_that_nobody_knows_it_is_found_and_its_state_is_unknown(
+        self, live: Live
+    ) -> None:
+        live.append(KEY, said("one word"), said("another word"))
+        live.append(CHILD, said("word"))
+        with plain(live.log.path) as db:
+            db.execute("drop trigger events_update")
+            db.execute("update events set type = 'odd', critical = 1 where sequence = 2")
+        for _ in range(2):
+            hits = search(live, "word")
+            assert [(hit.stream, *one) for hit, one in zip(hits, found(hits), strict=True)] == [
+                (KEY, "1", "unknown", None),
+                (CHILD, "1", "visible", None),
+            ]
+            catch_up(live)
+
+    @pytest.mark.parametrize(
+        "payload",
+        ["{word", '{"message": 3}', '{"dialect": "x", "message": {"role": "word"}}', "[]"],
+    )
+    def test_a_damaged_event_hides_no_other(self, live: Live, payload: str) -> None:
+        live.append(KEY, said("a word"), said("one word"), said("another word"))
+        with plain(live.log.path) as db:
+            db.execute("drop trigger events_update")
+            db.execute("update events set payload = ? where sequence = 2", (payload,))
+        for _ in range(2):
+            names = [name for name, _, _ in found(search(live, "word"))]
+            assert names == ["3", "1"]
+            catch_up(live)
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given_any(log=LOG, at=st.integers(1, 48))
     def test_in_any_log_an_item_left_with_the_last_event_before_which_it_stood(
         self, log: list[list[events.Event]], at: int
@@ -377,7 +407,7 @@ class TestIndex:
             assert found(search(again, "word")) == [("1", "visible", None)]
             assert verify(again.log).ok
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given_any(log=LOG, held=st.integers(0, 48), fork_at=st.integers(1, 20))
     def test_in_any_log_it_finds_what_a_plain_look_finds(
         self, log: list[list[events.Event]], held: int, fork_at: int
