@@ -146,6 +146,9 @@ def searched(
     search = Search(live, indexed(live, out), look, where)
     if search.damage:
         out.note(f"the index is damaged, events were read instead; {current_program()} rebuild")
+    elif live.log.read_only and search.unindexed > TAIL:
+        read = plural(search.unindexed, "event")
+        out.note(f"the log cannot be written now, so {read} were read without the index")
     named = where[0] if asked.session else None
     data = SearchData(
         query=asked.query,

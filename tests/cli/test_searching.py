@@ -195,6 +195,7 @@ class TestIndex:
         with open_log(db) as live, live.log.writing():
             result = process("search", "n77", "--ids", "--db", db, home=db.parent)
         assert (result.returncode, result.stdout) == (0, b"refunds-0001@104\n")
+        assert b"284 events were read without the index" in result.stderr
         assert held(db) is None
 
     def test_rebuild_makes_it_anew_where_there_is_one(self, db: Path) -> None:
