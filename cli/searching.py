@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from cli.models_search import HitData, SearchData
 from cli.moments import typed_moment
 from cli.naming import place
+from cli.occurrences import LETTERS
 from cli.output import Output
 from cli.paths import current_program
 from cli.progress import Meter
 from cli.saying import who
 from cli.snippets import snippet
 from cli.style import plural, typed
-from cli.timeline import LETTERS
 from eventlog import StreamKey
 from eventlog.errors import Busy, DamagedLog, DiskFault, InputRefused, LogFull, ReadOnlyLog
 from projections import Live

@@ -7,7 +7,6 @@ completions reference and the fine-tuning file format of OpenAI.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import Any, Final
 
@@ -26,7 +25,11 @@ from eventlog.events import (
     ToolsDeclared,
 )
 from eventlog.jsonvalue import dumps
-from harness.importers.conversations import is_conversation, read_conversations
+from harness.importers.conversations import (
+    conversation_name,
+    is_conversation,
+    read_conversations,
+)
 from harness.importers.job import Job
 from harness.importers.records import Record
 from harness.importers.stream_writer import StreamWriter
@@ -38,11 +41,6 @@ DIALECT: Final = "openai_chat"
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _SOURCES: dict[str, Source] = {"user": "human", "system": "injected", "developer": "injected"}
-
-
-def conversation_name(path: str, number: int) -> str:
-    """The session name of the n-th conversation of a file."""
-    return hashlib.sha256(f"{path}\n{number}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
 
 
 def recognizes(value: Any) -> bool:
