@@ -18,9 +18,11 @@ from small_log import KEY, called, said, small_log
 
 from cli.models_search import HitData, SearchData
 from cli.moments import typed_moment
+from cli.options import Settings
+from cli.output import Output
 from cli.render_search import marked, render_search
 from cli.safetext import display_width
-from cli.searching import TAIL
+from cli.searching import TAIL, Asked, searched
 from cli.snippets import snippet
 from cli.style import Style
 from eventlog.errors import InputRefused
@@ -195,8 +197,17 @@ class TestIndex:
         with open_log(db) as live, live.log.writing():
             result = process("search", "n77", "--ids", "--db", db, home=db.parent)
         assert (result.returncode, result.stdout) == (0, b"refunds-0001@104\n")
-        assert b"284 events were read without the index" in result.stderr
+        assert b"events are read instead" in result.stderr
         assert held(db) is None
+
+    def test_what_was_read_without_it_in_a_log_that_cannot_be_written_is_told(
+        self, db: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.fill(db)
+        with open_log(db, read_only=True) as live:
+            answer = searched(live, Output(Settings()), Asked("n77"), limit=5)
+        assert [hit.ref for hit in answer.hits] == ["104"]
+        assert "284 events were read without the index" in capsys.readouterr().err
 
     def test_rebuild_makes_it_anew_where_there_is_one(self, db: Path) -> None:
         assert data("rebuild", "--db", db)["indexed"] == 0
