@@ -11,11 +11,7 @@ from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect, Part
 from projections import forms
 from projections.dialects.entries import RequestEntry
-from projections.items import Item
-
-OBSERVATION = "observation"
-"""The label of what a tool gave back where the agent has no tool calls, only text: a message of the
-user. It has no call id, so its place tells which it is."""
+from projections.items import OBSERVATION, Item
 
 
 def entry_key(kind: str, message: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ found in the request                                   event
 an entry that is like an item of the view              none
 an earlier rendition of the item at its place          ``DecisionUndone`` of the later ones
 the same place and call id, other content              ``PlaceholderSubstituted``
+what a tool said, as text, with other text there       ``PlaceholderSubstituted``
 another system prompt, other text with the same calls  ``MessageRevised``
 the same answer without its thinking                   ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
@@ -26,7 +27,7 @@ compaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -35,7 +36,7 @@ from eventlog import codec, events, messages
 from eventlog.events import Event
 from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
-from eventlog.recorded import Draft, RecordedEvent, StreamKey
+from eventlog.recorded import RecordedEvent, StreamKey
 from projections import forms, runs
 from projections.alignment import align
 from projections.changes import change, entry_key, entry_kind, item_kind, new_item
@@ -126,7 +127,7 @@ class _Observer:
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
         if len(pairs) < len(old):
-            branch = self._branch()
+            branch = self._branch(pairs)
             if branch is not None:
                 kind = "branch"
                 self._rewind(branch)
@@ -157,12 +158,17 @@ class _Observer:
 
     # -- what kind of call ----------------------------------------------------------------------
 
-    def _branch(self) -> Earlier | None:
-        """The newest call that the request goes on from with another answer, or makes again."""
+    def _branch(self, pairs: Sequence[tuple[int, int]]) -> Earlier | None:
+        """The newest call from which the request goes on in another way, or which it makes again.
+
+        Where it goes on with the answer that was given, it does so only if nothing of what came
+        later stands in it: else it is the same conversation, and what differs has changed there.
+        """
         new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
-        answers: dict[int | None, list[Item]] = {}
+        last = pairs[-1][1] if pairs else -1
+        answers: dict[int | None, Item] = {}
         for item in self.items:
-            answers.setdefault(item.call, []).append(item)
+            answers.setdefault(item.call, item)
         calls = list(self.known.calls())[: -2 - MAX_BRANCHES : -1]
         for call in calls:
             size = len(call.pieces)
@@ -173,16 +179,27 @@ class _Observer:
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
-            given = (*answers.get(call.position, ()), *self.items[size : size + 1])
-            if following is not None and any(
-                entry_key(item_kind(item), item.message) == new[size] or change(item, following)
-                for item in given
-            ):
-                continue  # it goes on with the answer that was given: what differs comes later
+            given = answers.get(call.position) or next(iter(self.items[size : size + 1]), None)
+            same = False
+            if given is not None and following is not None:
+                same = _is_at(given, new[size]) or change(given, following) is not None
+            if same and (last > size or self._goes_on(given, size + 1)):
+                continue
             sent = zip(self.known.sent(call), new, strict=False)
-            if all(entry_key(item_kind(i), i.message) == key for i, key in sent):
-                return call
+            if not all(_is_at(item, key) for item, key in sent):
+                continue
+            if same and given is not None and given.call == call.position:
+                answer = Piece(runs.origin(given.id))
+                return Earlier(runs.position_of(answer.item), (*call.pieces, answer))
+            return call
         return None
+
+    def _goes_on(self, answer: Item | None, j: int) -> bool:
+        """Whether the entry at that place is what stands behind the answer, with other content."""
+        behind = next((n for n, item in enumerate(self.items, 1) if item is answer), 0)
+        if not 0 < behind < len(self.items) or j >= len(self.request.entries):
+            return False
+        return change(self.items[behind], self.request.entries[j], in_place=True) is not None
 
     def _rewind(self, call: Earlier) -> None:
         sent = self.known.sent(call)
@@ -263,8 +280,9 @@ class _Observer:
     def _gap(self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool) -> None:
         gone = list(left)
         unknown = []
+        places = dict(zip(fresh, left, strict=True)) if len(fresh) == len(left) else {}
         for j in fresh:
-            found = self._explained(gone, j, new[j])
+            found = self._explained(gone, j, new[j], places.get(j))
             if found is None:
                 unknown.append(j)
             else:
@@ -275,7 +293,7 @@ class _Observer:
         for j in unknown:
             self._append(j, at_end=last)
 
-    def _explained(self, gone: Sequence[int], j: int, key: str) -> int | None:
+    def _explained(self, gone: Sequence[int], j: int, key: str, place: int | None) -> int | None:
         entry = self.request.entries[j]
         for i in gone:
             item = self.items[i]
@@ -286,7 +304,7 @@ class _Observer:
                     self.pieces[j] = Piece(origin, rendition, earlier.form == "redacted")
                     return i
         for i in gone:
-            changed = change(self.items[i], entry)
+            changed = change(self.items[i], entry, in_place=i == place)
             if changed is not None:
                 position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
@@ -357,6 +375,11 @@ class _Observer:
         )
 
 
+def _is_at(item: Item, key: str) -> bool:
+    """Whether an item is like the entry with that key."""
+    return entry_key(item_kind(item), item.message) == key
+
+
 _NOWHERE = StreamKey("-", "-", "-")
 
 
@@ -383,8 +406,3 @@ def draft_at(event: Event, stream: StreamKey, position: int) -> RecordedEvent:
         payload=encoded.payload,
         event=event,
     )
-
-
-def drafts(observation: Observation, salts: Iterator[bytes]) -> list[Draft]:
-    """The events of an observation as drafts, each with its salt."""
-    return [Draft(event, salt=next(salts)) for event in observation.events]

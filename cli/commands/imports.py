@@ -45,7 +45,7 @@ def command(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="claude-code, swe-agent, mini-swe-agent, anthropic, openai-chat or ctxlog.",
+            help="claude-code, codex, swe-agent, mini-swe-agent, anthropic, openai-chat or ctxlog.",
         ),
     ] = "",
     session: Annotated[
@@ -64,11 +64,14 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, SWE-agent, Anthropic and OpenAI messages, logs of requests.
+    """Import transcripts: Claude Code, Codex, SWE-agent, messages, logs of requests, or an export.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1.
+
+    --all looks where Claude Code and Codex keep theirs, also if CLAUDE_CONFIG_DIR or CODEX_HOME
+    say where that is.
 
     From another program: my-agent --dump | ctxlog import - --session monday
 

@@ -11,9 +11,10 @@ from eventlog.errors import InputRefused
 from harness.importers.formats import FORMATS
 from harness.importers.records import BLOCK, read_records
 
-_BINARY = {
-    rb"\x1f\x8b": "a gzip file; unpack it first",
-    rb"\x28\xb5\x2f\xfd": "a zstd file; unpack it first",
+_PACKED = {
+    rb"\x1f\x8b": "it is compressed; unpack it first (gunzip)",
+    # Codex packs rollouts that were not used for long.
+    rb"\x28\xb5\x2f\xfd": "it is compressed; unpack it first (zstd -d)",
     rb"\d{2,9}:\d{1,3}:[a-z]": "flows of mitmproxy; save them as an HTTP archive (.har) first",
 }
 """How files begin that hold what can be imported, but not as text."""
@@ -62,7 +63,7 @@ def _may_be(head: bytes, asked: str, *, when_torn: bool = False) -> bool:
 def _detected(head: bytes, name: str) -> str:
     if not head.strip():
         raise UnknownFormat(name, "the file is empty")
-    for begins, what in _BINARY.items():
+    for begins, what in _PACKED.items():
         if re.match(begins, head):
             raise UnknownFormat(name, what)
     found, general = "", next(reversed(FORMATS))
@@ -100,8 +101,6 @@ def _other(value: Any) -> str:
         return "requests to OpenAI's Responses API, which are not imported yet"
     kind = value.get("type")
     kind = kind if isinstance(kind, str) else ""
-    if kind in ("session_meta", "response_item", "event_msg", "turn_context"):
-        return "a Codex rollout, which is not imported yet"
     if kind in ("request", "response", "response_chunk") and ("body" in value or "id" in value):
         return "a log with requests and responses in lines of their own, which is not imported yet"
     if kind == "session" and "cwd" in value:

@@ -31,7 +31,7 @@ from harness.importers.job import Job
 from harness.importers.run_documents import RunDocument, names
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.units import Planned, Slot, label_time
-from projections.changes import OBSERVATION
+from projections.items import OBSERVATION
 
 FORMAT = "mini-swe-agent"
 IMPORTER_VERSION = 1

@@ -37,13 +37,14 @@ from harness.importers.trajectories import (
     as_sent,
     attempts_of,
     beside,
+    beside_step,
     is_trajectory,
 )
 from harness.importers.true_requests import Seen, TrueRequests
 from harness.importers.units import Planned, Slot
 from projections import runs
-from projections.changes import OBSERVATION
 from projections.dialects import dialect as dialect_of
+from projections.items import OBSERVATION
 from projections.observe import Request
 
 FORMAT = "swe-agent"
@@ -54,17 +55,24 @@ _NAMES = frozenset({"trajectory", "history", "attempts", "environment", "replay_
 
 
 def recognizes(value: Any) -> bool:
-    """Whether a value is a trajectory of SWE-agent."""
-    if not is_trajectory(value):
+    """Whether a value is a trajectory of SWE-agent, or holds several."""
+    if not isinstance(value, dict):
         return False
-    return isinstance(value.get("attempts"), list) or {"trajectory", "history"} <= value.keys()
+    attempts = value.get("attempts")
+    tried = attempts if isinstance(attempts, list) else []
+    runs = (each for each in (value, *tried) if isinstance(each, dict))
+    return any(all(isinstance(run.get(n), list) for n in ("trajectory", "history")) for run in runs)
 
 
 def begins(text: str, cut: bool) -> bool:
-    """Whether a text begins as one does: with names that only it has."""
+    """Whether a text begins as one does: with a list of steps, or only with names that it has."""
     found, torn = glimpse(text)
-    names = {*found, torn} - {""}
-    return bool(names & {"trajectory", "history", "attempts"}) and names <= _NAMES
+    if not torn:
+        return recognizes(found)
+    names = {*found, torn}
+    if not names & {"trajectory", "history", "attempts"}:
+        return False
+    return names <= _NAMES or ("trajectory" in names and '"observation"' in text)
 
 
 def may_be(value: Any) -> bool:
@@ -96,7 +104,8 @@ class Run:
     def __init__(self, job: Job, writer: StreamWriter, attempt: Attempt) -> None:
         self._writer = writer
         self._stream = TrueRequests(job.log, writer)
-        self._run = RunDocument(job, writer, FORMAT, self._stream.add)
+        add = self._stream.add if attempt.holds_contexts else writer.add
+        self._run = RunDocument(job, writer, FORMAT, add)
         self._attempt = attempt
         self._lines: dict[int, Entry] = {}
         """The entries of the history by their items' positions."""
@@ -145,7 +154,7 @@ class Run:
             source=source,
             label=label,
             message=Json(entry.message),
-            origin=_origin(entry, _rest(entry), *pairs),
+            origin=_origin(entry, self._rest(entry), *pairs),
         )
 
     def _speaker(self, entry: Entry) -> tuple[Source, str]:
@@ -163,17 +172,15 @@ class Run:
             tool_call_id=entry.result or "",
             name=entry.tool,
             dialect=DIALECT,
+            duration_ms=_milliseconds(entry.step),
             native=Json(entry.message),
-            origin=_origin(entry, _rest(entry), f"result:{entry.result}"),
+            origin=_origin(entry, self._rest(entry), f"result:{entry.result}"),
         )
 
     def _answer(self, entry: Entry, slot: Slot) -> None:
         step, call = entry.step, Slot()
         synthetic = step is not None and step.is_synthetic
-        rest = _rest(entry)
-        if step is not None:
-            rest |= _not_said(step, entry)
-        origin = _origin(entry, rest)
+        origin = _origin(entry, self._rest(entry))
         stamped = [entry.value, *([step.rest] if step is not None else [])]
 
         def said() -> Event:
@@ -193,6 +200,21 @@ class Run:
         called = self._call(step, call, here)
         ended = Planned(Slot(), lambda: ModelResponded(call=call.position, origin=here))
         self._run.add(self._run.unit(stamped, [called, Planned(slot, said), ended]))
+
+    def _rest(self, entry: Entry) -> dict[str, Any]:
+        """What the file says of an entry that the message does not."""
+        rest, step = beside(entry.value, entry.message or {}), entry.step
+        if step is not None:
+            before, behind = (self._attempt.neighbour(entry, n) for n in (-1, 1))
+            if entry.is_answer:
+                told = behind if behind is not None and behind.step is step else None
+                more = beside_step(step, entry, told)[0]
+            else:
+                assert before is not None
+                more = beside_step(step, before, entry)[1]
+            if more:
+                rest["step"] = more
+        return rest
 
     # -- what the model saw ---------------------------------------------------------------------
 
@@ -289,13 +311,10 @@ def _origin(entry: Entry, rest: dict[str, Any], *pairs: str) -> Origin:
     return Origin(records=(record,), rest=Json(rest) if rest else None)
 
 
-def _rest(entry: Entry) -> dict[str, Any]:
-    return beside(entry.value, entry.message or {})
-
-
-def _not_said(step: Step, entry: Entry) -> dict[str, Any]:
-    """What a step says that its entry of the history does not."""
-    said = {"response": entry.value.get("content")}
-    said |= {name: entry.value.get(name) for name in ("thought", "action")}
-    rest = {k: v for k, v in step.rest.items() if v not in (None, [], {}) and v != said.get(k)}
-    return {"step": rest} if rest else {}
+def _milliseconds(step: Step | None) -> int | None:
+    seconds = step.get("execution_time") if step is not None else None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return None
+    if not 0 <= seconds < 1e9:
+        return None
+    return round(seconds * 1000)

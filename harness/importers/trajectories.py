@@ -14,6 +14,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from eventlog.messages import shared_text
@@ -86,6 +87,7 @@ class Entry:
     is_observation: bool = False
     """Whether the environment says it, in a message of the user."""
     step: Step | None = None
+    """Of an answer: the step that gave it. Of what the environment says: the step that it did."""
     lost: list[Step] = field(default_factory=list)
     """Steps before its own, whose answers were of no use."""
 
@@ -113,6 +115,18 @@ class Attempt:
     """What the file says of the run: known when it has ended."""
     metadata: dict[str, Any]
     model: str
+
+    def neighbour(self, entry: Entry, by: int) -> Entry | None:
+        """The entry so many lines further; None where there is none."""
+        at = entry.line - 1 + by
+        return self.entries[at] if 0 <= at < len(self.entries) else None
+
+    @property
+    def holds_contexts(self) -> bool:
+        """Whether the file says what the model saw at any step."""
+        steps = [*self.lost, *(step for entry in self.entries for step in entry.lost)]
+        steps += [each.step for each in self.entries if each.is_answer and each.step is not None]
+        return self.after is not None or any(step.request is not None for step in steps)
 
 
 def is_trajectory(value: Any) -> bool:
@@ -150,6 +164,23 @@ def beside(entry: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, An
     return rest
 
 
+def beside_step(step: Step, answer: Entry, told: Entry | None) -> tuple[dict[str, Any], ...]:
+    """What a step says that its answer does not, and what of the environment ``told`` does not.
+
+    The second goes with what the environment says: what is erased there must not stand elsewhere.
+    """
+    said = {"response": answer.value.get("content")}
+    said |= {name: answer.value.get(name) for name in ("thought", "action")}
+    rest = {k: v for k, v in step.rest.items() if v not in (None, [], {}) and v != said.get(k)}
+    if told is None:
+        return rest, {}
+    theirs = {k: v for k, v in rest.items() if k not in said}
+    seen = theirs.get("observation")
+    if isinstance(seen, str) and seen in shared_text(told.value.get("content")):
+        del theirs["observation"]
+    return {k: v for k, v in rest.items() if k in said}, theirs
+
+
 def attempts_of(value: Mapping[str, Any]) -> list[Attempt]:
     """The runs in a file: one, or those of an agent that tries again and takes the best.
 
@@ -177,6 +208,9 @@ def _attempt(value: Mapping[str, Any]) -> Attempt:
     entries = _entries(history)
     lost = _match(entries, steps)
     used = [entry.step for entry in entries if entry.step is not None]
+    for answer, entry in pairwise(entries):
+        if answer.step is not None and (entry.result is not None or entry.is_observation):
+            entry.step = answer.step
     after = None
     for step in used:
         after = _context(step.get("messages"))

@@ -202,13 +202,31 @@ class TestHistory:
         assert verdicts(live, key) == ["exact"] * 3
 
     def test_what_a_step_says_besides_is_kept(self, live: Live, tmp_path: Path) -> None:
-        key = brought(live, run_of(1), tmp_path)
+        agent = run_of(1)
+        agent.steps[0]["thought"] = "Hm."
+        agent.steps[0]["observation"] = "the raw output"
+        key = brought(live, agent, tmp_path)
         answer = next(m for m in of_type(live, key, "message_appended") if m["source"] == "model")
-        rest = answer["origin"]["rest"]
-        assert rest["action"] == "cat 1.txt"
-        assert rest["step"]["state"] == {"open_file": "n/a"}
-        assert rest["step"]["execution_time"] == 0.25
+        assert answer["origin"]["rest"]["action"] == "cat 1.txt"
+        assert answer["origin"]["rest"]["step"] == {"thought": "Hm."}
         assert set(answer["message"]) == {"role", "content", "tool_calls"}
+        (result,) = of_type(live, key, "tool_result_recorded")
+        assert result["origin"]["rest"]["step"] == {
+            "observation": "the raw output",
+            "execution_time": 0.25,
+            "state": {"open_file": "n/a"},
+        }
+        assert result["duration_ms"] == 250
+
+    @MODES
+    def test_a_result_stands_in_one_event_only(
+        self, live: Live, tmp_path: Path, text: bool
+    ) -> None:
+        agent = run_of(0, text=text)
+        agent.step("the password is swordfish")
+        agent.step()
+        key = brought(live, agent, tmp_path)
+        assert sum("swordfish" in event.payload for event in live.log.read(key)) == 1
 
     def test_what_is_said_of_the_run_comes_when_it_has_ended(
         self, live: Live, tmp_path: Path
@@ -306,8 +324,11 @@ class TestPreset:
         runner.run()
         return found
 
-    def test_it_gives_the_same_contexts_call_by_call(self, live: Live, tmp_path: Path) -> None:
-        agent = Agent()
+    @MODES
+    def test_it_gives_the_same_contexts_call_by_call(
+        self, live: Live, tmp_path: Path, text: bool
+    ) -> None:
+        agent = Agent(text=text)
         agent.task()
         for number in range(14):
             agent.step("line\r\n" * (number + 5) + "end\n\n\x0cnext")
@@ -318,6 +339,34 @@ class TestPreset:
         key = brought(live, run_of(9, keep=4), tmp_path)
         made, seen = self.contexts(live, key), bodies(live, key)
         assert [a == b for a, b in zip(made, seen, strict=True)] == [True] * 5 + [False] * 4
+
+
+class TestDetection:
+    """A file is known by what stands in it, and many things are called attempts or history."""
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"attempts": [{"passed": False}]},
+            {"history": [{"id": 0, "source": "user", "action": "message"}]},
+            {"trajectory": "none"},
+            {"trajectory": [[0.5, 1.5]], "history": None},
+        ],
+    )
+    def test_what_only_shares_a_name_is_not_taken(
+        self, live: Live, tmp_path: Path, value: dict[str, Any]
+    ) -> None:
+        report = import_path(live.log, write(tmp_path / "a.json", value))
+        assert "no record in it is one of a known transcript" in report.errors[0]
+
+    def test_a_long_one_with_names_of_another_version_is_known(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        agent = run_of(1)
+        agent.step("x" * 2_000_000)
+        value = {"instance": "kiln", **agent.value()}
+        report = run(live.log, write(tmp_path / "a.traj", value))
+        assert report.files[0].format == "swe-agent"
 
 
 class TestFolders:

@@ -183,6 +183,20 @@ class TestProof:
         kinds = {e.type for e in live.log.read(KEY)}
         assert kinds >= {"session_rewound", "context_compacted", "decision_undone"}
 
+    def test_another_message_behind_a_given_answer_goes_back_to_behind_it(self, live: Live) -> None:
+        first = body(system(), user("a"))
+        said = {"role": "assistant", "content": "Yes."}
+        then = body(*first["messages"], said, user("b"))
+        other = body(*first["messages"], said, user("c"))
+        bring(live.log, [(first, said), (then, calling(1)), (other, None)])
+        assert names(live) == ["exact"] * 3
+        answer = next(
+            e for e in live.log.read(KEY, types=["message_appended"]) if e.data.get("call")
+        )
+        (rewound,) = live.log.read(KEY, types=["session_rewound"])
+        assert rewound.data["to"] == answer.position
+        assert live.view(KEY).labels() == ["2", "3", "5", "12"]
+
 
 class TestAgain:
     """A transcript is imported while its agent runs, and again by whoever finds it."""
