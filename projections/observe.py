@@ -39,15 +39,15 @@ from eventlog.messages import Dialect
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import forms, runs
 from projections.alignment import align
+from projections.branches import MAX_BRANCHES as MAX_BRANCHES
+from projections.branches import Earlier as Earlier
+from projections.branches import branch_of
 from projections.changes import change, entry_key, entry_kind, item_kind, new_item
 from projections.context import View
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
 from projections.manifest import Piece
 from projections.runs import Origin, Standing
-
-MAX_BRANCHES = 200
-"""Earlier manifests that a request is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,6 @@ class Request:
     """Everything else in it."""
     belongs: bool = False
     """Whether it is known to be a call of this conversation, whatever it holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """A call of the past, as far as branches need it."""
-
-    position: int
-    pieces: tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +119,7 @@ class _Observer:
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
         if len(pairs) < len(old):
-            branch = self._branch(pairs)
+            branch = branch_of(self.known, self.items, self.request.entries, pairs)
             if branch is not None:
                 kind = "branch"
                 self._rewind(branch)
@@ -157,54 +149,6 @@ class _Observer:
         return front + old, front + new
 
     # -- what kind of call ----------------------------------------------------------------------
-
-    def _branch(self, pairs: Sequence[tuple[int, int]]) -> Earlier | None:
-        """The newest call from which the request goes on in another way, or which it makes again.
-
-        Where it goes on with the answer that was given, it does so only if nothing of what came
-        later stands in it: else it is the same conversation, and what differs has changed there.
-        """
-        new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
-        last = pairs[-1][1] if pairs else -1
-        answers: dict[int | None, Item] = {}
-        for item in self.items:
-            answers.setdefault(item.call, item)
-        calls = list(self.known.calls())[: -2 - MAX_BRANCHES : -1]
-        for call in calls:
-            size = len(call.pieces)
-            if size > len(new) or not size:
-                continue
-            if call is calls[0] and size != len(new):
-                continue  # it goes on from the last call; only the same again is a branch of it
-            following = self.request.entries[size] if size < len(new) else None
-            if following is not None and following.role != "assistant":
-                continue
-            given = answers.get(call.position) or next(iter(self.items[size : size + 1]), None)
-            same = following is not None and given is not None and _is_at(given, new[size])
-            if same and (last > size or self._goes_on(given, size + 1)):
-                continue
-            if (
-                not same
-                and following is not None
-                and given is not None
-                and change(given, following)
-            ):
-                continue  # the answer that was given, with other bytes
-            sent = zip(self.known.sent(call), new, strict=False)
-            if not all(_is_at(item, key) for item, key in sent):
-                continue
-            if same and given is not None and given.call == call.position:
-                answer = Piece(runs.origin(given.id))
-                return Earlier(runs.position_of(answer.item), (*call.pieces, answer))
-            return call
-        return None
-
-    def _goes_on(self, answer: Item | None, j: int) -> bool:
-        """Whether the entry at that place is what stands behind the answer, with other content."""
-        behind = next((n for n, item in enumerate(self.items, 1) if item is answer), 0)
-        if not 0 < behind < len(self.items) or j >= len(self.request.entries):
-            return False
-        return change(self.items[behind], self.request.entries[j], in_place=True) is not None
 
     def _rewind(self, call: Earlier) -> None:
         sent = self.known.sent(call)
@@ -378,11 +322,6 @@ class _Observer:
                 covered=self._entries(gone), layout=layout, trigger="request", inferred=True
             )
         )
-
-
-def _is_at(item: Item, key: str) -> bool:
-    """Whether an item is like the entry with that key."""
-    return entry_key(item_kind(item), item.message) == key
 
 
 _NOWHERE = StreamKey("-", "-", "-")

@@ -14,9 +14,10 @@ from harness.importers.folder import Folder
 from harness.importers.formats import FOLDERS, FORMATS, FolderFormat
 from harness.importers.records import BLOCK, read_records
 
-_BINARY = {
-    rb"\x1f\x8b": "a gzip file; unpack it first",
-    rb"\x28\xb5\x2f\xfd": "a zstd file; unpack it first",
+_PACKED = {
+    rb"\x1f\x8b": "it is compressed; unpack it first (gunzip)",
+    # Codex packs rollouts that were not used for long.
+    rb"\x28\xb5\x2f\xfd": "it is compressed; unpack it first (zstd -d)",
     rb"\d{2,9}:\d{1,3}:[a-z]": "flows of mitmproxy; save them as an HTTP archive (.har) first",
 }
 """How files begin that hold what can be imported, but not as text."""
@@ -107,7 +108,7 @@ def _may_be(head: bytes, asked: str, *, when_torn: bool = False) -> bool:
 def _detected(head: bytes, name: str) -> str:
     if not head.strip():
         raise UnknownFormat(name, "the file is empty")
-    for begins, what in _BINARY.items():
+    for begins, what in _PACKED.items():
         if re.match(begins, head):
             raise UnknownFormat(name, what)
     found, general = "", next(reversed(FORMATS))

@@ -59,7 +59,7 @@ def _message(choice: Mapping[str, Any]) -> dict[str, Any] | None:
 def read_chunks(text: str) -> Streamed:
     """Put the completion of a stream together. Raises nothing, whatever the text is."""
     found = Streamed()
-    choices: dict[int, dict[str, Any]] = {}
+    choices: dict[int, _Choice] = {}
     for piece in stream_data(text):
         try:
             chunk = loads(piece)
@@ -75,38 +75,59 @@ def read_chunks(text: str) -> Streamed:
             known = {k: v for k, v in chunk.items() if k != "choices" and v is not None}
             found.message = {**(found.message or {}), **known}
     if found.message is not None:
-        done = [_finished(choice) for _, choice in sorted(choices.items())]
+        done = [choice.finished() for _, choice in sorted(choices.items())]
         found.message |= {"object": "chat.completion", "choices": done}
         found.complete = bool(done) and all(choice.get("finish_reason") for choice in done)
     return found
 
 
-def _take(chunk: dict[str, Any], choices: dict[int, dict[str, Any]]) -> bool:
+class _Choice:
+    """One choice of a completion, as far as it came."""
+
+    def __init__(self, index: int) -> None:
+        self._fields: dict[str, Any] = {"index": index}
+        self._message: dict[str, Any] = {"role": "assistant"}
+        self._calls: dict[int, dict[str, Any]] = {}
+
+    def take(self, piece: Mapping[str, Any]) -> None:
+        """The next piece of it."""
+        delta = piece.get("delta") or {}
+        more = {k: v for k, v in piece.items() if k not in ("index", "delta") and v is not None}
+        self._fields |= more
+        listed = delta.get("tool_calls")
+        for call in listed if isinstance(listed, list) else ():
+            if isinstance(call, dict):
+                index = call.get("index")
+                place = index if isinstance(index, int) else len(self._calls)
+                known = self._calls.setdefault(place, {})
+                _join(known, {k: v for k, v in call.items() if k != "index"})
+        _join(self._message, {k: v for k, v in delta.items() if k != "tool_calls"})
+
+    def finished(self) -> dict[str, Any]:
+        """The choice with its message."""
+        message = self._message
+        if self._calls:
+            calls = [call for _, call in sorted(self._calls.items())]
+            message = {**message, "tool_calls": calls}
+        return {**self._fields, "message": message}
+
+
+def _take(chunk: dict[str, Any], choices: dict[int, _Choice]) -> bool:
     listed = chunk.get("choices")
     if not isinstance(listed, list):
         return False
     for each in listed:
         index = each.get("index", 0) if isinstance(each, dict) else None
-        delta = each.get("delta") if isinstance(each, dict) else None
-        if not isinstance(index, int) or not isinstance(delta, dict | None):
+        if not isinstance(index, int) or not isinstance(each.get("delta"), dict | None):
             return False
-        choice = choices.setdefault(index, {"index": index, "message": {"role": "assistant"}})
-        choice |= {k: v for k, v in each.items() if k not in ("index", "delta") and v is not None}
-        _join(choice["message"], delta or {})
+        choices.setdefault(index, _Choice(index)).take(each)
     return True
 
 
 def _join(into: dict[str, Any], delta: Mapping[str, Any]) -> None:
-    """What a delta adds: texts go on, calls by their index; anything else is as it came last."""
+    """What a delta adds: texts go on, objects are joined; anything else is as it came last."""
     for name, value in delta.items():
-        if name == "tool_calls" and isinstance(value, list):
-            calls = into.setdefault("tool_calls", {})
-            for call in value:
-                if isinstance(call, dict) and isinstance(calls, dict):
-                    index = call.get("index")
-                    known = calls.setdefault(index if isinstance(index, int) else len(calls), {})
-                    _join(known, {k: v for k, v in call.items() if k != "index"})
-        elif isinstance(value, dict) and isinstance(into.get(name, {}), dict):
+        if isinstance(value, dict) and isinstance(into.get(name, {}), dict):
             _join(into.setdefault(name, {}), value)
         elif isinstance(value, str) and isinstance(into.get(name), str) and name not in _WHOLE:
             into[name] += value
@@ -115,11 +136,3 @@ def _join(into: dict[str, Any], delta: Mapping[str, Any]) -> None:
 
 
 _WHOLE = frozenset({"role", "type", "id"})
-
-
-def _finished(choice: dict[str, Any]) -> dict[str, Any]:
-    message = choice["message"]
-    if isinstance(message.get("tool_calls"), dict):
-        calls = [call for _, call in sorted(message["tool_calls"].items())]
-        choice = {**choice, "message": {**message, "tool_calls": calls}}
-    return choice

@@ -39,6 +39,9 @@ from harness.importers.withheld import text_without_secrets, without_secrets
 from projections.observe import Request
 from projections.proof import request_of
 
+RELIEVE_BYTES = 4 * 1024 * 1024
+"""Of records, between two looks at how much waits to be appended."""
+
 MAX_HELD_BYTES = 64 * 1024 * 1024
 """Of records before the first request."""
 
@@ -53,11 +56,15 @@ class NoRequest(InputRefused):
 
 def read_request_log(job: Job, format: str) -> None:
     """Import every conversation of a log. Raises NoRequest."""
-    log = RequestLog(job, format)
+    log, size = RequestLog(job, format), 0
     for record in read_exchange_records(job.source):
-        if not job.waits(record):
-            log.feed(record)
+        if job.waits(record):
+            continue
+        log.feed(record)
+        size += len(record.raw)
+        if size > RELIEVE_BYTES:  # not at each record: it looks at every stream of the file
             job.relieve()
+            size = 0
     log.finish()
     job.finish()
 

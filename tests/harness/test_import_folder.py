@@ -65,7 +65,7 @@ class TestDetection:
             (b"hello\nworld\n", "no record in it"),
             (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "no record in it"),
             (b"\x1f\x8b\x08\x00", "unpack it first"),
-            (b"\x28\xb5\x2f\xfd\x00", "unpack it first"),
+            (b"\x28\xb5\x2f\xfd" + bytes(range(256)), "unpack it first"),
             (b"1931:9:websocket;0:~8:response;", "save them as an HTTP archive"),
             (b'{"type":"request","id":"1","body":{"messages":[]}}\n', "lines of their own"),
             (

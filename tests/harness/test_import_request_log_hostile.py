@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from request_logs import KEY, Agent, Recorder, small_session, streamed, text, thinking, use
@@ -16,6 +16,7 @@ from request_logs import KEY, Agent, Recorder, small_session, streamed, text, th
 from eventlog import EventLog, StreamKey
 from harness.importers import Options, conversations, import_path
 from harness.importers.anthropic_stream import read_stream
+from harness.importers.openai_answers import read_chunks
 from harness.importers.withheld import address, text_without_secrets, without_secrets
 from projections import open_log
 from projections.context import fold
@@ -296,6 +297,43 @@ class TestStreams:
         found = read_stream(raw)
         assert found.message == {"content": []}
         assert found.unread == [json.dumps(event)]
+
+
+class TestChunks:
+    """OpenAI's chunks are joined by index and by name, whatever stands in them."""
+
+    CHUNK: ClassVar[dict[str, Any]] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "choices": [
+            {
+                "index": 0,
+                "delta": {
+                    "content": "Well",
+                    "tool_calls": [{"index": 0, "id": "c", "function": {"arguments": "{"}}],
+                },
+                "finish_reason": None,
+            }
+        ],
+    }
+
+    def test_any_value_in_any_place(self) -> None:
+        for junk in (*JUNK, {"a": DEEP}, 7):
+            for number in range(len(places(self.CHUNK))):
+                chunk = copy.deepcopy(self.CHUNK)
+                holder, key = places(chunk)[number]
+                holder[key] = copy.deepcopy(junk)
+                events = [self.CHUNK, chunk, self.CHUNK]
+                found = read_chunks("".join(f"data: {json.dumps(e)}\n\n" for e in events))
+                assert found.message is not None
+                assert len(found.unread) <= 1
+                assert not found.complete or chunk["choices"][0].get("finish_reason")
+
+    def test_depth_is_set_aside(self) -> None:
+        deep = '{"choices":[{"delta":{"content":' + "[" * 5_000 + "]" * 5_000 + "}}]}"
+        found = read_chunks(f"data: {deep}\n\ndata: {json.dumps(self.CHUNK)}\n\n")
+        assert found.unread == [deep]
+        assert found.message is not None
 
 
 class TestWithheld:

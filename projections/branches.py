@@ -1,0 +1,81 @@
+"""From which earlier call a request goes on, where it does not go on from the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from projections import runs
+from projections.alignment import Pair
+from projections.changes import change, entry_key, entry_kind, item_kind
+from projections.dialects.entries import RequestEntry
+from projections.items import Item
+from projections.manifest import Piece
+
+if TYPE_CHECKING:
+    from projections.observe import Known
+
+MAX_BRANCHES = 200
+"""Earlier manifests that a request is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A call of the past, as far as branches need it."""
+
+    position: int
+    pieces: tuple[Piece, ...]
+
+
+def branch_of(
+    known: Known, items: Sequence[Item], entries: Sequence[RequestEntry], pairs: Sequence[Pair]
+) -> Earlier | None:
+    """The newest call from which a request goes on in another way, or which it makes again.
+
+    Where it goes on with the answer that was given, it does so only if nothing of what came later
+    stands in it: else it is the same conversation, and what differs has changed there. ``pairs``
+    are the items and entries that are alike.
+    """
+    new = [entry_key(entry_kind(e), e.message) for e in entries]
+    last = pairs[-1][1] if pairs else -1
+    answers: dict[int | None, Item] = {}
+    for item in items:
+        answers.setdefault(item.call, item)
+    calls = list(known.calls())[: -2 - MAX_BRANCHES : -1]
+    for call in calls:
+        size = len(call.pieces)
+        if size > len(new) or not size:
+            continue
+        if call is calls[0] and size != len(new):
+            continue  # it goes on from the last call; only the same again is a branch of it
+        following = entries[size] if size < len(new) else None
+        if following is not None and following.role != "assistant":
+            continue
+        given = answers.get(call.position) or next(iter(items[size : size + 1]), None)
+        same = False
+        if given is not None and following is not None:
+            same = _is_at(given, new[size]) or change(given, following) is not None
+            if same and (last > size or _goes_on(items, given, entries[size + 1 : size + 2])):
+                continue
+        sent = zip(known.sent(call), new, strict=False)
+        if not all(_is_at(item, key) for item, key in sent):
+            continue
+        if same and given is not None and given.call == call.position:
+            answer = Piece(runs.origin(given.id))
+            return Earlier(runs.position_of(answer.item), (*call.pieces, answer))
+        return call
+    return None
+
+
+def _goes_on(items: Sequence[Item], answer: Item, behind: Sequence[RequestEntry]) -> bool:
+    """Whether what is behind an answer in the request stood there, with other content."""
+    place = next((n for n, item in enumerate(items, 1) if item is answer), 0)
+    if not 0 < place < len(items) or not behind:
+        return False
+    return change(items[place], behind[0], in_place=True) is not None
+
+
+def _is_at(item: Item, key: str) -> bool:
+    """Whether an item is like the entry with that key."""
+    return entry_key(item_kind(item), item.message) == key
