@@ -69,8 +69,9 @@ def bring(
 
 def places() -> list[str]:
     """The folders in which agents of this machine keep their transcripts."""
-    configured = os.environ.get("CLAUDE_CONFIG_DIR", "").split(",")
-    return [str(place.path) for place in known_places(home(), configured)]
+    claude = os.environ.get("CLAUDE_CONFIG_DIR", "").split(",")
+    codex = [os.environ.get("CODEX_HOME", "")]
+    return [str(place.path) for place in known_places(home(), claude, codex)]
 
 
 def newest(paths: Iterable[str]) -> dict[str, tuple[int, int]]:

@@ -54,7 +54,7 @@ def as_markdown(live: Live, keys: Sequence[StreamKey]) -> Iterator[str]:
     """To read. All text of the log stands in fences, so nothing in it is markup."""
     for key in keys:
         data = timeline(live, key, at=live.log.version(key))
-        yield f"# {_inline(str(key))}\n"
+        yield f"# {inline(str(key))}\n"
         counter = tokens.counter()
         names = tool_names(conversation(live, key))
         for row in data.rows:
@@ -66,13 +66,13 @@ def as_markdown(live: Live, keys: Sequence[StreamKey]) -> Iterator[str]:
                     f"context, {before} → {after} tokens\n"
                 )
             elif row.tokens is None:
-                yield f"*{_inline(row.preview)}*\n"
+                yield f"*{inline(row.preview)}*\n"
             else:
                 event = live.log.at(key, [row.position])
                 item = original(_origin(row.ref), event)
                 if item is not None:
                     shown = item_data(item, counter, names)
-                    yield f"### {row.ref} · {_inline(shown.who)}\n"
+                    yield f"### {row.ref} · {inline(shown.who)}\n"
                     yield fenced(full_text(item))
 
 
@@ -87,6 +87,16 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{safe_text(text)}\n{fence}\n"
 
 
-def _inline(text: str) -> str:
+def code(text: str) -> str:
+    """The text on one line as code: what stands in it is no markup, and is copied as it is."""
+    safe = " ".join(safe_text(text).split())
+    longest = max((len(run) for run in re.findall(r"`+", safe)), default=0)
+    ticks = "`" * (longest + 1)
+    blank = " " if safe.startswith("`") or safe.endswith("`") else ""
+    return f"{ticks}{blank}{safe}{blank}{ticks}"
+
+
+def inline(text: str) -> str:
+    """The text on one line, with everything that would be markup escaped."""
     safe = safe_text(text, newlines=False)
     return re.sub(r"([\\`*_{}\[\]<>#|&!])", r"\\\1", safe)

@@ -14,29 +14,40 @@ import typer
 from typer.core import TyperGroup
 
 from cli.commands import (
+    audit,
+    backup,
     compare,
     demo,
     diff,
+    doctor,
     export,
     fork,
     head,
     imports,
     log,
+    pin,
     rebuild,
+    recover,
     redact,
     replay,
+    rewind,
     sessions,
     show,
+    sql,
     stats,
     strategies,
+    undo,
+    unpin,
     verify,
     welcome,
+    why,
 )
+from cli.commands import run as run_command
 from cli.door import guarded
 from cli.options import Command, Settings, parameters, settings_of, take
 from cli.output import envelope, json_text
 
-BRING, LOOK, KEEP = "Bring sessions in", "Look", "Keep and prove"
+BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Keep and prove"
 
 _HELP = ["-h", "--help"]
 
@@ -83,7 +94,7 @@ class Group(TyperGroup):
         """The commands under what they are for."""
         names = self.list_commands(ctx)
         limit = formatter.width - 6 - max(map(len, names))
-        for heading in (BRING, LOOK, KEEP):
+        for heading in (BRING, LOOK, CHANGE, KEEP):
             rows = [
                 (name, command.get_short_help_str(limit))
                 for name, command in self.commands.items()
@@ -145,13 +156,24 @@ for _name, _function, _heading in (
     ("replay", replay.command, LOOK),
     ("diff", diff.command, LOOK),
     ("compare", compare.command, LOOK),
+    ("audit", audit.command, LOOK),
     ("strategies", strategies.command, LOOK),
+    ("why", why.command, LOOK),
+    ("recover", recover.command, LOOK),
     ("stats", stats.command, LOOK),
+    ("sql", sql.command, LOOK),
+    ("run", run_command.command, CHANGE),
+    ("undo", undo.command, CHANGE),
+    ("rewind", rewind.command, CHANGE),
+    ("pin", pin.command, CHANGE),
+    ("unpin", unpin.command, CHANGE),
+    ("fork", fork.command, CHANGE),
     ("export", export.command, KEEP),
-    ("fork", fork.command, KEEP),
     ("redact", redact.command, KEEP),
     ("verify", verify.command, KEEP),
     ("head", head.command, KEEP),
+    ("backup", backup.command, KEEP),
+    ("doctor", doctor.command, KEEP),
     ("rebuild", rebuild.command, KEEP),
 ):
     app.command(

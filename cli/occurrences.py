@@ -9,8 +9,19 @@ from eventlog.jsonvalue import dumps
 from projections import Live, runs
 from projections.materialize import original
 from projections.verdicts import judge
+from projections.views import NUMBERED
+
+LETTERS = {kind: letter for letter, kind in NUMBERED.items()}
+"""Of what people count: ``c`` for calls, ``k`` for compactions."""
 
 _USAGE = ("input", "cached", "cache_write", "output", "reasoning")
+
+
+def number_of(live: Live, stream: StreamKey, position: int) -> str | None:
+    """``c5`` or ``k1``, of what stands at a position; None where it has no such name."""
+    event = live.log.at(stream, [position]).get(position)
+    letter = LETTERS.get(event.type) if event is not None else None
+    return f"{letter}{live.number(stream, event)}" if event is not None and letter else None
 
 
 def outcome(live: Live, call: RecordedEvent) -> RecordedEvent | None:

@@ -119,6 +119,13 @@ def complete_strategy(incomplete: str) -> list[str]:
     return [name for name in STRATEGIES if name.startswith(incomplete)]
 
 
+def complete_rule(incomplete: str) -> list[str]:
+    """Rules of an audit that begin with what was typed."""
+    from projections.audit.auditing import RULES
+
+    return [name for name in RULES if name.startswith(incomplete.replace("-", "_"))]
+
+
 def complete_summarizer(incomplete: str) -> list[str]:
     """What writes summaries without a model; the names of models nobody here knows."""
     return [name for name in ("extractive", "none") if name.startswith(incomplete)]
@@ -164,4 +171,22 @@ ReferenceArgument = Annotated[
         help="A session, and a place in it: @12, @57.0, @c5, @k1, @k1^.",
         autocompletion=complete_session,
     ),
+]
+
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")]
+
+ForkNameOption = Annotated[
+    str,
+    typer.Option(
+        "--name", metavar="ID", help="The session id of the fork, where one has to be made."
+    ),
+]
+
+ReasonOption = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why; it stays in the log.")
+]
+
+ExpectOption = Annotated[
+    int | None,
+    typer.Option("--expect", metavar="N", min=0, help="Only if the session is still at version N."),
 ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cli.counts import Counts
 from cli.models import State, TimelineData, TimelineRow
-from cli.occurrences import billed, outcome_words, outcomes
+from cli.occurrences import LETTERS, billed, outcome_words, outcomes
 from cli.saying import preview, said, who
 from eventlog import RecordedEvent, StreamKey
 from projections import Live
@@ -20,15 +20,11 @@ from projections.context import ITEM_TYPES
 from projections.items import Item
 from projections.materialize import original
 from projections.runs import Origin, origin
-from projections.views import NUMBERED
 
 SUBSTITUTED = "placeholder_substituted"
 
 TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
 """Events that can take an item out of a context."""
-
-LETTERS = {kind: letter for letter, kind in NUMBERED.items()}
-"""Of what people count: ``c`` for calls, ``k`` for compactions."""
 
 SHOWN = (
     *ITEM_TYPES,
@@ -141,7 +137,7 @@ class _Rows:
 
     def take(self, event: RecordedEvent, *, shown: bool) -> None:
         """The next event."""
-        number = self._number(event) if event.type in NUMBERED.values() else 0
+        number = self._number(event) if event.type in LETTERS else 0
         if number:
             self._names[event.position] = f"{LETTERS[event.type]}{number}"
         if not shown:

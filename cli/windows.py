@@ -8,10 +8,10 @@ from typing import Literal
 
 from cli.models import ContextData, EventData, ItemData, State
 from cli.naming import call_of, ref_of
-from cli.occurrences import billed, call_data, compaction_data, outcome
+from cli.occurrences import billed, call_data, compaction_data, number_of, outcome
 from cli.passes import change_of, pass_data
 from cli.saying import preview, said, who
-from cli.timeline import LETTERS, SUBSTITUTED, States
+from cli.timeline import SUBSTITUTED, States
 from eventlog import StreamKey
 from eventlog.errors import ItemNotFound, PositionNotFound
 from projections import Live, tokens
@@ -156,8 +156,8 @@ def event_at(live: Live, place: Reference) -> EventData:
         left_at=left.position if left is not None else None,
         changed_at=changed[0] or None,
         changed=changed[1],
-        number=_name_at(live, stream, position),
-        summary=said(event, lambda at: _name_at(live, stream, at)) if item is None else "",
+        number=number_of(live, stream, position),
+        summary=said(event, lambda at: number_of(live, stream, at)) if item is None else "",
         call=call_data(live, event) if event.type == NUMBERED["c"] else None,
         compaction=compaction_data(live, event) if event.type == NUMBERED["k"] else None,
         substitutions=pass_data(live, event) if event.type == SUBSTITUTED else None,
@@ -172,12 +172,6 @@ def _item(live: Live, stream: StreamKey, item: Origin, rendition: int) -> Item |
     events.update(live.log.at(stream, referenced(wanted, events)))
     made = materialize(wanted, events)
     return made[0] if made else None
-
-
-def _name_at(live: Live, stream: StreamKey, position: int) -> str | None:
-    event = live.log.at(stream, [position]).get(position)
-    letter = LETTERS.get(event.type) if event is not None else None
-    return f"{letter}{live.number(stream, event)}" if event is not None and letter else None
 
 
 def iso(microseconds: int) -> str:

@@ -233,8 +233,12 @@ class Applier:
             reason += f" ({written.fault})"
         if seen and self.summarize is not None:
             self._failed[self.strategy] = self._failed.get(self.strategy, 0) + 1
-        self.needs_summary += 1
+        self.no_summary(reason, written)
         self._fall_back(decision, chosen, reason)
+
+    def no_summary(self, reason: str, written: Written | None) -> None:
+        """A summary could not be had; ``written`` is None where none was asked for."""
+        self.needs_summary += 1
 
     def _written(self, wanted: Summary, entries: Sequence[Entry]) -> Written | None:
         if self.summarize is None or not entries or self._failed.get(self.strategy, 0) >= TRIES:
@@ -314,11 +318,14 @@ class Applier:
         called = any(e is not entry and e.role == "assistant" for e in members)
         return called and says_something(entry.item)
 
+    def new_names(self, count: int) -> list[str]:
+        """The names of the messages of a compaction: in a what-if they are numbered on."""
+        self.made += count
+        return [f"0.{self.made - count + number}" for number in range(1, count + 1)]
+
     def _new_items(self, said: Sequence[Said]) -> dict[Origin, tuple[Item, int]]:
         found: dict[Origin, tuple[Item, int]] = {}
-        for each in said:
-            self.made += 1
-            name = f"0.{self.made}"
+        for name, each in zip(self.new_names(len(said)), said, strict=True):
             item = Item(
                 id=name,
                 rendition=name,

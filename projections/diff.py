@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from projections.anchors import KINDS, Anchor, Kind, item_anchors
+from projections.held import Held
 from projections.items import Item
-from projections.metrics.mentions import Mentions, texts
 from projections.metrics.model import Result
 from projections.tokens import Counter, count_item
 from projections.whatif import Change
@@ -300,10 +300,10 @@ def _lost(
     anchors = list(found)
     if not anchors:
         return
-    kept = _Held(anchors).inside(right)
+    kept = Held(anchors).inside(right)
     lost = [anchor for place, anchor in enumerate(anchors) if place not in kept]
     used: dict[int, list[str]] = {}
-    held = _Held(lost)
+    held = Held(lost)
     for item in later:
         if item.role != "tool":
             for place in held.inside([item]):
@@ -317,23 +317,3 @@ def _lost(
             state=states[(item.id, item.rendition)],
             used_by=tuple(used.get(place, ())),
         )
-
-
-class _Held:
-    """Which anchors some items hold; upper and lower case are equal in a rule."""
-
-    def __init__(self, anchors: Sequence[Anchor]) -> None:
-        self._rules = [at for at, anchor in enumerate(anchors) if anchor.kind == "rule"]
-        self._others = [at for at, anchor in enumerate(anchors) if anchor.kind != "rule"]
-        self._of_rules = Mentions([anchors[at].text.casefold() for at in self._rules])
-        self._of_others = Mentions([anchors[at].text for at in self._others])
-
-    def inside(self, items: Iterable[Item]) -> set[int]:
-        found: set[int] = set()
-        for item in items:
-            said = texts(item)
-            found |= {self._others[at] for at in self._of_others.inside(said)}
-            if self._rules:
-                folded = (text.casefold() for text in said)
-                found |= {self._rules[at] for at in self._of_rules.inside(folded)}
-        return found

@@ -61,6 +61,13 @@ class Item:
         """Itself: it never changes."""
         return self
 
+    @property
+    def is_summary(self) -> bool:
+        """Whether a compaction wrote it; a copy of what was said before, which some agents bring in
+        again, keeps its speaker or its label."""
+        brought = self.kind == "summary" and self.source == "injected"
+        return brought and self.label in ("", "summary")
+
     def once(self, name: Fact, work: Callable[[Item], T]) -> T:
         """What ``work`` says of this item, asked once: many strategies look at the same items."""
         found: T | None = getattr(self, name)

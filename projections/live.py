@@ -12,7 +12,7 @@ as sent       ``sent``: what a recorded manifest names, never repaired
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -105,6 +105,16 @@ class Live:
             return not self.log.is_behind()
         self.log.catch_up()
         return True
+
+    def history(
+        self, stream: StreamKey | str, at: int | None = None, whole: Collection[str] = ()
+    ) -> list[RecordedEvent]:
+        """The events up to a position as a fold reads them; see ``Views.history``.
+
+        Raises StreamNotFound.
+        """
+        key = self.log.stream(stream).key
+        return self.views.history(key, self.log.version(key) if at is None else at, whole)
 
     # -- contexts -------------------------------------------------------------------------------
 

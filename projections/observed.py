@@ -20,18 +20,24 @@ def observed(recording: Recording, observer: Observer | None = None) -> WhatIf:
     run = WhatIf(OBSERVED)
     window = Window()
     for step in recording.seen:
-        if isinstance(step, Step):
-            if step.item is None:
-                run.called(window, step.position, observer)
-            else:
-                window.append(step.origin, step.item, step.tokens)
-        elif step.kind == "render":
-            _render(step, window, run)
-        elif step.kind == "compact":
-            _compact(step, window, run)
-        else:
-            window = _again(step, window, run)
+        window = folded(step, window, run, observer)
     return run
+
+
+def folded(step: Seen | Step, window: Window, run: WhatIf, observer: Observer | None) -> Window:
+    """The window after one more step: the same one, or the one that took its place."""
+    if isinstance(step, Step):
+        if step.item is None:
+            run.called(window, step.position, observer)
+        else:
+            window.append(step.origin, step.item, step.tokens)
+    elif step.kind == "render":
+        _render(step, window, run)
+    elif step.kind == "compact":
+        _compact(step, window, run)
+    else:
+        return _again(step, window, run)
+    return window
 
 
 def _render(step: Seen, window: Window, run: WhatIf) -> None:
@@ -57,16 +63,17 @@ def _compact(step: Seen, window: Window, run: WhatIf) -> None:
 
 
 def _again(step: Seen, window: Window, run: WhatIf) -> Window:
-    new = Window()
+    new = Window(window.counting, window.embed)
     for item, tokens in step.items:
         new.append(origin(item.id), item, tokens)
     new.follows(window)
     gone = tuple(o for o in window.entries if o not in new.entries)
     brought = tuple(o for o, entry in new.entries.items() if entry.is_summary)
-    if gone and any(o not in window.entries for o in brought):
+    fresh = [o for o in brought if o not in window.entries]
+    if gone and (fresh or step.cause == "compacted"):
         before = sum(window.entries[o].tokens for o in gone)
-        after = sum(new.entries[o].tokens for o in brought if o not in window.entries)
-        _changed(run, step, "summarised", gone, before, after)
+        after = sum(new.entries[o].tokens for o in fresh)
+        _changed(run, step, "summarised" if fresh else "dropped", gone, before, after)
     return new
 
 

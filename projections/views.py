@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from eventlog.errors import CriticalUnknown
 from eventlog.log import EventLog
@@ -248,14 +248,22 @@ class Views:
 
     def _refold(self, key: StreamKey, position: int) -> View:
         """From nothing, over the effective history: after an undo or a rewind."""
-        read = DECISIONS | {"tool_result_recorded"}
-        events = {e.position: e for e in self.log.read(key, 0, position, types=read)}
-        for event in self.log.read(key, 0, position, types=_ITEMS, containing='"after":'):
+        return fold(self.history(key, position))
+
+    def history(self, key: StreamKey, to: int, whole: Collection[str] = ()) -> list[RecordedEvent]:
+        """The events of a stream up to a position as a fold reads them, from the first on.
+
+        Decisions have their payload, and so have the types in ``whole``; of all others a fold needs
+        the header, and that is all there is.
+        """
+        headers = self.log.headers(key, 0, to)
+        read = DECISIONS.union(whole)
+        if any(header.type == "repair_applied" for header in headers):
+            read |= {"tool_result_recorded"}  # a real one takes the place of a synthetic one
+        events = {e.position: e for e in self.log.read(key, 0, to, types=read)}
+        for event in self.log.read(key, 0, to, types=_ITEMS, containing='"after":'):
             events[event.position] = event
-        for header in self.log.headers(key, 0, position):
-            if header.position not in events:
-                events[header.position] = _bare(key, header)
-        return fold(events[at] for at in sorted(events))
+        return [events.get(h.position) or _bare(key, h) for h in headers]
 
     def _refuse_unknown(self, key: StreamKey, after: int, to: int) -> None:
         for header in self.log.headers(key, after, to):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +10,6 @@ from cli.opening import opened
 from cli.options import ReferenceArgument, settings_of
 from cli.output import output
 from cli.paths import current_program
-
-if TYPE_CHECKING:
-    from eventlog import StreamKey
 
 
 def command(
@@ -30,28 +27,18 @@ def command(
 
     Example: ctxlog fork last@c12 --name retry
     """
+    from cli.forks import fork_key
     from cli.models import ForkData
     from cli.naming import place
     from cli.style import typed
-    from eventlog.errors import InputRefused
 
     out = output(ctx)
     with opened(settings_of(ctx), write=True) as live:
         where = place(live, reference)
         parent = where.stream
-        taken = {info.key for info in live.log.streams()}
-        child = parent._replace(session=name or _free_name(parent, taken)).checked()
-        if child in taken:
-            raise InputRefused(f"that name is taken: {child} exists; choose another --name")
+        child = fork_key(live, parent, name)
         done = live.log.fork(child, parent, where.position, reason=reason)
     data = ForkData(key=str(child), parent=str(parent), at=where.position, position=done.first)
     out.show(data, out.style.block(str(child)))
     see = f"{current_program()} log {typed(str(child))}"
     out.note(f"forked from {parent} after event {where.position}; see: {see}")
-
-
-def _free_name(parent: StreamKey, taken: set[StreamKey]) -> str:
-    number = 1
-    while parent._replace(session=f"{parent.session}.fork{number}") in taken:
-        number += 1
-    return f"{parent.session}.fork{number}"

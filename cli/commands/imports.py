@@ -64,11 +64,14 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, SWE-agent, OpenAI chat messages, or another log's export.
+    """Import transcripts: Claude Code, Codex, SWE-agent, OpenAI chat messages, or an export.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1.
+
+    --all looks where Claude Code and Codex keep theirs, also if CLAUDE_CONFIG_DIR or CODEX_HOME
+    say where that is.
 
     From another program: my-agent --dump | ctxlog import - --session monday
 

@@ -11,6 +11,9 @@ from harness.importers.formats import FORMATS
 from harness.importers.openai_chat import has_blocks_of_anthropic
 from harness.importers.records import BLOCK, read_records
 
+ZSTD = b"\x28\xb5\x2f\xfd"
+"""What a file that zstd packed begins with; Codex packs rollouts that were not used for long."""
+
 
 class UnknownFormat(InputRefused):
     """The file is no transcript that can be imported."""
@@ -55,6 +58,8 @@ def _may_be(head: bytes, asked: str, *, when_torn: bool = False) -> bool:
 def _detected(head: bytes, name: str) -> str:
     if not head.strip():
         raise UnknownFormat(name, "the file is empty")
+    if head.startswith(ZSTD):
+        raise UnknownFormat(name, "it is compressed; unpack it first (zstd -d)")
     found = ""
     for record in read_records(io.BytesIO(head[:BLOCK])):
         found = _of_value(record.value) if not record.fault else ""
@@ -86,8 +91,6 @@ def _other(value: Any) -> str:
         return ""
     kind = value.get("type")
     kind = kind if isinstance(kind, str) else ""
-    if kind in ("session_meta", "response_item", "event_msg", "turn_context"):
-        return "a Codex rollout, which is not imported yet"
     if kind == "session" and "cwd" in value:
         return "a pi session, which is not imported yet"
     if kind.startswith("session.") and isinstance(value.get("data"), dict):

@@ -34,6 +34,12 @@ ATTEMPTS = 3
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".traj")
 """Files of a folder that are looked into."""
 
+PACKED = ".jsonl.zst"
+"""Transcripts of a folder that cannot be looked into, and are told of."""
+
+INDEXES = frozenset({"history.jsonl", "session_index.jsonl"})
+"""What agents keep beside their transcripts: what was typed, and names of sessions."""
+
 
 def import_path(
     log: EventLog, path: str | os.PathLike[str], options: Options | None = None
@@ -58,7 +64,7 @@ def import_path(
     for each in _transcripts(where, report):
         found = run.file(each, str(each.relative_to(where)))
         # Other JSON beside transcripts (settings, indexes) is nothing to complain about.
-        if each.suffix == ".json" and run.unrecognized:
+        if run.unrecognized and (each.suffix == ".json" or each.name in INDEXES):
             report.passed_over.append(found.path)
         else:
             report.files.append(found)
@@ -90,6 +96,7 @@ def _check(options: Options) -> None:
 def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
     """The files of a folder; those of sub-agents behind the sessions that started them."""
     found: list[tuple[bool, str]] = []
+    packed = 0
 
     def closed(error: OSError) -> None:
         shown = os.fsdecode(error.filename)
@@ -101,6 +108,11 @@ def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
             if name.endswith(SUFFIXES):
                 agent = name.startswith("agent-") or os.path.basename(root) == "subagents"
                 found.append((agent, os.path.join(root, name)))
+            packed += name.endswith(PACKED)
+    if packed:
+        files = "1 transcript is" if packed == 1 else f"{packed:,} transcripts are"
+        error = f"{folder}: {files} compressed ({PACKED}); unpack what you want to import (zstd -d)"
+        report.files.append(FileImport(path=str(folder), error=error))
     for _, path in sorted(found):
         yield Path(path)
 

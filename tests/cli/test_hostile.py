@@ -11,6 +11,7 @@ import pytest
 from running import run
 from small_log import TOOL
 
+from cli.paths import current_program
 from cli.safetext import display_width
 from eventlog import Draft, Json, StreamKey
 from eventlog.events import (
@@ -113,10 +114,14 @@ EVENTS: tuple[Event, ...] = (
 )
 
 NAME = str(KEY)
+PROGRAM = current_program()
+"""A command that is told to be typed is never cut."""
 
 FORMATS = ("openai", "anthropic", "responses", "json", "text")
 
 WHAT_IFS: list[list[str]] = [
+    ["diff", NAME, "--prefix"],
+    ["diff", f"{NAME}@c2", "--prefix"],
     ["diff", f"{NAME}@k1", "--anchors", "--prefix"],
     ["diff", f"{NAME}@c2", "--side-by-side"],
     ["diff", NAME, "--left", "observed", "--right", "cut:limit=20", "--word"],
@@ -133,6 +138,13 @@ WHAT_IFS: list[list[str]] = [
     ],
     ["compare", NAME, "-s", "truncate:turns=1", "--prices", "in=1,out=2"],
     ["compare", NAME, "-s", "none", "--prices", "recorded", "--prices", "gpt-99"],
+]
+REASONS: list[list[str]] = [
+    ["why", NAME, "4"],
+    ["why", NAME, "11"],
+    ["undo", NAME, "k1"],
+    ["rewind", f"{NAME}@c1"],
+    ["run", NAME, "-s", "cut:limit=20,at=model_call"],
 ]
 COMMANDS: list[list[str]] = [
     [],
@@ -154,6 +166,28 @@ COMMANDS: list[list[str]] = [
     *WHAT_IFS,
     ["compare", NAME, "-s", "cut:limit=20", "--csv"],
     ["stats", NAME],
+    ["doctor"],
+    ["backup", "\x1b[2J/no/such"],
+    ["sql", "select * from messages_readable"],
+    ["sql", "select * from decisions_readable", "--csv"],
+    ["sql", "select payload from events_readable"],
+    ["sql", "select '\x1b[2J' as \"\x1b[2J\", * from \"\u202e\""],
+    *(["why", NAME, item] for item in ("4", "5", "6", "9", "11", "11@13", "18.0")),
+    ["why", NAME, "11@c1"],
+    ["recover", NAME, "4", "5", "6", "9", "11", "12", "18.0"],
+    ["recover", NAME, "--lost", "k1", "--all"],
+    ["recover", NAME, "--lost", "k1", "--all", "--whole"],
+    ["recover", NAME, "--query", "EVIL", "--all"],
+    ["recover", NAME, "4", "--format", "messages"],
+    ["recover", NAME, "4", "--format", "json"],
+    ["recover", NAME, "4", "11", "--into-context", "--yes"],
+    ["recover", NAME, "4", "--into-context", "--only"],
+    ["undo", NAME, "k1", "--reason", "\x1b[31m"],
+    ["undo", NAME, "13", "--pass"],
+    ["rewind", f"{NAME}@c1"],
+    ["pin", NAME, "4", "--reason", "\x1b[31m"],
+    ["unpin", NAME, "4"],
+    ["run", NAME, "-s", "cut:limit=20 | truncate:turns=0,at=model_call"],
     ["verify"],
     ["verify", NAME],
     ["head"],
@@ -183,6 +217,15 @@ COMMANDS: list[list[str]] = [
     ["compare", NAME, "--prices", "in=\x1b[2J"],
     ["compare", NAME, "--prices", "\x1b[2J"],
     ["compare", NAME, "-s", "none", "--prices", "recorded", "--csv"],
+    ["why", NAME, "\x1b[2J"],
+    ["why", NAME, "999"],
+    ["recover", NAME, "--lost", "\x1b[2J"],
+    ["recover", NAME, "--query", "no\x1b[2J\u202esuch"],
+    ["undo", NAME, "\x1b[2J"],
+    ["undo", NAME, "8"],
+    ["rewind", f"{NAME}@\x1b[2J"],
+    ["pin", NAME, "\x1b[2J"],
+    ["run", NAME, "-s", "\x1b[2J"],
 ]  # fmt: skip
 
 
@@ -233,13 +276,14 @@ class TestHostileLogs:
         elif code > 1:
             assert json.loads(err)["error"]["exit"] == code
 
-    @pytest.mark.parametrize("args", [*COMMANDS[:5], *WHAT_IFS], ids=named)
+    @pytest.mark.parametrize("args", [*COMMANDS[:5], *WHAT_IFS, *REASONS], ids=named)
     @pytest.mark.parametrize("more", [["--width", "60"], ["--width", "60", "--ascii"]])
     def test_long_lines_are_cut_to_the_terminal(
         self, args: list[str], more: list[str], db: Path
     ) -> None:
         _, out, _ = shown(args, db, *more)
-        assert max(map(display_width, out.splitlines())) <= 60
+        lines = [line for line in out.splitlines() if PROGRAM not in line]
+        assert max(map(display_width, lines)) <= 60
         assert out.isascii() or "--ascii" not in more
 
     def test_what_is_hidden_is_made_visible(self, db: Path) -> None:

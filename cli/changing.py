@@ -1,0 +1,213 @@
+"""Changing a session: what would change, then the append, at the version that was looked at.
+
+Into a session that another program writes nothing is written that changes its context: it is
+forked first, and that is said. When another process appended meanwhile the change is worked out
+anew, and made only where it is still the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cli.forks import fork_key
+from cli.models_reasons import ChangeData, ShiftData, SizeData, WrittenData
+from cli.naming import short_names
+from cli.occurrences import number_of
+from cli.output import Output
+from cli.paths import current_program
+from cli.saying import NameAt, preview, said
+from cli.style import typed
+from cli.windows import item_data, tool_names
+from eventlog import RecordedEvent, StreamKey
+from eventlog.errors import InputRefused, WrongExpectedVersion
+from eventlog.events import Event
+from projections import Live, tokens
+from projections.context import ITEM_TYPES, UNDOABLE
+from projections.foreseen import Foreseen, foreseen
+from projections.items import Item
+from projections.ownership import is_observed
+from projections.runs import Standing
+
+TRIES = 8
+"""Appends that are tried when other processes write to the same session."""
+
+Make = Callable[[int], Sequence[Event]]
+"""From the position at which the first of them will stand to the events, for the session as it is
+now. Raises where there is nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """How a session is to be changed."""
+
+    stream: StreamKey
+    make: Make
+    reason: str = ""
+    """Of the fork, where one is needed."""
+    name: str = ""
+    """The session id of that fork."""
+    dry_run: bool = False
+    expected: int | None = None
+    """The version at which alone it may be done."""
+    is_note: bool = False
+    """It changes no context, so it may be written into any session."""
+    may_differ: bool = False
+    """It is still what was asked for when other events came in meanwhile."""
+
+
+def change(live: Live, asked: Changing) -> ChangeData:
+    """Do it, or with ``dry_run`` say what would be done.
+
+    Raises WrongExpectedVersion where the session is not at the expected version, or other processes
+    are always faster; InputRefused where another process changed what was looked at.
+    """
+    forks = not asked.is_note and is_observed(live.log, asked.stream)
+    first: Sequence[Event] | None = None
+    lost: WrongExpectedVersion | None = None
+    for _ in range(TRIES):
+        version = live.log.version(asked.stream)
+        if asked.expected is not None and version != asked.expected:
+            raise WrongExpectedVersion(str(asked.stream), asked.expected, version)
+        events = asked.make(version + 1 + forks)
+        if first is not None and not asked.may_differ and list(events) != list(first):
+            raise InputRefused(
+                f"another process changed {asked.stream} just now: look again, then try again"
+            )
+        first = events
+        written = fork_key(live, asked.stream, asked.name) if forks else asked.stream
+        data = _foretold(live, asked, version, written, events)
+        if asked.dry_run or not events:
+            return data
+        try:
+            _append(live, asked, version, written, events)
+        except WrongExpectedVersion as error:
+            if asked.expected is not None:
+                raise
+            lost = error
+            continue
+        return data
+    assert lost is not None
+    raise lost
+
+
+def show_change(out: Output, data: ChangeData) -> None:
+    """The answer of a command that changed a session, and what there is to note."""
+    from cli.render_change import render_change
+
+    out.show(data, render_change(data, out.style, current_program()))
+    for note in data.notes:
+        out.note(note)
+
+
+def _append(
+    live: Live, asked: Changing, version: int, written: StreamKey, events: Sequence[Event]
+) -> None:
+    if written == asked.stream:
+        live.append(written, *events, expected_version=version)
+        return
+    live.log.fork(written, asked.stream, version, reason=asked.reason)
+    live.append(written, *events, expected_version=version + 1)
+
+
+def _foretold(
+    live: Live, asked: Changing, version: int, written: StreamKey, events: Sequence[Event]
+) -> ChangeData:
+    forks = written != asked.stream
+    found = foreseen(live, asked.stream, version + 1 + forks, events)
+    sizes = _Sizes(found)
+    name = typed(_name(live, written, forks))
+    back = [f"undo {name} {e.position}" for e in reversed(found.events) if e.type in UNDOABLE]
+    if any(e.type in ITEM_TYPES for e in found.events):
+        back = [f"rewind {name}@{version}"]
+
+    def called(position: int) -> str | None:
+        return number_of(live, asked.stream, position)
+
+    return ChangeData(
+        key=str(written),
+        forked_from=str(asked.stream) if forks and events else None,
+        forked_at=version if forks and events else None,
+        dry_run=asked.dry_run,
+        version=version,
+        events=[
+            WrittenData(position=e.position, type=e.type, says=_says(e, called))
+            for e in found.events
+        ],
+        before=sizes.size(found.before.standing()),
+        after=sizes.size(found.after.standing()),
+        back=sizes.shifts(found, lambda before, after: before is None),
+        gone=sizes.shifts(found, lambda before, after: after is None),
+        changed=sizes.shifts(found, lambda before, after: before is not None is not after),
+        undo=back,
+        notes=["no fork was needed, so --name was not used"] if asked.name and not forks else [],
+    )
+
+
+def _says(event: RecordedEvent, called: NameAt) -> str:
+    if event.type != "context_compacted":
+        return said(event, called)
+    by = (event.data.get("by") or {}).get("name", "")
+    return f"compacted by {by} ({event.data.get('trigger', '')})"
+
+
+def _name(live: Live, key: StreamKey, is_new: bool) -> str:
+    """What can be typed for a session, also for one that does not exist yet."""
+    keys = [str(info.key) for info in live.log.streams()]
+    return short_names([*keys, str(key)] if is_new else keys)[str(key)]
+
+
+class _Sizes:
+    """Tokens of the items before and after; each is looked up once."""
+
+    def __init__(self, found: Foreseen) -> None:
+        self.counter = tokens.counter()
+        before, after = found.before.standing(), found.after.standing()
+        wanted = list(dict.fromkeys([*before, *after]))
+        made = found.items(wanted)
+        # What names no item of the stream is left out of the list, so they are found by name.
+        self.items = {(item.id, item.rendition): item for item in made}
+        self.names = tool_names(made)
+        self.tokens = {k: tokens.count_item(self.counter, i) for k, i in self.items.items()}
+
+    def _key(self, standing: Standing) -> tuple[str, str]:
+        name = str(standing[0])
+        label = f"{name}@{standing[1]}" if standing[1] else name
+        if (name, label) in self.items:
+            return name, label
+        return name, f"{name}@redacted"
+
+    def size(self, standing: Sequence[Standing]) -> SizeData:
+        """Items and tokens of a context."""
+        return SizeData(
+            items=len(standing), tokens=sum(self.tokens.get(self._key(s), 0) for s in standing)
+        )
+
+    def shifts(
+        self, found: Foreseen, wanted: Callable[[int | None, int | None], bool]
+    ) -> list[ShiftData]:
+        """What stands otherwise, in the order of the context."""
+        before, after = found.before.items, found.after.items
+        shifted = []
+        for item in dict.fromkeys([*before, *after]):
+            one, other = before.get(item), after.get(item)
+            if one == other or not wanted(one, other):
+                continue
+            keys = [self._key((item, r)) if r is not None else None for r in (one, other)]
+            there = (self.items.get(key) for key in reversed(keys) if key is not None)
+            shown = next((made for made in there if made is not None), None)
+            if shown is not None:
+                shifted.append(self._shift(shown, keys))
+        return shifted
+
+    def _shift(self, shown: Item, keys: Sequence[tuple[str, str] | None]) -> ShiftData:
+        before, after = keys
+        return ShiftData(
+            item=shown.id,
+            who=item_data(shown, self.counter, self.names).who,
+            preview=preview(shown),
+            before=before[1] if before else None,
+            after=after[1] if after else None,
+            before_tokens=self.tokens.get(before, 0) if before else 0,
+            after_tokens=self.tokens.get(after, 0) if after else 0,
+        )

@@ -1,0 +1,44 @@
+"""``ctxlog pin``"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.opening import opened
+from cli.options import DryRunOption, ReasonOption, complete_session, settings_of
+from cli.output import output
+
+
+def command(
+    ctx: typer.Context,
+    session: Annotated[
+        str,
+        typer.Argument(metavar="S", help="The session.", autocompletion=complete_session),
+    ],
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ITEM", help="Items of it: 12, 57.0, 12-20."),
+    ] = None,
+    reason: ReasonOption = "",
+    dry_run: DryRunOption = False,
+) -> None:
+    """Pin items: no strategy may touch them, and no compaction of ours takes them.
+
+    A pin is a note: it changes no context, so it may be written into any session.
+
+    Example: ctxlog pin last 3 --reason "the house rules"
+    """
+    from cli.changing import change, show_change
+    from cli.decisions import items_to_pin, not_standing, pins_changed
+
+    out = output(ctx)
+    with opened(settings_of(ctx), write=True) as live:
+        stream, names = items_to_pin(live, session, items or [])
+        asked = pins_changed(live, stream, names, pin=True, reason=reason, dry_run=dry_run)
+        data = change(live, asked)
+        data.notes += not_standing(live, stream, names)
+    show_change(out, data)
+    if not data.events:
+        out.note("they are pinned already")

@@ -1,0 +1,156 @@
+"""Decisions as people name them, and the events that undo, rewind, pin and unpin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cli.changing import Changing, Make
+from cli.item_places import items_of
+from cli.naming import place, session_key
+from eventlog import StreamKey
+from eventlog.errors import InputRefused, PositionNotFound
+from eventlog.events import (
+    DecisionUndone,
+    Event,
+    ItemPinned,
+    ItemUnpinned,
+    SessionRewound,
+)
+from projections import Live
+from projections.context import UNDOABLE
+from projections.force import last_decision, out_of_force
+from projections.runs import origin
+
+LAST = "last"
+_DECISION = re.compile(r"@?(?:(?P<k>k[1-9]\d*)|(?:[1-9]\d*(?:\.\d+)?@)?(?P<at>[1-9]\d{0,17}))")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision of a session; position 0 for the last one in force."""
+
+    stream: StreamKey
+    position: int
+    with_pass: bool = False
+    """All substitutions that were decided together with it."""
+
+
+def decision_of(live: Live, session: str, typed: str | None, with_pass: bool = False) -> Decision:
+    """``S``, ``S last``, ``S k1``, ``S 12``, ``S 8@12``, ``S@k1``, ``S@12``.
+
+    Raises StreamNotFound, Ambiguous, PositionNotFound, ItemNotFound, InputRefused.
+    """
+    if typed is None:
+        named = place(live, session)
+        if named.kind == "now":
+            return Decision(named.stream, 0, True)
+        if named.kind in ("call", "before_compaction"):
+            raise InputRefused("which decision? name a compaction (k1) or the event's position")
+        return Decision(named.stream, named.position, with_pass)
+    stream = session_key(live, session)
+    if typed == LAST:
+        return Decision(stream, 0, True)
+    found = _DECISION.fullmatch(typed)
+    if found is None:
+        raise InputRefused(f"{typed[:60]!r} is no decision such as k1, 12, 8@12 or {LAST}")
+    at = live.position(stream, "k", int(found["k"][1:17])) if found["k"] else int(found["at"])
+    return Decision(stream, at, with_pass)
+
+
+def undoing(live: Live, decision: Decision, reason: str = "") -> Make:
+    """The event that undoes a decision.
+
+    Making it raises PositionNotFound, and InputRefused for what is no decision, or not in force.
+    """
+
+    def make(first: int) -> Sequence[Event]:
+        history = live.history(decision.stream)
+        event = None
+        if not decision.position:
+            event = last_decision(history)
+            if event is None:
+                raise InputRefused(f"{decision.stream} has no decision in force to be undone")
+        elif decision.position <= len(history):
+            event = history[decision.position - 1]
+        if event is None:
+            hint = f"it ends at {len(history)}"
+            at = f"position {decision.position}"
+            raise PositionNotFound(str(decision.stream), at, hint)
+        at_ = event.position
+        if event.type not in UNDOABLE:
+            kind = event.type.replace("_", " ")
+            raise InputRefused(f"event {at_} is a {kind}, which is no decision that can be undone")
+        gone = out_of_force(history)
+        if at_ in gone:
+            raise InputRefused(
+                f"event {at_} is not in force since {gone[at_]}: undo {gone[at_]} takes that back"
+            )
+        pass_id = str(event.data.get("pass_id") or "")
+        if pass_id and decision.with_pass:
+            return [DecisionUndone(pass_id=pass_id, reason=reason)]
+        return [DecisionUndone(target=at_, reason=reason)]
+
+    return make
+
+
+def passmates(live: Live, decision: Decision) -> int:
+    """How many substitutions of the same pass there are, when only one of them is undone."""
+    if not decision.position or decision.with_pass:
+        return 0
+    event = live.log.at(decision.stream, [decision.position]).get(decision.position)
+    pass_id = event.data.get("pass_id") if event is not None else None
+    if not pass_id:
+        return 0
+    others = live.log.read(decision.stream, types=["placeholder_substituted"])
+    return len([other for other in others if other.data.get("pass_id") == pass_id]) - 1
+
+
+def rewinding(live: Live, stream: StreamKey, to: int, reason: str = "") -> Make:
+    """The event that makes the context what it was after a position; none at the end."""
+
+    def make(first: int) -> Sequence[Event]:
+        if to == live.log.version(stream):
+            return []
+        return [SessionRewound(to=to, reason=reason)]
+
+    return make
+
+
+def pinning(
+    live: Live, stream: StreamKey, items: Sequence[str], *, pin: bool, reason: str = ""
+) -> Make:
+    """The events that pin items, or unpin them; none for those that are so already."""
+
+    def make(first: int) -> Sequence[Event]:
+        pins = live.view(stream).pins
+        chosen = [item for item in items if (origin(item) in pins) != pin]
+        if pin:
+            return [ItemPinned(item=item, reason=reason) for item in chosen]
+        return [ItemUnpinned(item=item) for item in chosen]
+
+    return make
+
+
+def items_to_pin(live: Live, session: str, typed: list[str]) -> tuple[StreamKey, list[str]]:
+    """The items that were named. Raises InputRefused where there is none."""
+    stream, items = items_of(live, session, typed)
+    if not items:
+        raise InputRefused("which items? name some, such as 12 or 57.0, behind the session")
+    return stream, items
+
+
+def not_standing(live: Live, stream: StreamKey, items: Sequence[str]) -> list[str]:
+    """A note on items that are pinned while they do not stand in the context."""
+    view = live.view(stream)
+    out = ", ".join(item for item in items if origin(item) not in view.items)
+    return [f"not in the context now, so the pin counts from when it is: {out}"] if out else []
+
+
+def pins_changed(
+    live: Live, stream: StreamKey, items: Sequence[str], *, pin: bool, reason: str, dry_run: bool
+) -> Changing:
+    """Pins are notes: they change no context, so they may be written into any session."""
+    make = pinning(live, stream, items, pin=pin, reason=reason)
+    return Changing(stream, make, dry_run=dry_run, is_note=True)

@@ -1,0 +1,28 @@
+"""Forks: a free name, and forking what another program writes before it is changed."""
+
+from __future__ import annotations
+
+from eventlog import StreamKey
+from eventlog.errors import InputRefused
+from projections import Live
+
+
+def fork_key(live: Live, parent: StreamKey, name: str = "") -> StreamKey:
+    """The key of a fork: with the session id that was asked for, else the next free one.
+
+    Raises InputRefused for a name that is taken.
+    """
+    taken = {info.key for info in live.log.streams()}
+    if not name:
+        return _free(parent, taken)
+    child = parent._replace(session=name).checked()
+    if child in taken:
+        raise InputRefused(f"that name is taken: {child} exists; choose another --name")
+    return child
+
+
+def _free(parent: StreamKey, taken: set[StreamKey]) -> StreamKey:
+    number = 1
+    while parent._replace(session=f"{parent.session}.fork{number}") in taken:
+        number += 1
+    return parent._replace(session=f"{parent.session}.fork{number}")

@@ -1,0 +1,110 @@
+"""Bringing originals back into a context: by undoing what took them, or as a message at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cli.changing import Changing, Make
+from cli.models_reasons import ChangeData, RecoverData
+from eventlog import StreamKey
+from eventlog.errors import InputRefused
+from eventlog.events import Event, MessageAppended
+from projections import Live
+from projections.restoring import Restoring, restoring
+from projections.runs import Origin, origin
+from projections.why import READ
+
+LABEL = "recovered"
+"""Of a message with originals in it."""
+
+
+def items_in(data: RecoverData) -> list[str]:
+    """The items whose originals, or sentences, were found."""
+    found = [one.item for one in data.items] + [one.item for one in data.sentences]
+    return list(dict.fromkeys(found))
+
+
+def undoing_what_took(
+    live: Live, stream: StreamKey, items: Sequence[str], notes: list[str]
+) -> Make:
+    """The undos after which the items stand as they came in.
+
+    Making them puts into ``notes`` what cannot be brought back so. Raises InputRefused where that
+    is true of all that do not stand.
+    """
+
+    def make(first: int) -> Sequence[Event]:
+        history = live.history(stream, whole=READ)
+        reason = f"recover {' '.join(items[:8])}" + (" …" if len(items) > 8 else "")
+        found = restoring(history, [origin(item) for item in items], first, reason)
+        notes[:] = _impossible(found)
+        if found.impossible and not found.undos:
+            told = "; ".join(notes[:3]) + ("; …" if len(notes) > 3 else "")
+            raise InputRefused(f"no undo brings that back: {told}; --only appends the text instead")
+        return found.undos
+
+    return make
+
+
+def _impossible(found: Restoring) -> list[str]:
+    def place(item: Origin) -> tuple[int, str]:
+        return int(str(item).partition(".")[0]), str(item)
+
+    return [f"{item}: {found.impossible[item]}" for item in sorted(found.impossible, key=place)]
+
+
+def appending(live: Live, stream: StreamKey, data: RecoverData) -> Make:
+    """One message at the end that holds the originals, or the sentences."""
+
+    def make(first: int) -> Sequence[Event]:
+        items = live.items(stream)
+        dialect = items[-1].dialect if items else "openai_chat"
+        message = {"role": "user", "content": as_text(data)}
+        if dialect == "openai_responses":
+            message = {"type": "message", **message}
+        event = MessageAppended.model_validate(
+            {"dialect": dialect, "source": "injected", "label": LABEL, "message": message}
+        )
+        return [event]
+
+    return make
+
+
+def as_text(data: RecoverData) -> str:
+    """The originals for a model: as they were, with where they are from."""
+    lines = ["Recovered from earlier in this conversation, word for word:"]
+    lines += [f"- {one.text} (item {one.item}, {one.who})" for one in data.sentences]
+    lines += [f"\n[item {one.item}, {one.who}]\n{one.text}" for one in data.items]
+    return "\n".join(lines)
+
+
+def more_than_asked(found: ChangeData) -> list[str]:
+    """The items that come back beside those that were asked for."""
+    return [shift.item for shift in found.back if shift.item not in found.asked]
+
+
+def bringing_back(
+    live: Live,
+    data: RecoverData,
+    *,
+    only: bool,
+    name: str,
+    dry_run: bool,
+    expected: int | None = None,
+) -> Changing:
+    """How the session is changed so that it shows what was recovered."""
+    stream = StreamKey.parse(data.key)
+    items = items_in(data)
+    make = (
+        appending(live, stream, data)
+        if only
+        else undoing_what_took(live, stream, items, data.notes)
+    )
+    return Changing(
+        stream,
+        make,
+        reason="to bring back what had left the context",
+        name=name,
+        dry_run=dry_run,
+        expected=expected,
+    )

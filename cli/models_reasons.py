@@ -1,0 +1,236 @@
+"""What ``--json`` gives of the commands that explain and bring back: ``why`` and its kin."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from cli.models import State
+from cli.models_whatif import DecidedData
+
+WhyState = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
+
+
+class WhyStep(BaseModel):
+    """One event that touched the item."""
+
+    position: int
+    ref: str
+    """``k1`` of a compaction, else the position."""
+    type: str
+    effect: str
+    """came, back, left, changed, restored, pinned, unpinned, erased, forked, kept or nothing."""
+    sentence: str
+    """The same for a person."""
+    rendition: str | None
+    """In which the item stands after it; None where it does not stand."""
+    by: str = ""
+    """The strategy with its parameters, or the agent, where it is known."""
+    trigger: str = ""
+    reason: str = ""
+    summarizer: str = ""
+    pass_id: str = ""
+    inferred: bool = False
+    """Found by comparing two requests, not told by who decided it."""
+    items: int | None = None
+    """Of a compaction: how many items left with it."""
+    brought: list[str] = []
+    """Of a compaction: the items that it put in."""
+    before_tokens: int | None = None
+    """Of a compaction, of the context before it; of a change, of the item."""
+    after_tokens: int | None = None
+    tokens_told: bool = False
+    """The agent's own count, not estimated here."""
+    undone_by: int | None = None
+    """The undo or rewind that put it out of force."""
+    stream: str = ""
+    """The session whose event it is, where that is one that this session was forked from."""
+    occurred_at: str | None = None
+
+
+class WhyAnchor(BaseModel):
+    """A literal of an item that is not shown as it came in."""
+
+    kind: str
+    text: str
+    in_place: bool
+    """What took the item's place holds it."""
+    elsewhere: str
+    """Else an item that stood in the context just after that and holds it; empty when none did."""
+    used_by: list[str]
+    """Later messages, of the model or a person, that hold it."""
+
+
+class HeldData(BaseModel):
+    """The request of one call, as far as the item goes."""
+
+    call: str
+    recorded: bool
+    """Whether the request was recorded with a manifest; else it is folded from the events."""
+    rendition: str | None
+    """In which the request held the item; None when it did not."""
+
+
+class WayBack(BaseModel):
+    """A command, and what it does."""
+
+    command: str
+    does: str
+
+
+class WhyData(BaseModel):
+    """``why``"""
+
+    key: str
+    item: str
+    asked: str
+    """The item, or the rendition that was asked for."""
+    ref: str
+    """The place for which it is answered."""
+    at: int
+    who: str
+    preview: str
+    tokens: int
+    """Estimated, of the original."""
+    state: WhyState
+    rendition: str | None
+    """In which it stands there; None where it does not stand."""
+    pinned: bool
+    erased: bool
+    answer: str
+    """In one or two sentences."""
+    steps: list[WhyStep]
+    calls: list[str]
+    """Before which it stood, as folded."""
+    held: HeldData | None
+    """Of the call that was asked for, or of the last one where no place was named."""
+    anchors: list[WhyAnchor]
+    replaced_by: list[str]
+    """The items, or the rendition, that stand in its place."""
+    back: list[WayBack]
+
+
+class RecoveredItem(BaseModel):
+    """The original of an item."""
+
+    item: str
+    who: str
+    role: str
+    state: State
+    """Where it stands now."""
+    taken_by: str
+    """``k1``, or the position of the decision since which it is not shown as it came in; empty
+    where it is."""
+    tokens: int
+    """Estimated."""
+    text: str
+    dialect: str
+    message: Any
+    literals: list[str] = []
+    """Of ``--lost``: those that it holds and that are gone."""
+    occurred_at: str | None = None
+
+
+class RecoveredSentence(BaseModel):
+    """A sentence with literals in it that are gone."""
+
+    item: str
+    who: str
+    text: str
+    literals: list[RecoveredLiteral]
+
+
+class RecoveredLiteral(BaseModel):
+    """A literal that a compaction lost."""
+
+    kind: str
+    text: str
+    used_by: list[str]
+    """Later messages, of the model or a person, that hold it."""
+
+
+class RecoverData(BaseModel):
+    """``recover``"""
+
+    key: str
+    lost_with: str | None = None
+    """The compaction whose losses these are."""
+    query: str | None = None
+    items: list[RecoveredItem] = []
+    sentences: list[RecoveredSentence] = []
+    found: int
+    """Literals that are lost, items that hold the query, or items that were asked for."""
+    left_out: int = 0
+    """Of these, how many are not shown; ``--all`` shows them."""
+    into: ChangeData | None = None
+    """With ``--into-context``: what was, or would be, written."""
+    notes: list[str] = []
+
+
+class WrittenData(BaseModel):
+    """An event that was, or would be, appended."""
+
+    position: int
+    type: str
+    says: str
+
+
+class ShiftData(BaseModel):
+    """An item that stands otherwise than before."""
+
+    item: str
+    who: str
+    preview: str
+    before: str | None
+    """Its rendition before; None where it did not stand."""
+    after: str | None
+    before_tokens: int
+    """Estimated."""
+    after_tokens: int
+
+
+class SizeData(BaseModel):
+    """How much stands in a context."""
+
+    items: int
+    tokens: int
+    """Estimated."""
+
+
+class ChangeData(BaseModel):
+    """``undo``, ``rewind``, ``pin``, ``unpin``, ``recover --into-context`` and ``run``."""
+
+    key: str
+    """The session that was, or would be, written to."""
+    forked_from: str | None = None
+    """The session that another program writes, which was forked first."""
+    forked_at: int | None = None
+    dry_run: bool
+    version: int
+    """Of the session before anything was written."""
+    events: list[WrittenData]
+    before: SizeData
+    after: SizeData
+    back: list[ShiftData]
+    """Items that stand again, or anew."""
+    gone: list[ShiftData]
+    changed: list[ShiftData]
+    """Items that stand in another rendition."""
+    asked: list[str] = []
+    """The items that were asked for."""
+    undo: list[str] = []
+    """What to type to take it back."""
+    notes: list[str] = []
+
+
+class RunData(ChangeData):
+    """``run``"""
+
+    strategy: str
+    since: int
+    """The position of the last decision that the session held: moments behind it were gone
+    through; 0 for all of them."""
+    decided: list[DecidedData]
+    stuck: str = ""
+    """What cannot be reduced, where the context is over what the strategy promises."""

@@ -1,0 +1,87 @@
+"""What a command changed in a context, or would change, as text. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from cli.models_reasons import ChangeData, ShiftData
+from cli.safetext import display_width
+from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
+
+_MOST = 12
+"""Items of one kind that are shown."""
+
+
+def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> Iterator[str]:
+    """What was written, what stands otherwise, the sizes, and how to take it back."""
+    front = "would write" if data.dry_run else "wrote"
+    count = plural(len(data.events), "event") if data.events else "nothing"
+    yield style.paint(heading(f"{front} {count}", data.key, style), "bold")
+    if data.forked_from is not None:
+        verb = "would be" if data.dry_run else "was"
+        yield named(data.forked_from, style, style.width)
+        said = "is another program's session: it "
+        said += f"{verb} forked after event {data.forked_at}, and is not changed"
+        yield from textwrap.wrap(said, style.width, initial_indent="  ", subsequent_indent="  ")
+    yield from _events(data, style)
+    yield from _rows("+", "back", data.back, style)
+    yield from _rows("✂", "otherwise", data.changed, style)
+    yield from _rows("○", "gone", data.gone, style)
+    before, after = data.before, data.after
+    size = f"{plural(before.items, 'item')} → {after.items:,}, "
+    size += f"{tokens(before.tokens)} → {tokens(after.tokens)} tokens"
+    yield style.translated(f"context: {size}")
+    if data.undo and not data.dry_run:
+        yield from (
+            style.paint(style.block(f"to take it back: {program} {line}"), "cyan")
+            for line in data.undo[:1]
+        )
+        if len(data.undo) > 1:
+            rest = ", ".join(line.rsplit(" ", 1)[-1] for line in data.undo[1:][:_MOST])
+            more = " …" if len(data.undo) - 1 > _MOST else ""
+            yield style.line(f"  and in this order: {rest}{more}", style.width)
+
+
+def _events(data: ChangeData, style: Style) -> Iterator[str]:
+    """The events, those that say the same once."""
+    alike: dict[str, list[int]] = {}
+    for event in data.events:
+        alike.setdefault(event.says, []).append(event.position)
+    lines = []
+    for says, at in alike.items():
+        where = f"{at[0]}  " if len(at) == 1 else f"{at[0]} … {at[-1]}  {len(at)} times "
+        lines.append(" " + style.line(where + says, style.width - 1))
+    yield from lines[:_MOST]
+    yield from _more(len(lines), style)
+
+
+def _rows(sign: str, word: str, rows: Sequence[ShiftData], style: Style) -> Iterator[str]:
+    if not rows:
+        return
+    before, after = sum(r.before_tokens for r in rows), sum(r.after_tokens for r in rows)
+    size = {"back": tokens(after), "gone": tokens(before)}.get(
+        word, f"{tokens(before)} → {tokens(after)}"
+    )
+    yield style.translated(f"{sign} {word}: {plural(len(rows), 'item')}, {size} tokens")
+    shown = rows[:_MOST]
+    names = [row.after or row.before or row.item for row in shown]
+    ref = max(map(display_width, names))
+    sizes = [_size(row) for row in shown]
+    width = max(display_width(each) for each in sizes)
+    for row, name, each in zip(shown, names, sizes, strict=True):
+        start = f"   {pad(style.line(name, ref), ref)} "
+        start += f"{style.translated(pad_left(each, width))}  {pad(style.line(row.who, 12), 12)} "
+        yield (start + style.line(row.preview, style.width - display_width(start))).rstrip()
+    yield from _more(len(rows), style)
+
+
+def _size(row: ShiftData) -> str:
+    if row.before is None or row.after is None:
+        return short(row.before_tokens + row.after_tokens)
+    return f"{short(row.before_tokens)}→{short(row.after_tokens)}"
+
+
+def _more(count: int, style: Style) -> Iterator[str]:
+    if count > _MOST:
+        yield style.translated(f"   … {count - _MOST:,} more")

@@ -1,0 +1,64 @@
+"""Recovered originals as Markdown, ready to paste. Pure.
+
+All text of the log stands in fences or in code, so nothing in it is markup, and what is copied out
+is what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cli.exports import code, fenced, inline
+from cli.models_reasons import RecoverData, RecoveredItem, RecoveredSentence
+from cli.style import Style
+
+_USERS = 4
+"""Later messages that are named."""
+
+
+def render_recover(data: RecoverData, style: Style) -> Iterator[str]:
+    """A line that says where it is from, then the originals, or the literals in their sentences."""
+    if not data.items and not data.sentences:
+        return
+    name = code(data.key)
+    if data.lost_with is not None:
+        yield f"Recovered from before the compaction {data.lost_with} of {name}:\n"
+    elif data.query is not None:
+        yield f"What holds {code(data.query)} in {name}:\n"
+    else:
+        yield f"Recovered from {name}:\n"
+    for sentence in data.sentences:
+        yield from _sentence(sentence)
+    for item in data.items:
+        yield _head(item)
+        yield fenced(item.text)
+
+
+def _sentence(sentence: RecoveredSentence) -> Iterator[str]:
+    literals = ", ".join(code(one.text) for one in sentence.literals)
+    used = dict.fromkeys(user for one in sentence.literals for user in one.used_by)
+    where = f"{sentence.item}, {inline(sentence.who)}"
+    if used:
+        named = list(used)[:_USERS]
+        more = f" and {len(used) - _USERS} more" if len(used) > _USERS else ""
+        where += f"; needed by {', '.join(named)}{more}"
+    if [_bare(one.text) for one in sentence.literals] == [_bare(sentence.text)]:
+        yield f"- {code(sentence.text)} ({where})"
+        return
+    yield f"- {literals} ({where})"
+    yield f"  {code(sentence.text)}"
+
+
+def _bare(text: str) -> str:
+    """The words alone, without the mark of a list in front and of a sentence behind."""
+    return text.strip(" .!?;:,-*•")
+
+
+def _head(item: RecoveredItem) -> str:
+    words = [item.item, inline(item.who)]
+    if item.taken_by:
+        gone = "in another form since" if item.state in ("context", "placeholder") else "left with"
+        words.append(f"{gone} {item.taken_by}")
+    if item.literals:
+        words.append(", ".join(map(code, item.literals[:_USERS])))
+    return "### " + " · ".join(words) + "\n"

@@ -1,0 +1,98 @@
+"""Why an item stands where it stands, as text. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from cli.models_reasons import WhyAnchor, WhyData
+from cli.safetext import display_width
+from cli.style import Style, heading, pad, plural, ranges, tokens
+
+_MOST = 12
+"""Literals that are shown, beside those that are used later."""
+
+_USERS = 3
+"""Later messages that are named."""
+
+
+def render_why(data: WhyData, style: Style, program: str = "ctxlog") -> Iterator[str]:
+    """The answer, the chain, what of the item is left, and what to type."""
+    front = f"{data.asked} · {data.who} · {tokens(data.tokens)} tokens"
+    at = f"@{data.ref}" if data.ref != "now" else ""
+    yield style.paint(heading(front, data.key, style, at), "bold")
+    yield style.paint(style.line(data.preview, style.width), "dim")
+    yield ""
+    yield from _wrapped(data.answer, style)
+    yield ""
+    yield from _steps(data, style)
+    yield from _calls(data, style)
+    yield from _anchors(data, style)
+    if data.back:
+        yield ""
+        size = max(display_width(style.block(way.command)) for way in data.back)
+        for way in data.back:
+            command = pad(style.block(way.command), min(size, style.width))
+            yield f"  {style.paint(f'{program} {command}', 'cyan')}  # {style.block(way.does)}"
+
+
+def _wrapped(text: str, style: Style, indent: str = "") -> Iterator[str]:
+    width = max(20, style.width - len(indent))
+    for line in textwrap.wrap(style.line(text, 8 * style.width), width):
+        yield indent + line
+
+
+def _steps(data: WhyData, style: Style) -> Iterator[str]:
+    ref = max((display_width(step.ref) for step in data.steps), default=1)
+    for step in data.steps:
+        start = f" {pad(style.line(step.ref, ref), ref)}  "
+        indent = " " * display_width(start)
+        lines = list(_wrapped(step.sentence, style, indent))
+        if step.undone_by is not None:
+            lines = [style.paint(line, "dim") for line in lines]
+        yield style.paint(start, "cyan") + lines[0].removeprefix(indent)
+        yield from lines[1:]
+
+
+def _calls(data: WhyData, style: Style) -> Iterator[str]:
+    if data.calls:
+        given = f"given to {plural(len(data.calls), 'call')}: {ranges(data.calls)}"
+        yield ""
+        yield from _wrapped(given, style, " ")
+    held = data.held
+    if held is not None:
+        whose = "the recorded request" if held.recorded else "the context, as folded,"
+        what = f"held {held.rendition}" if held.rendition is not None else "did not hold it"
+        yield from _wrapped(f"{held.call}: {whose} {what}", style, " ")
+
+
+def _anchors(data: WhyData, style: Style) -> Iterator[str]:
+    if not data.anchors:
+        return
+    kept = [one for one in data.anchors if one.in_place]
+    elsewhere = [one for one in data.anchors if not one.in_place and one.elsewhere]
+    lost = [one for one in data.anchors if not one.in_place and not one.elsewhere]
+    place = ", ".join(data.replaced_by[:_USERS]) or "what is left"
+    yield ""
+    total = plural(len(data.anchors), "literal")
+    yield style.line(
+        f"of {total}: {len(kept)} in {place}, {len(elsewhere)} elsewhere in the context then, "
+        f"{len(lost)} lost",
+        style.width,
+    )
+    ranked = sorted(lost, key=lambda one: -len(one.used_by))
+    shown = [one for n, one in enumerate(ranked) if n < _MOST or one.used_by]
+    for one in shown:
+        yield _anchor(one, style)
+    if len(shown) < len(ranked):
+        yield style.translated(f"  … {len(ranked) - len(shown)} more")
+
+
+def _anchor(one: WhyAnchor, style: Style) -> str:
+    used = ""
+    if one.used_by:
+        more = f" +{len(one.used_by) - _USERS}" if len(one.used_by) > _USERS else ""
+        used = f"  → used by {', '.join(one.used_by[:_USERS])}{more}"
+    start = f"  {pad(one.kind, 8)} "
+    tail = style.translated(used)
+    return start + style.line(one.text, style.width - len(start) - display_width(tail)) + tail

@@ -1,0 +1,308 @@
+"""Why an item stands where it stands, as data: the chain of decisions, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cli.counts import Counts
+from cli.item_places import ItemPlace
+from cli.models_reasons import HeldData, WayBack, WhyAnchor, WhyData, WhyState, WhyStep
+from cli.naming import ref_of, short_names
+from cli.occurrences import compaction_data
+from cli.saying import preview
+from cli.style import typed
+from cli.timeline import SUBSTITUTED
+from cli.why_words import SAID, SOURCES, compacted, form_of, label, other, ref
+from cli.windows import item_data, tool_names
+from eventlog import RecordedEvent, StreamKey
+from eventlog.jsonvalue import dumps
+from projections import Live, runs
+from projections.items import Item
+from projections.materialize import original
+from projections.ownership import is_observed
+from projections.runs import Origin, origin, position_of
+from projections.views import NUMBERED
+from projections.why import READ, Survived, Touch, Trace, survived, trace
+
+
+def why(live: Live, asked: ItemPlace) -> WhyData:
+    """What became of an item, up to a place. Raises CriticalUnknown."""
+    return _Why(live, asked).data()
+
+
+class _Why:
+    def __init__(self, live: Live, asked: ItemPlace) -> None:
+        self.live, self.asked = live, asked
+        self.key, self.at = asked.stream, asked.where.position
+        self.item: Origin = origin(asked.item)
+        self.counts = Counts(live, self.key)
+        self.trace: Trace = trace(live.history(self.key, self.at, READ), self.item)
+        self.names = short_names(str(info.key) for info in live.log.streams())
+        made = live.materialize(self.key, [(self.item, 0)])
+        self.made: Item = made[0]
+        self.erased = self.made.form == "redacted"
+
+    def data(self) -> WhyData:
+        found = self.trace
+        shown = item_data(self.made, self.counts.counter, self._tools())
+        lost = self._survived()
+        rendition = label(self.item, found.now.rendition) if found.now.stands else None
+        steps = [self._step(touch) for touch in found.touches]
+        return WhyData(
+            key=str(self.key),
+            item=self.asked.item,
+            asked=self.asked.rendition,
+            ref=ref_of(self.asked.where),
+            at=self.at,
+            who=shown.who,
+            preview=preview(self.made),
+            tokens=shown.tokens,
+            state=self._state(),
+            rendition=rendition,
+            pinned=found.now.pinned,
+            erased=self.erased,
+            answer=self._answer(),
+            steps=steps,
+            calls=[f"c{number}" for number in found.calls],
+            held=self._held(),
+            anchors=[
+                WhyAnchor(
+                    kind=one.anchor.kind,
+                    text=one.anchor.text,
+                    in_place=one.in_place,
+                    elsewhere=one.elsewhere,
+                    used_by=list(one.used_by),
+                )
+                for one in lost
+            ],
+            replaced_by=[item.rendition for item in self._in_its_place()],
+            back=list(self._back(lost)),
+        )
+
+    def _tools(self) -> dict[str, str]:
+        """The tool of a result that does not name its own, from the message that called it."""
+        if self.made.kind != "tool_result" or self.made.tool_name:
+            return {}
+        at = position_of(self.item)
+        return tool_names(self.live.items(self.key, min(at, self.at)))
+
+    # -- where it stands --------------------------------------------------------------------------
+
+    def _state(self) -> WhyState:
+        found = self.trace
+        if position_of(self.item) > self.at:
+            return "not_yet"
+        if found.now.stands:
+            changed = found.changed
+            is_placeholder = changed is not None and changed.event.type == SUBSTITUTED
+            return "placeholder" if is_placeholder else "context"
+        left = found.left
+        if left is None:
+            return "never"
+        folded = left.event.type == "context_compacted" and left.event.data.get("messages")
+        return "folded" if folded else "left"
+
+    def _answer(self) -> str:
+        name, found = self.asked.item, self.trace
+        when = f" at {ref_of(self.asked.where)}" if self.asked.where.kind != "now" else ""
+        state = self._state()
+        if state == "not_yet":
+            return f"{name} had not come in yet{when}: it is event {position_of(self.item)}."
+        if state == "never":
+            said = f"{name} never stood in the context{' up to' + when[3:] if when else ''}."
+        elif found.now.stands:
+            changed = found.changed
+            said = f"{name} stands in the context{when}"
+            if changed is None:
+                said += ", as it came in."
+            else:
+                said += f" as {label(self.item, found.now.rendition)}, {form_of(changed.event)}"
+                said += f" with event {changed.event.position}."
+        else:
+            left = found.left
+            assert left is not None
+            into = " into a summary" if state == "folded" else ""
+            said = f"{name} does not stand in the context{when}: {ref(left)} "
+            said += f"{'folded it' + into if into else 'took it out'}."
+        if not found.calls:
+            said += " No call was given it."
+        asked = runs.standing(self.asked.rendition)[1] if "@" in self.asked.rendition else 0
+        if asked and asked != found.now.rendition:
+            said += f" Its rendition {self.asked.rendition} is not in force."
+        if self.erased:
+            said += " Its text was erased from the log for good."
+        return said
+
+    def _held(self) -> HeldData | None:
+        """What the request of the call that was asked for held of it, or that of the last call."""
+        where = self.asked.where
+        if where.kind == "call":
+            at = self.at + 1
+        elif where.kind == "now":
+            headers = self.live.log.headers(self.key, 0, self.at)
+            at = max((h.position for h in headers if h.type == NUMBERED["c"]), default=0)
+        else:
+            at = 0
+        if not at:
+            return None
+        call = self.live.log.at(self.key, [at])[at]
+        name = f"c{self.live.number(self.key, call)}"
+        if call.data.get("manifest") is None:
+            view = self.live.view(self.key, call.position - 1)
+            rendition = view.items.get(self.item)
+            shown = None if rendition is None else label(self.item, rendition)
+            return HeldData(call=name, recorded=False, rendition=shown)
+        from projections.sent import Requests
+
+        entries = Requests(self.live).expanded(self.key, call)
+        held = (piece.label for entry in entries for piece in entry if piece.item == self.item)
+        return HeldData(call=name, recorded=True, rendition=next(held, None))
+
+    # -- what of it is left -----------------------------------------------------------------------
+
+    def _since(self) -> Touch | None:
+        """The decision since which it is not shown as it came in."""
+        return self.trace.left or self.trace.changed
+
+    def _in_its_place(self) -> list[Item]:
+        touch = self._since()
+        if touch is None:
+            return []
+        event = touch.event
+        if self.trace.now.stands:
+            return self.live.materialize(self.key, [(self.item, self.trace.now.rendition)])
+        if event.type != "context_compacted":
+            return []
+        names = [f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))]
+        return self.live.materialize(self.key, [(name, 0) for name in names])
+
+    def _survived(self) -> Sequence[Survived]:
+        touch = self._since()
+        if touch is None or self.erased or self._state() == "never":
+            return ()
+        after = touch.event.position
+        events = self.live.log.read(self.key, after=after, types=["message_appended"])
+        later = (original(event.position, {event.position: event}) for event in events)
+        return survived(
+            self.made,
+            self._in_its_place(),
+            self.live.items(self.key, after),
+            (item for item in later if item is not None),
+        )
+
+    def _back(self, lost: Sequence[Survived]) -> Iterator[WayBack]:
+        """What to type to get it back."""
+        touch = self._since()
+        if touch is None or self.erased:
+            return
+        name = typed(self.names[str(self.key)])
+        yield WayBack(command=f"recover {name} {self.asked.item}", does="prints the original")
+        observed = is_observed(self.live.log, self.key)
+        where = " in a fork, since the session is another program's" if observed else ""
+        yield WayBack(
+            command=f"recover {name} {self.asked.item} --into-context",
+            does=f"brings it back into the context{where}",
+        )
+        if touch.number and any(one.is_lost for one in lost):
+            yield WayBack(
+                command=f"recover {name} --lost k{touch.number}",
+                does=f"prints everything that k{touch.number} lost",
+            )
+
+    # -- steps ------------------------------------------------------------------------------------
+
+    def _step(self, touch: Touch) -> WhyStep:
+        event, data = touch.event, touch.event.data
+        by = data.get("by") or {}
+        by = by if isinstance(by, dict) else {}
+        parameters = by.get("parameters")
+        owner = self._owner(event.position)
+        step = WhyStep(
+            position=event.position,
+            ref=ref(touch),
+            type=event.type,
+            effect=touch.effect,
+            sentence="",
+            rendition=label(self.item, touch.after.rendition) if touch.after.stands else None,
+            by=str(by.get("name", "")) + (f" {dumps(parameters)}" if parameters else ""),
+            trigger=str(data.get("trigger") or ""),
+            reason=str(data.get("reason") or ""),
+            summarizer=str((data.get("summarizer") or {}).get("model", "")),
+            pass_id=str(data.get("pass_id") or ""),
+            inferred=bool(data.get("inferred")),
+            undone_by=touch.undone_by,
+            stream=str(owner) if owner != self.key else "",
+            occurred_at=event.occurred_at,
+        )
+        self._sizes(touch, step)
+        step.sentence = self._sentence(touch, step)
+        return step
+
+    def _sizes(self, touch: Touch, step: WhyStep) -> None:
+        event = touch.event
+        if event.type == "context_compacted":
+            found = compaction_data(self.live, event)
+            step.items = found.left_count
+            step.brought = [
+                f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))
+            ]
+            step.before_tokens, step.after_tokens = found.before_tokens, found.after_tokens
+            step.tokens_told = not found.before_estimated
+        elif touch.effect in ("changed", "restored"):
+            step.before_tokens = self.counts.total([(self.item, touch.before.rendition)])
+            step.after_tokens = self.counts.total([(self.item, touch.after.rendition)])
+
+    def _owner(self, position: int) -> StreamKey:
+        info = self.live.log.stream(self.key)
+        while info.parent is not None and position <= info.base:
+            info = self.live.log.stream(info.parent)
+        return info.key
+
+    def _sentence(self, touch: Touch, step: WhyStep) -> str:
+        event = touch.event
+        if event.position == position_of(self.item):
+            said = self._came(touch)
+        elif event.type == "context_compacted":
+            said = compacted(touch, step)
+        else:
+            said = SAID.get(event.type, other)(touch, step)
+            if event.type == "decision_undone":
+                said = f"{self._named(event)} was undone: {said}"
+        if step.reason and event.type not in (SUBSTITUTED, "message_revised"):
+            said += f" ({step.reason})"
+        if step.inferred:
+            said += "; found by comparing requests"
+        if step.undone_by is not None:
+            said += f"; no longer in force since {step.undone_by}"
+        if step.stream and event.position == position_of(self.item):
+            said += f"; in {step.stream}, which this session was forked from"
+        return said
+
+    def _named(self, undo: RecordedEvent) -> str:
+        """What was undone: ``k1``, ``event 12`` or ``pass p1``."""
+        target = undo.data.get("target")
+        if not target:
+            return f"pass {undo.data.get('pass_id')}"
+        numbered = (t for t in self.trace.touches if t.event.position == target and t.number)
+        return next(map(ref, numbered), f"event {target}")
+
+    def _came(self, touch: Touch) -> str:
+        event, data = touch.event, touch.event.data
+        if event.type == "context_compacted":
+            said = f"k{touch.number} brought it in, in place of what it covers"
+        elif event.type == "repair_applied":
+            said = f"a repair put it in ({data.get('rule', '')})"
+        elif event.type == "tool_result_recorded":
+            said = f"{item_data(self.made, self.counts.counter, self._tools()).who} returned it"
+            said += f" after c{self.trace.call}" if self.trace.call else ""
+        else:
+            said = SOURCES.get(self.made.source, "it came in")
+            if self.made.role in ("system", "developer"):
+                said = "it came in as a system message"
+            if isinstance(data.get("call"), int):
+                call = self.live.log.at(self.key, [data["call"]]).get(data["call"])
+                if call is not None:
+                    said += f", as the answer of c{self.live.number(self.key, call)}"
+        if not touch.after.stands:
+            said += ", and the context did not take it"
+        return said

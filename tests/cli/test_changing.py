@@ -1,0 +1,292 @@
+"""``undo``, ``rewind``, ``pin``, ``recover --into-context``: what changes, and how."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_log import demo_log
+from running import ROOT, data, environment, process, run
+from small_log import FORK, KEY, small_log
+
+from projections import open_log
+
+S = KEY.session
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return small_log(tmp_path)
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    return demo_log(tmp_path)
+
+
+def labels(db: Path, key: Any = KEY) -> list[str]:
+    with open_log(db) as live:
+        return live.view(key).labels()
+
+
+BEFORE = ["3", "16.0", "13@20", "22"]
+
+
+class TestUndo:
+    """Nothing is deleted: every decision can be taken back, and that too."""
+
+    def test_the_last_decision_is_undone_and_then_the_one_before(self, db: Path) -> None:
+        assert labels(db) == BEFORE
+        first = data("undo", S, "--db", db)
+        assert [e["says"] for e in first["events"]] == ["undone: 20"]
+        assert [(c["item"], c["before"], c["after"]) for c in first["changed"]] == [
+            ("13", "13@20", "13")
+        ]
+        second = data("undo", S, "last", "--db", db)
+        assert [e["says"] for e in second["events"]] == ["undone: 19"]
+        assert [b["item"] for b in second["back"]] == ["18"]
+        assert labels(db) == ["3", "16.0", "13", "18", "22"]
+
+    @pytest.mark.parametrize("typed", [[f"{S}@k1"], [S, "k1"], [S, "16"], [S, "@k1"], [f"{S}@16"]])
+    def test_a_compaction_is_named_as_everywhere(self, typed: list[str], db: Path) -> None:
+        found = data("undo", *typed, "--db", db)
+        assert [b["item"] for b in found["back"]] == ["4", "6", "8", "10"]
+        assert [g["item"] for g in found["gone"]] == ["16.0"]
+        assert found["after"]["tokens"] > found["before"]["tokens"]
+        assert labels(db) == ["3", "4", "6", "8@12", "10", "13@20", "22"]
+
+    def test_what_it_says_to_type_takes_it_back(self, db: Path) -> None:
+        found = data("undo", S, "k1", "--db", db)
+        assert run(*found["undo"][0].split(), "--db", db).exit_code == 0
+        assert labels(db) == BEFORE
+
+    def test_a_dry_run_says_the_same_and_writes_nothing(self, db: Path) -> None:
+        dry = data("undo", S, "k1", "--dry-run", "--db", db)
+        with open_log(db) as live:
+            assert live.log.version(KEY) == 26
+        done = data("undo", S, "k1", "--db", db)
+        assert {**dry, "dry_run": False} == done
+
+    def test_one_of_a_pass_is_undone_alone_and_the_others_are_counted(self, demo: Path) -> None:
+        result = run("undo", "last", "7@77", "--dry-run", "--db", demo)
+        assert result.exit_code == 0
+        assert "others of the same pass stay" in result.stderr
+        one = data("undo", "last", "77", "--dry-run", "--db", demo)
+        assert [e["says"] for e in one["events"]] == ["undone: 77"]
+        whole = data("undo", "last", "77", "--pass", "--dry-run", "--db", demo)
+        assert whole["events"][0]["says"].startswith("undone: pass ")
+
+    @pytest.mark.parametrize(
+        ("args", "code", "said"),
+        [
+            ([S, "5"], 2, "event 5 is a model called, which is no decision"),
+            ([S, "25"], 2, "is not in force since 26: undo 26 takes that back"),
+            ([S, "18"], 2, "no decision"),
+            ([S, "99"], 3, "it ends at 26"),
+            ([S, "k9"], 3, "k9"),
+            ([S, "soon"], 2, "is no decision such as k1"),
+            ([f"{S}@c1"], 2, "which decision?"),
+            ([str(FORK), "k1"], 3, "k1"),
+            ([S, "k1", "--expect", "3"], 5, "3"),
+        ],
+    )
+    def test_what_cannot_be_undone_says_why(
+        self, args: list[str], code: int, said: str, db: Path
+    ) -> None:
+        result = run("undo", *args, "--db", db)
+        assert (result.exit_code, said in result.stderr) == (code, True), result.stderr
+        assert labels(db) == BEFORE
+
+    def test_a_decision_of_the_parent_is_undone_in_the_fork_alone(self, db: Path) -> None:
+        found = data("undo", str(FORK), "12", "--db", db)
+        assert found["forked_from"] is None
+        assert labels(db, FORK) == ["3", "4", "6", "8", "10", "13", "15"]
+        assert labels(db) == BEFORE
+
+
+class TestRewind:
+    """Back to a place, with what lay between kept."""
+
+    def test_the_context_is_what_the_call_was_given(self, db: Path) -> None:
+        found = data("rewind", f"{S}@c2", "--db", db)
+        assert labels(db) == ["3", "4", "6", "8"]
+        assert found["events"][0]["says"] == "rewound to 8"
+        assert run(*found["undo"][0].split(), "--db", db).exit_code == 0
+        assert labels(db) == BEFORE
+
+    def test_a_place_is_needed_and_the_end_is_nothing_to_do(self, db: Path) -> None:
+        assert run("rewind", S, "--db", db).exit_code == 2
+        result = run("rewind", f"{S}@26", "--db", db)
+        assert result.exit_code == 0
+        assert result.stderr == "the session ends there already\n"
+        with open_log(db) as live:
+            assert live.log.version(KEY) == 26
+
+
+class TestPins:
+    """A pin is a note: it goes into any session, once."""
+
+    def test_items_are_pinned_once_and_unpinned(self, db: Path) -> None:
+        found = data("pin", S, "3", "13", "--reason", "house rules", "--db", db)
+        assert [e["says"] for e in found["events"]] == ["item 3 pinned"]
+        assert data("pin", S, "3", "--db", db)["events"] == []
+        assert data("unpin", S, "3,13", "--db", db)["events"][0]["says"] == "item 3 unpinned"
+        with open_log(db) as live:
+            assert live.view(KEY).pins == set()
+            assert live.log.at(KEY, [27])[27].data["reason"] == "house rules"
+
+    def test_an_observed_session_is_not_forked_for_it(self, demo: Path) -> None:
+        found = data("pin", "last", "150.0", "--db", demo)
+        assert found["forked_from"] is None
+        assert found["key"].endswith("6e0d3a7b4c21")
+
+    def test_an_item_that_does_not_stand_is_pinned_with_a_note(self, db: Path) -> None:
+        result = run("pin", S, "4", "--db", db)
+        assert result.exit_code == 0
+        assert "not in the context now, so the pin counts from when it is: 4" in result.stderr
+
+    def test_what_names_no_item_is_refused(self, db: Path) -> None:
+        assert run("pin", S, "--db", db).exit_code == 2
+        assert run("pin", S, "5", "--db", db).exit_code == 3
+        assert run("unpin", f"{S}@k1", "--db", db).exit_code == 2
+
+
+class TestObservedSessions:
+    """What another program writes is its own: it is forked, and that is said."""
+
+    @pytest.mark.parametrize("args", [["undo", "8f31", "k1"], ["rewind", "8f31@k1^"]])
+    def test_it_is_forked_first_and_stays_as_it_was(self, args: list[str], demo: Path) -> None:
+        with open_log(demo) as live:
+            (key,) = (info.key for info in live.log.streams())
+            version, before = live.log.version(key), live.view(key).labels()
+        result = run(*args, "--name", "mine", "--db", demo)
+        assert result.exit_code == 0, result.output
+        assert "is another program's session: it was forked after event 229" in result.stdout
+        with open_log(demo) as live:
+            assert (live.log.version(key), live.view(key).labels()) == (version, before)
+            mine = key._replace(session="mine")
+            assert live.view(mine).labels()[0] == "3"
+            assert live.log.version(mine) == version + 2
+        again = run(*args, "--name", "mine", "--db", demo)
+        assert again.exit_code == 2
+        assert "choose another --name" in again.stderr
+
+    def test_a_name_that_no_fork_needed_is_told(self, db: Path) -> None:
+        result = run("undo", S, "k1", "--name", "mine", "--db", db)
+        assert "no fork was needed" in result.stderr
+
+
+class TestIntoContext:
+    """The originals stand again, and nobody is surprised by what comes with them."""
+
+    def test_a_cleared_item_comes_back_alone(self, db: Path) -> None:
+        assert run("undo", S, "k1", "--db", db).exit_code == 0
+        found = data("recover", S, "8", "--into-context", "--db", db)["into"]
+        assert [(c["item"], c["after"]) for c in found["changed"]] == [("8", "8")]
+        assert "8" in labels(db)
+
+    def test_what_comes_with_a_covered_item_is_told_and_asked(self, db: Path) -> None:
+        result = run("recover", S, "4", "--into-context", "--db", db)
+        assert result.exit_code == 2
+        assert "this brings back 3 other items" in result.stderr
+        assert "--yes, --only" in result.stderr
+        assert labels(db) == BEFORE
+        dry = data("recover", S, "4", "--into-context", "--dry-run", "--db", db)["into"]
+        assert labels(db) == BEFORE
+        done = data("recover", S, "4", "--into-context", "--yes", "--db", db)["into"]
+        assert {**dry, "dry_run": False} == done
+        assert labels(db) == ["3", "4", "6", "8@12", "10", "13@20", "22"]
+
+    def test_a_cleared_and_covered_item_needs_two_undos(self, db: Path) -> None:
+        found = data("recover", S, "8", "--into-context", "--yes", "--db", db)["into"]
+        assert [e["says"] for e in found["events"]] == ["undone: k1", "undone: 12"]
+        assert labels(db) == ["3", "4", "6", "8", "10", "13@20", "22"]
+        for line in found["undo"]:
+            assert run(*line.split(), "--db", db).exit_code == 0
+        assert labels(db) == BEFORE
+
+    def test_only_these_come_as_one_message_word_for_word(self, db: Path) -> None:
+        found = data("recover", S, "4", "--into-context", "--only", "--db", db)["into"]
+        assert labels(db) == [*BEFORE, "27"]
+        with open_log(db) as live:
+            (item,) = live.materialize(KEY, [(27, 0)])
+        assert "Never touch migrations. The order is ORD-77120." in item.text
+        assert (item.source, item.label) == ("injected", "recovered")
+        assert run(*found["undo"][0].split(), "--db", db).exit_code == 0
+        assert labels(db) == BEFORE
+
+    def test_what_stands_already_needs_nothing(self, db: Path) -> None:
+        result = run("recover", S, "3", "--into-context", "--db", db)
+        assert result.exit_code == 0
+        assert "they stand in the context as they came in" in result.stderr
+
+    def test_what_a_compaction_lost_comes_back_into_a_fork(self, demo: Path) -> None:
+        args = ["recover", "last", "--lost", "k1", "--into-context", "--db", demo]
+        found = data(*args, "--yes", "--name", "mine")["into"]
+        assert found["events"][0]["says"] == "undone: k1"
+        assert found["forked_from"].endswith("6e0d3a7b4c21")
+
+    def test_options_that_need_it_are_refused_without(self, db: Path) -> None:
+        for more in (["--dry-run"], ["--only"], ["--name", "x"]):
+            assert run("recover", S, "4", *more, "--db", db).exit_code == 2
+
+
+APPENDER = """
+import sys
+from eventlog import StreamKey
+from eventlog.events import MessageAppended
+from projections import open_log
+with open_log(sys.argv[1]) as live:
+    print("ready", flush=True)
+    for number in range(150):
+        live.append(sys.argv[2], MessageAppended(dialect="openai_chat", source="human",
+            message={"role": "user", "content": f"message {number}"}))
+"""
+
+
+class TestOtherProcesses:
+    """An agent goes on while a person undoes: neither loses what it wrote."""
+
+    def test_an_undo_and_pins_beside_a_writer_are_each_made_once(
+        self, db: Path, tmp_path: Path
+    ) -> None:
+        writer = subprocess.Popen(
+            [sys.executable, "-c", APPENDER, str(db), str(KEY)],
+            env=environment(tmp_path),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+        )
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"ready\n"
+        done = [process("undo", S, "k1", "--db", db, home=tmp_path)]
+        done += [process("pin", S, str(item), "--db", db, home=tmp_path) for item in (3, 4, 6)]
+        assert writer.wait(60) == 0
+        writer.stdout.close()
+        assert [each.returncode for each in done] == [0, 0, 0, 0], [d.stderr for d in done]
+        with open_log(db) as live:
+            assert live.log.version(KEY) == 26 + 150 + 4
+            undos = list(live.log.read(KEY, after=26, types=["decision_undone"]))
+            assert [undo.data["target"] for undo in undos] == [16]
+            assert live.view(KEY).pins == {3, 4, 6, 13}
+
+    def test_the_last_decision_is_not_undone_when_it_is_another_one_by_now(
+        self, db: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from eventlog.events import PlaceholderSubstituted
+        from projections.live import Live
+
+        append = Live.append
+
+        def raced(self: Live, stream: Any, *events: Any, **more: Any) -> Any:
+            monkeypatch.setattr(Live, "append", append)
+            self.append(KEY, PlaceholderSubstituted(item="22", content="[cleared]"))
+            return self.append(stream, *events, **more)
+
+        monkeypatch.setattr(Live, "append", raced)
+        result = run("undo", S, "--db", db)
+        assert result.exit_code == 2
+        assert "look again, then try again" in result.stderr
+        assert labels(db) == ["3", "16.0", "13@20", "22@27"]

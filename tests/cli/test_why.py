@@ -1,0 +1,132 @@
+"""``why``: items as people write them, and an answer for each that there could be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from demo_log import demo_log
+from running import data, run
+from small_log import FORK, KEY, small_log
+
+S = KEY.session
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return small_log(tmp_path)
+
+
+class TestItemsAsPeopleWriteThem:
+    """The other commands take S@REF; nobody should have to learn another way here."""
+
+    @pytest.mark.parametrize(
+        ("args", "asked", "ref"),
+        [
+            ([S, "8"], "8", "now"),
+            ([S, "#8"], "8", "now"),
+            ([f"{S}@8"], "8", "now"),
+            ([S, "8@12"], "8@12", "now"),
+            ([f"{S}@8@12"], "8@12", "now"),
+            ([S, "8@c2"], "8", "c2"),
+            ([S, "8@12@k1"], "8@12", "k1"),
+            ([f"{S}@c2", "8"], "8", "c2"),
+            ([S, "8", "--at", "c2"], "8", "c2"),
+            ([S, "8", "--at", "12"], "8", "12"),
+            ([S, "16.0"], "16.0", "now"),
+            ([f"{S}@16.0"], "16.0", "now"),
+        ],
+    )
+    def test_each_way_names_the_same_item(
+        self, args: list[str], asked: str, ref: str, db: Path
+    ) -> None:
+        found = data("why", *args, "--db", db)
+        assert (found["asked"], found["ref"]) == (asked, ref)
+
+    @pytest.mark.parametrize(
+        ("args", "code", "said"),
+        [
+            ([S, "999"], 3, "has no item 999; it ends at 26"),
+            ([S, "5"], 3, "is a model called: there is no item 5"),
+            ([S, "16.4"], 3, "is a context compacted: there is no item 16.4"),
+            ([S, "8@13"], 3, "carries no rendition of item 8"),
+            ([S, "8@c99"], 3, "c99"),
+            ([S, "eight"], 2, "is not an item"),
+            ([S], 2, "which item?"),
+            ([f"{S}@c2", "8@c3"], 2, "two places"),
+            (["nobody", "8"], 3, "nobody"),
+        ],
+    )
+    def test_what_cannot_be_answered_says_why(
+        self, args: list[str], code: int, said: str, db: Path
+    ) -> None:
+        result = run("why", *args, "--db", db)
+        assert result.exit_code == code
+        assert said in result.stderr
+
+
+class TestAnswers:
+    """One answer for every state that an item can be in."""
+
+    def test_a_cleared_and_covered_item_tells_both_and_what_to_type(self, db: Path) -> None:
+        found = data("why", S, "8", "--db", db)
+        assert found["state"] == "folded"
+        assert [(step["ref"], step["effect"]) for step in found["steps"]] == [
+            ("8", "came"),
+            ("12", "changed"),
+            ("k1", "left"),
+        ]
+        assert found["steps"][2]["by"] == 'compact {"keep_turns":1}'
+        assert (found["steps"][2]["before_tokens"], found["steps"][2]["tokens_told"]) == (
+            155_000,
+            True,
+        )
+        assert found["calls"] == ["c2", "c3"]
+        assert [way["command"] for way in found["back"]][:2] == [
+            "recover refunds-0001 8",
+            "recover refunds-0001 8 --into-context",
+        ]
+
+    def test_an_item_is_told_as_it_was_at_a_call(self, db: Path) -> None:
+        found = data("why", S, "8@c2", "--db", db)
+        assert (found["state"], found["rendition"]) == ("context", "8")
+        assert found["held"] == {"call": "c2", "recorded": False, "rendition": "8"}
+        assert found["back"] == []
+
+    def test_an_item_that_had_not_come_in_yet_says_so(self, db: Path) -> None:
+        found = data("why", S, "8@c1", "--db", db)
+        assert found["state"] == "not_yet"
+        assert "had not come in yet" in found["answer"]
+
+    def test_a_rewound_item_names_the_rewind(self, db: Path) -> None:
+        found = data("why", S, "18", "--db", db)
+        assert found["state"] == "left"
+        assert "No call was given it." in found["answer"]
+        assert found["steps"][-1]["sentence"].startswith("the session was rewound to 17")
+
+    def test_an_undone_cut_is_told_and_is_not_in_force(self, db: Path) -> None:
+        found = data("why", S, "22", "--db", db)
+        assert found["state"] == "context"
+        assert [step["undone_by"] for step in found["steps"]] == [None, 26, None]
+
+    def test_an_item_of_a_parent_is_answered_in_the_fork(self, db: Path) -> None:
+        found = data("why", str(FORK), "4", "--db", db)
+        assert found["state"] == "context"
+        assert found["steps"][0]["stream"] == str(KEY)
+        assert found["steps"][-1]["effect"] == "forked"
+
+    def test_an_erased_item_says_that_it_cannot_come_back(self, db: Path) -> None:
+        assert run("redact", S, "4", "--yes", "--db", db).exit_code == 0
+        found = data("why", S, "4", "--db", db)
+        assert found["erased"]
+        assert found["answer"].endswith("Its text was erased from the log for good.")
+        assert found["steps"][-1]["effect"] == "erased"
+        assert (found["back"], found["anchors"]) == ([], [])
+
+    def test_the_demos_first_message_tells_what_k1_lost_and_who_needed_it(
+        self, tmp_path: Path
+    ) -> None:
+        found = data("why", "last", "3", "--db", demo_log(tmp_path))
+        lost = {a["text"]: a["used_by"] for a in found["anchors"] if not a["in_place"]}
+        assert lost["ORD-77120"][:2] == ["187", "189"]
+        assert "Never touch migrations/, 0001 to 0004 are in production" in lost

@@ -1,0 +1,44 @@
+"""The sentence around a literal: enough to know what it meant, never a whole file."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from projections.sentences import LONGEST, sentence_around
+
+TEXT = (
+    "It is red. The order is ORD-77120, from yesterday! Mend it.\n"
+    "- Never touch migrations/.\nAlways run it so:\n\n    pytest -q\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("literal", "sentence"),
+    [
+        ("ORD-77120", "The order is ORD-77120, from yesterday!"),
+        ("Never touch migrations/", "- Never touch migrations/."),
+        ("never   TOUCH", "- Never touch migrations/."),
+        ("Always run it so", "Always run it so: pytest -q"),
+        ("It is red", "It is red."),
+        ("nowhere", ""),
+        ("", ""),
+    ],
+)
+def test_the_sentence_is_given_in_which_it_stands(literal: str, sentence: str) -> None:
+    assert sentence_around(TEXT, literal) == sentence
+
+
+def test_chinese_sentences_end_at_their_own_marks() -> None:
+    assert sentence_around("先看日志。订单是 ORD-1。再修。", "ORD-1") == "订单是 ORD-1。"
+
+
+def test_of_an_endless_line_the_part_around_is_given_in_no_time() -> None:
+    text = "x " * 5_000_000 + "ORD-1" + " y" * 5_000_000
+    start = time.perf_counter()
+    found = sentence_around(text, "ORD-1")
+    assert time.perf_counter() - start < 1
+    assert "ORD-1" in found
+    assert found[0] == found[-1] == "…"
+    assert len(found) <= 2 * LONGEST + 7
