@@ -13,9 +13,11 @@ an earlier rendition of the item at its place          ``DecisionUndone`` of the
 the same place and call id, other content              ``PlaceholderSubstituted``
 what a tool said, as text, with other text there       ``PlaceholderSubstituted``
 another system prompt, other text with the same calls  ``MessageRevised``
+the same answer without its thinking                   ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
 anything else                                          a new item
 an earlier manifest, and from there another answer     ``SessionRewound``, then new items
+the last manifest again, without what was answered     ``SessionRewound``
 nothing of the conversation, other system or tools     a side call: no events
 =====================================================  ========================================
 
@@ -37,7 +39,7 @@ from eventlog.messages import Dialect
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import forms, runs
 from projections.alignment import align
-from projections.changes import change, entry_key, entry_kind, item_kind, new_item
+from projections.changes import change, entry_key, entry_kind, is_like, item_kind, new_item
 from projections.context import View
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
@@ -59,6 +61,8 @@ class Request:
     """The tool definitions as sent; None when the request has none."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Everything else in it."""
+    belongs: bool = False
+    """Whether it is known to be a call of this conversation, whatever it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ class _Observer:
                 self._rewind(branch)
                 old, new = self._keys()
                 pairs = align(old, new)
-            elif self._is_side(pairs):
+            elif not self.request.belongs and self._is_side(pairs):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
         self._match(old, new, pairs)
@@ -155,29 +159,30 @@ class _Observer:
     # -- what kind of call ----------------------------------------------------------------------
 
     def _branch(self, pairs: Sequence[tuple[int, int]]) -> Earlier | None:
-        """The newest earlier call from which the request goes on in another way.
+        """The newest call from which the request goes on in another way, or that it makes again.
 
         Where it goes on with the answer that was given, it does so only if nothing of what came
         later stands in it: else it is the same conversation, and what differs has changed there.
         """
         new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
         last = pairs[-1][1] if pairs else -1
-        answers: dict[int | None, Item] = {}
-        for item in self.items:
-            answers.setdefault(item.call, item)
-        for call in list(self.known.calls())[-2 : -2 - MAX_BRANCHES : -1]:
+        answers = {item.call: item for item in reversed(self.items)}
+        calls = list(self.known.calls())[: -2 - MAX_BRANCHES : -1]
+        for call in calls:
             size = len(call.pieces)
-            if size > len(new) or not size:
+            if not 0 < size <= len(new):
                 continue
+            if call is calls[0] and size < len(new):
+                continue  # it goes on from the last call; only the same again is a branch of it
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
             given = answers.get(call.position) or next(iter(self.items[size : size + 1]), None)
-            same = following is not None and given is not None and _is_at(given, new[size])
+            same = following is not None and given is not None and is_like(given, following)
             if same and (last > size or self._goes_on(given, size + 1)):
                 continue
             sent = zip(self.known.sent(call), new, strict=False)
-            if not all(_is_at(item, key) for item, key in sent):
+            if any(entry_key(item_kind(item), item.message) != key for item, key in sent):
                 continue
             if same and given is not None and given.call == call.position:
                 answer = Piece(runs.origin(given.id))
@@ -364,11 +369,6 @@ class _Observer:
                 covered=self._entries(gone), layout=layout, trigger="request", inferred=True
             )
         )
-
-
-def _is_at(item: Item, key: str) -> bool:
-    """Whether an item is like the entry with that key."""
-    return entry_key(item_kind(item), item.message) == key
 
 
 _NOWHERE = StreamKey("-", "-", "-")

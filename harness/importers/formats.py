@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.importers import claude_code, codex, mini_swe_agent, openai_chat, swe_agent
+from harness.importers import (
+    anthropic,
+    claude_code,
+    codex,
+    mini_swe_agent,
+    openai_chat,
+    swe_agent,
+)
 from harness.importers.job import Job
 
 
@@ -32,6 +39,7 @@ FORMATS: dict[str, Format] = {
     module.FORMAT: Format(
         module.FORMAT, module.recognizes, module.begins, module.may_be, module.read
     )
-    for module in (claude_code, codex, swe_agent, mini_swe_agent, openai_chat)
+    for module in (claude_code, codex, swe_agent, mini_swe_agent, anthropic, openai_chat)
 }
-"""By name, in the order in which they are tried."""
+"""By name, in the order in which they are tried; the last is what a conversation is that says
+nothing more special."""
