@@ -45,7 +45,7 @@ def command(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="claude-code, codex, swe-agent, mini-swe-agent, anthropic, openai-chat or ctxlog.",
+            help="claude-code, swe-agent, mini-swe-agent, anthropic, openai-chat or ctxlog.",
         ),
     ] = "",
     session: Annotated[
@@ -64,7 +64,7 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, Codex, SWE-agent, Anthropic and OpenAI messages.
+    """Import transcripts: Claude Code, Codex, SWE-agent, OpenHands, API messages, exports.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the

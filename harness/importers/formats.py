@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.importers import (
-    anthropic,
-    claude_code,
-    codex,
-    mini_swe_agent,
-    openai_chat,
-    swe_agent,
-)
+from harness.importers import anthropic, claude_code, codex, mini_swe_agent, openai_chat, swe_agent
 from harness.importers.job import Job
 
 

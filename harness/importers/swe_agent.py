@@ -250,16 +250,16 @@ class Run:
 
     def _call(self, step: Step | None, slot: Slot, origin: Origin) -> Planned:
         """The call of a step; what its request changes is appended before."""
-        seen = self._see(step.request) if step is not None and step.request else None
-        if seen is not None and step is not None and step.request is not None:
+        if step is not None and step.request is not None:
+            seen = self._see(step.request)
             more = self._more(seen, step.request)
             return seen.call(slot, origin.model_copy(update={"rest": more}))
         model = self._attempt.model
         called = ModelCalled(model=model, dialect=DIALECT, origin=origin)
         return Planned(slot, lambda: called)
 
-    def _see(self, entries: Entries) -> Seen | None:
-        """Read a context; None where nothing of the conversation is in it."""
+    def _see(self, entries: Entries) -> Seen:
+        """Read a context, and append what it changes."""
         self._requests += 1
         number = self._requests
         messages = [message for entry in entries if (message := as_sent(entry)) is not None]
@@ -267,16 +267,9 @@ class Run:
             dialect=DIALECT,
             model=self._attempt.model,
             entries=dialect_of(DIALECT).from_request({"messages": messages}),
+            belongs=True,
         )
         seen = self._stream.see(request, lambda event: self._dressed(event, number))
-        if seen.kind == "side":
-            self._run.add(
-                self._run.unit(
-                    [[identity_of(entry) for entry in entries]],
-                    [self._run.kept(entries, 1, NOWHERE, "known")],
-                )
-            )
-            return None
         if seen.changes:
             self._run.add(self._run.unit([[identity_of(entry) for entry in entries]], seen.changes))
         return seen
