@@ -19,7 +19,8 @@ from eventlog.connection import uri_mode
 from eventlog.errors import CtxlogError, DatabaseFault, InputRefused, OutcomeUnknown
 from eventlog.scrub import finish_pending
 from eventlog.transfer import import_export
-from harness.importers.importing import SUFFIXES, Options, import_path, import_stream
+from harness.importers.importing import SUFFIXES, import_path, import_stream
+from harness.importers.job import Options
 from harness.importers.places import known_places
 from harness.importers.report import FileImport, ImportReport
 
@@ -68,8 +69,9 @@ def bring(
 
 def places() -> list[str]:
     """The folders in which agents of this machine keep their transcripts."""
-    configured = os.environ.get("CLAUDE_CONFIG_DIR", "").split(",")
-    return [str(place.path) for place in known_places(home(), configured)]
+    claude = os.environ.get("CLAUDE_CONFIG_DIR", "").split(",")
+    codex = [os.environ.get("CODEX_HOME", "")]
+    return [str(place.path) for place in known_places(home(), claude, codex)]
 
 
 def newest(paths: Iterable[str]) -> dict[str, tuple[int, int]]:

@@ -32,7 +32,7 @@ from cli.summaries import Summaries
 from cli.timeline import timeline
 from cli.windows import context_at
 from eventlog import StreamKey
-from harness.importers.importing import Options
+from harness.importers.job import Options
 from projections import Live
 from projections.anchors import Anchor, item_anchors, lost
 from projections.items import Item

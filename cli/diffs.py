@@ -316,9 +316,15 @@ def _sums(found: Diff) -> list[SumData]:
 def _prefix(found: Diff, of: _Named) -> PrefixData:
     data = PrefixData(**found.prefix.model_dump())
     if data.left_ends_at is not None and data.left_ends_at == data.right_ends_at:
-        left = full_text(of.left[data.left_ends_at])
-        right = full_text(of.right[data.left_ends_at])
-        data.character, data.left_text, data.right_text = first_difference(left, right)
+        texts = full_text(of.left[data.left_ends_at]), full_text(of.right[data.left_ends_at])
+        at, common, left, right = first_difference(*texts)
+        data.character, data.common_text = at, common
+        data.left_text, data.right_text = left, right
+        return data
+    if data.left_ends_at is not None:
+        data.left_text = preview(of.left[data.left_ends_at])
+    if data.right_ends_at is not None:
+        data.right_text = preview(of.right[data.right_ends_at])
     return data
 
 

@@ -14,9 +14,12 @@ import typer
 from typer.core import TyperGroup
 
 from cli.commands import (
+    audit,
+    backup,
     compare,
     demo,
     diff,
+    doctor,
     export,
     fork,
     head,
@@ -30,6 +33,7 @@ from cli.commands import (
     rewind,
     sessions,
     show,
+    sql,
     stats,
     strategies,
     undo,
@@ -152,10 +156,12 @@ for _name, _function, _heading in (
     ("replay", replay.command, LOOK),
     ("diff", diff.command, LOOK),
     ("compare", compare.command, LOOK),
+    ("audit", audit.command, LOOK),
     ("strategies", strategies.command, LOOK),
     ("why", why.command, LOOK),
     ("recover", recover.command, LOOK),
     ("stats", stats.command, LOOK),
+    ("sql", sql.command, LOOK),
     ("run", run_command.command, CHANGE),
     ("undo", undo.command, CHANGE),
     ("rewind", rewind.command, CHANGE),
@@ -166,6 +172,8 @@ for _name, _function, _heading in (
     ("redact", redact.command, KEEP),
     ("verify", verify.command, KEEP),
     ("head", head.command, KEEP),
+    ("backup", backup.command, KEEP),
+    ("doctor", doctor.command, KEEP),
     ("rebuild", rebuild.command, KEEP),
 ):
     app.command(

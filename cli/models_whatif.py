@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from cli import demo_data
 from cli.models import ReplayData
+from cli.models_prefix import PrefixCallData
 from projections.comparison import Winner
 from projections.metrics.intervals import Interval
 from projections.metrics.measure import Calibrated
@@ -99,8 +100,13 @@ class PrefixData(BaseModel):
     """Tokens that a cache of the left does not hold."""
     character: int | None = None
     """Where both go on with the same item: the first character that differs."""
+    common_text: str = ""
+    """What stands before it."""
     left_text: str = ""
+    """What the left goes on with: from that character on, else the beginning of its item."""
     right_text: str = ""
+    call: PrefixCallData | None = None
+    """With ``--prefix``, of a call against the one before: what a cache could have had of it."""
 
 
 class LostAnchorData(BaseModel):

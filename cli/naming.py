@@ -36,11 +36,14 @@ def session_key(live: Live, text: str) -> StreamKey:
         return find_session(live, text)
 
 
-def whole_session(text: str) -> str:
-    """A session's name without a place in it. Raises InputRefused where one was given."""
+def whole_session(text: str, done: str = "compared") -> str:
+    """A session's name without a place in it; ``done`` is what is done to it.
+
+    Raises InputRefused where a place was given.
+    """
     name, at, place = text.rpartition("@")
     if at and _PLACE.fullmatch(place):
-        raise InputRefused(f"whole sessions are compared: {name}, without @{place}")
+        raise InputRefused(f"whole sessions are {done}: {name}, without @{place}")
     return text
 
 

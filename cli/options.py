@@ -119,6 +119,13 @@ def complete_strategy(incomplete: str) -> list[str]:
     return [name for name in STRATEGIES if name.startswith(incomplete)]
 
 
+def complete_rule(incomplete: str) -> list[str]:
+    """Rules of an audit that begin with what was typed."""
+    from projections.audit.auditing import RULES
+
+    return [name for name in RULES if name.startswith(incomplete.replace("-", "_"))]
+
+
 def complete_summarizer(incomplete: str) -> list[str]:
     """What writes summaries without a model; the names of models nobody here knows."""
     return [name for name in ("extractive", "none") if name.startswith(incomplete)]

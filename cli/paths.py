@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from cli.style import typed
 
@@ -19,27 +20,36 @@ FILE = "ctxlog.db"
 CONFIG = "config.toml"
 
 
-def database(given: str | None, environment: Mapping[str, str], here: Path, home: Path) -> Path:
-    """The path of the log, whether or not there is a file yet."""
+class Located(NamedTuple):
+    """A path, and why it is that one."""
+
+    path: Path
+    why: str
+
+
+def database(given: str | None, environment: Mapping[str, str], here: Path, home: Path) -> Located:
+    """Where the log is, whether or not there is a file yet."""
     if given:
-        return Path(given)
+        return Located(Path(given), "the option --db")
     named = environment.get("CTXLOG_DB", "")
     if named:
-        return Path(named).expanduser()
-    return _folder(environment, here, home) / FILE
+        return Located(Path(named).expanduser(), "the variable CTXLOG_DB")
+    folder, why = _folder(environment, here, home)
+    return Located(folder / FILE, why)
 
 
-def _folder(environment: Mapping[str, str], here: Path, home: Path) -> Path:
+def _folder(environment: Mapping[str, str], here: Path, home: Path) -> Located:
     for folder in (here, *here.parents):
         if (folder / FOLDER).is_dir():
-            return folder / FOLDER
-    return data_folder(environment, home)
+            why = "a folder .ctxlog here" if folder == here else "a folder .ctxlog above"
+            return Located(folder / FOLDER, why)
+    return Located(data_folder(environment, home), "your own data folder")
 
 
 def config_file() -> Path:
     """The config of this process, whether or not there is one: it stands in the folder, not beside
     a log that was named apart."""
-    return _folder(os.environ, _here(), home()) / CONFIG
+    return _folder(os.environ, _here(), home()).path / CONFIG
 
 
 def data_folder(environment: Mapping[str, str], home: Path) -> Path:
@@ -59,6 +69,11 @@ def _xdg(named: str, default: Path) -> Path:
 
 def current_database(given: str | None) -> Path:
     """The path of the log for this process."""
+    return located(given).path
+
+
+def located(given: str | None) -> Located:
+    """The path of the log for this process, and why it is that one."""
     return database(given, os.environ, _here(), home())
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cli.models_whatif import DiffData, DiffRow, LostAnchorData, SideData, SumData
 from cli.render_ask import render_ask
+from cli.render_prefixes import call_lines
 from cli.safetext import display_width
 from cli.style import Style, heading, pad, pad_left, plural, short, tokens
 
@@ -239,15 +240,18 @@ def _prefix(data: DiffData, style: Style) -> Iterator[str]:
     right = f"goes on with {found.right_ends_at}" if found.right_ends_at else "ends"
     yield from _wrapped(f"then the left {left}, the right {right}", style)
     if found.character is not None:
-        yield style.line(
-            f"from character {found.character:,}: {found.left_text!r} → {found.right_text!r}",
-            style.width,
-        )
+        behind = f", behind {found.common_text!r}" if found.common_text else ""
+        yield style.line(f"from character {found.character:,}{behind}:", style.width)
+    for side, text in (("left", found.left_text), ("right", found.right_text)):
+        if text or found.character is not None:
+            yield f"  {side:<5} {style.line(repr(text), style.width - 8)}"
     yield from _wrapped(
         f"not in a cache of the left: {tokens(found.right_behind)} of {tokens(whole)} tokens of "
         "the right",
         style,
     )
+    if found.call is not None:
+        yield from call_lines(found.call, style)
 
 
 def _wrapped(text: str, style: Style) -> Iterator[str]:

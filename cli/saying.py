@@ -17,7 +17,7 @@ NameAt = Callable[[int], str | None]
 
 def who(item: Item) -> str:
     """Who speaks in an item that is no tool result: the word that tells most."""
-    if item.kind in ("summary", "repair"):
+    if item.is_summary or item.kind == "repair":
         return item.kind
     if item.source == "injected" and item.role in ("user", "assistant"):
         return item.label or "injected"

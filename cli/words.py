@@ -13,14 +13,15 @@ _AROUND = 40
 """Characters that are shown of what is equal, on each side of a change."""
 
 _NEAR = 24
-"""Characters that are shown behind the first difference."""
+"""Characters that are shown on each side of the first difference."""
 
 
-def first_difference(left: str, right: str) -> tuple[int, str, str]:
-    """The place of the first character that differs, and what each text goes on with."""
+def first_difference(left: str, right: str) -> tuple[int, str, str, str]:
+    """The place of the first character that differs, what stands before, and what each text goes on
+    with."""
     size = min(len(left), len(right))
     at = next((n for n in range(size) if left[n] != right[n]), size)
-    return at, left[at : at + _NEAR], right[at : at + _NEAR]
+    return at, left[max(0, at - _NEAR) : at], left[at : at + _NEAR], right[at : at + _NEAR]
 
 
 def word_diff(left: str, right: str) -> str:

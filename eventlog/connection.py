@@ -41,7 +41,7 @@ from eventlog.errors import (
 
 Durability = Literal["full", "normal"]
 
-_NETWORK = frozenset(
+NETWORK = frozenset(
     {
         "nfs",
         "nfs4",
@@ -56,6 +56,7 @@ _NETWORK = frozenset(
         "lustre",
     }
 )
+"""File systems on which SQLite's locks do not hold."""
 
 
 class FileLock:
@@ -141,10 +142,17 @@ def check_path(path: Path, *, create: bool) -> bool:
 
 
 def _check_file_system(place: Path, path: Path) -> None:
+    kind = file_system(place)
+    if kind in NETWORK:
+        raise UnsafePath(str(path), f"it lies on a network file system ({kind}), use a local disk")
+
+
+def file_system(place: Path) -> str:
+    """The kind of file system that a place lies on; empty where the system does not say."""
     try:
         mounts = Path("/proc/self/mounts").read_text(errors="replace")
     except OSError:  # not Linux: there is nothing to ask
-        return
+        return ""
     real, best, kind = str(place.resolve()), "", ""
     for line in mounts.splitlines():
         fields = line.split(" ")
@@ -152,8 +160,7 @@ def _check_file_system(place: Path, path: Path) -> None:
         inside = point == "/" or real == point or real.startswith(point + "/")
         if point and inside and len(point) >= len(best):
             best, kind = point, fields[2]
-    if kind in _NETWORK:
-        raise UnsafePath(str(path), f"it lies on a network file system ({kind}), use a local disk")
+    return kind
 
 
 def open_connection(

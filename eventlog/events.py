@@ -56,7 +56,8 @@ class SessionStarted(EventBase):
     ownership: Literal["owned", "observed"] = "owned"
     """Into an observed stream only its source writes what changes the context."""
     parent_session: str = ""
-    """Of a sub-agent: the full key of the stream that started it."""
+    """Of a sub-agent: the full key of the stream that started it. Of a session that begins as its
+    agent's own copy of another one, with ``forked`` in the metadata: the key of that one."""
     parent_call: str = ""
     """The tool call id there that started it."""
     format: str = ""

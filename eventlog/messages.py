@@ -280,7 +280,9 @@ def _anthropic(content: Any) -> Iterator[Part]:
             yield _block(block)
 
 
-_RESPONSES_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+_RESPONSES_CALLS = frozenset(
+    {"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"}
+)
 _RESPONSES_MODEL = _RESPONSES_CALLS | {
     "reasoning",
     "web_search_call",
@@ -288,14 +290,13 @@ _RESPONSES_MODEL = _RESPONSES_CALLS | {
     "image_generation_call",
     "code_interpreter_call",
     "computer_call",
-    "tool_search_call",
     "mcp_call",
 }
 
 
 def _responses(item: Mapping[str, Any]) -> Iterator[Part]:
     kind = _string(item.get("type")) or "message"
-    if kind == "message":
+    if kind in ("message", "agent_message"):
         content = item.get("content")
         if isinstance(content, str):
             if content:

@@ -15,6 +15,7 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING
 
+from eventlog import readable
 from eventlog.clock import now_us
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x6374_786C
 """``ctxl``: what SQLite's header says of a ctxlog file."""
 
-FORMAT = 2
+FORMAT = 3
 """``user_version`` of the files that this program writes."""
 
 _LOG: tuple[str, ...] = (
@@ -143,7 +144,9 @@ when not exists (select 1 from scrubs)
 begin select raise(abort, 'ctxlog: outputs go only with an erasure'); end""",
 )
 
-STEPS: tuple[tuple[str, ...], ...] = (_LOG, _OUTPUTS)
+_READABLE = tuple(view.sql for view in readable.ADDED)
+
+STEPS: tuple[tuple[str, ...], ...] = (_LOG, _OUTPUTS, _READABLE)
 """What each format adds; a file of format n has the first n. A released step is never edited."""
 
 
@@ -164,6 +167,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     @steps()
     def m002_outputs(db: Database) -> None:
         for statement in _OUTPUTS:
+            db.execute(statement)
+
+    @steps()
+    def m003_readable(db: Database) -> None:
+        for statement in _READABLE:
             db.execute(statement)
 
     steps.apply(Database(connection, execute_plugins=False))

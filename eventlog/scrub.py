@@ -138,10 +138,11 @@ def _unknown(db: sqlite3.Connection, stamps: list[Stamp]) -> list[str]:
     """Derived names in the file that nobody gave and that no table is named like."""
     given = {stamp.table.name for stamp in stamps}
     names = [row[0] for row in db.execute("select name from derived").fetchall()]
-    return [name for name in names if name not in given and not _named_like(db, name)]
+    return [name for name in names if name not in given and not named_like(db, name)]
 
 
-def _named_like(db: sqlite3.Connection, name: str) -> list[str]:
+def named_like(db: sqlite3.Connection, name: str) -> list[str]:
+    """The tables of a derived name: called like it, or so that it stands in front of a ``_``."""
     tables = db.execute(
         "select name from sqlite_schema where type = 'table' order by sql not like '%virtual%'"
     ).fetchall()
@@ -164,7 +165,7 @@ def _renew(
         for (name,) in db.execute("select name from derived").fetchall():
             if name in given or name in unknown:
                 continue
-            for table in _named_like(db, name):  # a virtual table first: it drops its shadows
+            for table in named_like(db, name):  # a virtual table first: it drops its shadows
                 db.execute(f'drop table if exists "{table}"')
             db.execute("delete from derived where name = ?", (name,))
         for stamp in stamps:

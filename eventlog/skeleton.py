@@ -343,13 +343,15 @@ def _responses(item: Any, role: str) -> Payload:
         return {**named, "arguments": "{}"}
     if kind == "custom_tool_call":
         return {**named, "input": REDACTED}
+    if kind == "tool_search_call":
+        return {**named, "arguments": {}}
     if kind == "local_shell_call":
         action = {"type": "exec", "command": [], "env": {}}
         return {**named, **_named(item, ("id", "status")), "action": action}
     if isinstance(kind, str) and kind.endswith("_output"):
         return {**named, "output": REDACTED}
     # A thought, a search, a picture: bound to an id or a signature that holds for other bytes.
-    return _said("assistant")
+    return _said(role if kind == "agent_message" else "assistant")
 
 
 def _said(role: str) -> Payload:

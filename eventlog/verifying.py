@@ -109,7 +109,11 @@ class Verifier:
                     self.report(None, None, "schema", f"{kind} {name} is not as it was made")
             elif kind in ("trigger", "index") and table in schema.TABLES:
                 self.report(None, None, "schema", f"unknown {kind} {name!r} on {table}")
-            elif kind == "view" and schema.TABLES & set(re.findall(r"\w+", sql)):
+            elif (
+                kind == "view"
+                and version <= schema.FORMAT  # a later one has views that nobody here reads
+                and schema.TABLES & set(re.findall(r"\w+", sql))
+            ):
                 self.report(None, None, "schema", f"unknown view {name!r} of the log's tables")
         for name in expected:
             self.report(None, None, "schema", f"{name} is missing")

@@ -297,6 +297,11 @@ _FENCED = re.compile(rf"^[ \t]{{0,12}}(\w[^\n]{{2,{_COMMAND_LENGTH}}})", re.MULT
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
+def is_program(word: str) -> bool:
+    """Whether a word is the name of a program that people run from a shell."""
+    return word in _PROGRAMS
+
+
 def is_command(line: str) -> bool:
     """Whether a line is a known program, or a script of the folder, with something behind it."""
     words = line.split(maxsplit=12)

@@ -10,23 +10,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from eventlog.errors import WrongExpectedVersion
-from eventlog.events import ModelCalled
-from eventlog.jsonvalue import Json
-from eventlog.messages import Dialect
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
-from eventlog.values import ManifestEntry
-from projections import digests, forms, manifest, runs
-from projections.context import View
-from projections.dialects import dialect as dialect_of
+from projections import digests, forms, proof, runs
+from projections.context import ITEM_TYPES, View
 from projections.items import Item
 from projections.live import Live
 from projections.manifest import Piece, SentAs
 from projections.materialize import materialize, needed, referenced
 from projections.observe import Earlier, Known, Observation, Request, draft_at, observe
+from projections.proof import request_of
 from projections.sent import Requests
 
 
@@ -72,15 +67,7 @@ class Calls:
         body: Mapping[str, Any],
         wire: bytes | None,
     ) -> Recorded:
-        provider = dialect_of(dialect)
-        entries = provider.from_request(body)
-        request = Request(
-            dialect=cast(Dialect, dialect),
-            model=str(body.get("model", "")),
-            entries=entries,
-            tools=body.get("tools"),
-            parameters=provider.parameters(body),
-        )
+        request = request_of(dialect, body)
         observation = observe(self.known(stream, version), request)
         if observation.kind == "side":
             return Recorded(0, "side")
@@ -149,74 +136,44 @@ class Calls:
         version = position - len(drafts) - 1
         entries = digests.grouped(request.entries, observation.pieces)
         made = {version + 1 + n: draft for n, draft in enumerate(drafts)}
-        salts = (
-            self.live.log.salts(stream, [p for p in digests.positions(entries) if p not in made])
-            if version
-            else {}
+        known = [p for p in proof.needed(entries, observation.tools) if p not in made]
+        salts = self.live.log.salts(stream, known) if known else {}
+        ground = proof.Ground(
+            items=self._items(stream, observation, made),
+            salts=salts | {at: draft.salt or b"" for at, draft in made.items()},
+            positions=self._positions(stream, version, made),
+            previous=self._previous(stream, version, drafts),
         )
-        salts |= {at: draft.salt or b"" for at, draft in made.items()}
         own = os.urandom(16)
-        hashes = [
-            digests.entry_hash(pieces, sent, salts)
-            for (pieces, sent) in zip(entries, digests.sent_values(request.entries), strict=True)
-        ]
-        tools_salt = b""
-        if observation.tools is not None:
-            given = made.get(observation.tools)
-            known = self.live.log.salts(stream, [observation.tools]) if given is None else {}
-            tools_salt = given.salt or b"" if given else known.get(observation.tools, b"")
-        tools_hash = digests.NO_TOOLS
-        if request.tools is not None:
-            tools_hash = digests.value_hash(tools_salt, request.tools)
-        own_hash = digests.value_hash(own, dict(request.parameters))
-        digest = digests.request_digest(hashes, tools_hash, own_hash)
-        event = ModelCalled(
-            model=request.model,
-            dialect=request.dialect,
-            tools=observation.tools,
-            parameters=Json(dict(request.parameters)),
-            request_digest=digest,
-            wire_digest=sha256(own + wire).hexdigest() if wire is not None else None,
-            forms=self._forms(stream, request, observation, made),
-            manifest=self._stored(stream, version, entries, observation, drafts),
-        )
+        event = proof.call(request, observation.pieces, observation.tools, own, ground, wire)
         return Draft(event, salt=own)
 
-    def _stored(
-        self,
-        stream: StreamKey,
-        version: int,
-        entries: list[SentAs],
-        observation: Observation,
-        drafts: Sequence[Draft],
-    ) -> tuple[ManifestEntry, ...]:
-        fresh = [
-            version + 1 + n
-            for n, draft in enumerate(drafts)
-            if draft.event.type in ("message_appended", "tool_result_recorded")
-        ]
+    def _positions(
+        self, stream: StreamKey, version: int, made: Mapping[int, Draft]
+    ) -> runs.ItemPositions:
+        fresh = [at for at, draft in made.items() if draft.event.type in ITEM_TYPES]
 
         def positions(low: int, high: int) -> list[int]:
             old = self.live.views.positions(stream, low, min(high, version)) if version else []
             return old + [p for p in fresh if low <= p <= high]
 
-        previous = None
-        last = self._last_call(stream, version) if version else None
-        compacted = any(d.event.type == "context_compacted" for d in drafts)
-        if last is not None and not compacted and last.data.get("manifest") is not None:
-            number = self.live.number(stream, last)
-            since = self.live.log.read(stream, last.position, version, types=["context_compacted"])
-            if number % manifest.WHOLE_EVERY and next(since, None) is None:
-                previous = self.requests.expanded(stream, last)
-        return manifest.encode(entries, previous, positions)
+        return positions
 
-    def _forms(
-        self,
-        stream: StreamKey,
-        request: Request,
-        observation: Observation,
-        made: Mapping[int, Draft],
-    ) -> Json | None:
+    def _previous(
+        self, stream: StreamKey, version: int, drafts: Sequence[Draft]
+    ) -> list[SentAs] | None:
+        last = self._last_call(stream, version) if version else None
+        if last is None or last.data.get("manifest") is None:
+            return None
+        compacted = any(draft.event.type == "context_compacted" for draft in drafts)
+        if not proof.follows(self.live.number(stream, last), compacted=compacted):
+            return None
+        since = self.live.log.read(stream, last.position, version, types=["context_compacted"])
+        return self.requests.expanded(stream, last) if next(since, None) is None else None
+
+    def _items(
+        self, stream: StreamKey, observation: Observation, made: Mapping[int, Draft]
+    ) -> list[Item]:
         standing = [piece.standing for piece in observation.pieces]
         at = [p for p in needed(standing) if p not in made]
         events = self.live.log.at(stream, at) if at else {}
@@ -224,22 +181,4 @@ class Calls:
         more = referenced(standing, events)
         if more:
             events |= self.live.log.at(stream, more)
-        items = materialize(standing, events)
-        found: dict[str, Any] = {}
-        for number, (item, entry) in enumerate(zip(items, request.entries, strict=True)):
-            form: dict[str, Any] = {}
-            if not forms.identical(item.message, entry.message):
-                changes = forms.form(dict(item.message), dict(entry.message))
-                if changes:
-                    form["changes"] = changes
-            if entry.kind == "system":
-                form["kind"] = entry.kind
-            if entry.place != "messages":
-                form["place"] = entry.place
-            if entry.group is not None:
-                form["group"] = [entry.group, list(entry.blocks), dict(entry.frame or {})]
-            if entry.role != item.role:
-                form["role"] = entry.role
-            if form:
-                found[str(number)] = form
-        return Json(found) if found else None
+        return materialize(standing, events)

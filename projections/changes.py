@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eventlog import events, messages
 from eventlog.events import Event
 from eventlog.jsonvalue import Json
-from eventlog.messages import Dialect
+from eventlog.messages import Dialect, Part
 from projections import forms
 from projections.dialects.entries import RequestEntry
-from projections.items import Item
+from projections.items import OBSERVATION, Item
 
 
 def entry_key(kind: str, message: Mapping[str, Any]) -> str:
@@ -29,31 +29,58 @@ def item_kind(item: Item) -> str:
     return "tool_result" if item.kind == "tool_result" else "message"
 
 
-def change(item: Item, entry: RequestEntry) -> Event | None:
-    """The event that makes the item what the request holds at its place, if it is the same item."""
+def change(item: Item, entry: RequestEntry, *, in_place: bool = False) -> Event | None:
+    """The event that makes the item what the request holds at its place, if it is the same item.
+
+    ``in_place``: between the same neighbours as many items stand in the request, and this one is at
+    the item's place. What has no call id is known by that alone.
+    """
     if item.kind == "tool_result" and entry.kind == "tool_result":
         parts = messages.result_parts(item.dialect, entry.message)
         ids = tuple(part.id for part in parts if part.kind == "result")
         if ids != item.result_ids or not ids:
             return None
-        text = parts[0].text
-        if forms.key(messages.with_content(item.dialect, item.message, text)) == forms.key(
-            entry.message
-        ):
-            before = item.parts[0].text
-            kept = len(text) > 40 and before[:20] == text[:20]
-            return events.PlaceholderSubstituted(
-                item=item.id, content=text, kind="cut" if kept else "cleared", inferred=True
-            )
-        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+        return _other_content(item, entry, item.parts[0].text, parts[0].text)
     if item.kind == "tool_result" or entry.kind == "tool_result" or item.role != entry.role:
         return None
     if item.role in messages.SYSTEM_ROLES:
         return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
     calls = messages.calls(item.dialect, entry.message)
-    if calls and tuple(call.id for call in calls) == item.call_ids:
+    same_calls = bool(calls) and tuple(call.id for call in calls) == item.call_ids
+    if same_calls or _says_the_same(item, entry):
         return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+    if in_place and item.label == OBSERVATION:
+        text = messages.text(item.dialect, entry.message)
+        return _other_content(item, entry, item.text, text)
     return None
+
+
+def _says_the_same(item: Item, entry: RequestEntry) -> bool:
+    """Whether an answer differs in its thinking only, or in white space around its texts: clients
+    leave both out when they send it back."""
+    if entry.role != "assistant":
+        return False
+    said = _said(item.parts)
+    return bool(said) and said == _said(messages.parts(item.dialect, entry.message))
+
+
+def _said(parts: Sequence[Part]) -> list[tuple[str, str, str, str]]:
+    return [
+        (part.kind, part.text.strip(), part.id, part.name)
+        for part in parts
+        if part.kind != "thinking" and (part.kind != "text" or part.text.strip())
+    ]
+
+
+def _other_content(item: Item, entry: RequestEntry, before: str, text: str) -> Event:
+    """The same result with other content: a text in its place, or another message."""
+    replaced = messages.with_content(item.dialect, item.message, text)
+    if forms.key(replaced) != forms.key(entry.message):
+        return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
+    kept = len(text) > 40 and before[:20] == text[:20]
+    return events.PlaceholderSubstituted(
+        item=item.id, content=text, kind="cut" if kept else "cleared", inferred=True
+    )
 
 
 def new_item(dialect: Dialect, entry: RequestEntry, after: str | None) -> Event:

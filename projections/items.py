@@ -18,6 +18,10 @@ T = TypeVar("T")
 Fact = Literal["_parts", "_role", "_calls", "_results", "_error", "_decision", "_diff"]
 
 
+OBSERVATION = "observation"
+"""The label of what a tool gave back where the agent has no tool calls, only text: a message of the
+user. It has no call id, so its place tells which it is."""
+
 RenditionKind = Literal["original", "cut", "cleared", "deduplicated", "revised", "redacted"]
 
 
@@ -56,6 +60,13 @@ class Item:
     def __deepcopy__(self, memo: object) -> Item:
         """Itself: it never changes."""
         return self
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether a compaction wrote it; a copy of what was said before, which some agents bring in
+        again, keeps its speaker or its label."""
+        brought = self.kind == "summary" and self.source == "injected"
+        return brought and self.label in ("", "summary")
 
     def once(self, name: Fact, work: Callable[[Item], T]) -> T:
         """What ``work`` says of this item, asked once: many strategies look at the same items."""

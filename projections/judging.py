@@ -16,6 +16,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections import digests, manifest
 from projections.context import ITEM_TYPES, REFOLDING, View
 from projections.items import Item
+from projections.judging_folded import judge_folded
 from projections.live import Live
 from projections.manifest import SentAs
 from projections.runs import Standing
@@ -27,6 +28,9 @@ def judge_all(live: Live, stream: StreamKey, calls: Sequence[RecordedEvent]) -> 
     """The verdicts of some calls of a stream, in their order; those of ``judge``."""
     recorded = {c.position: c for c in calls if c.data.get("manifest") is not None}
     found = dict(_Walk(live, stream, recorded).verdicts()) if recorded else {}
+    folded = {c.position for c in calls} - recorded.keys()
+    if folded:
+        found.update(judge_folded(live, stream, folded))
     return [found.get(c.position) or judge(live, stream, c) for c in calls]
 
 

@@ -11,10 +11,13 @@ found in the request                                   event
 an entry that is like an item of the view              none
 an earlier rendition of the item at its place          ``DecisionUndone`` of the later ones
 the same place and call id, other content              ``PlaceholderSubstituted``
+what a tool said, as text, with other text there       ``PlaceholderSubstituted``
 another system prompt, other text with the same calls  ``MessageRevised``
+the same answer without its thinking                   ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
 anything else                                          a new item
 an earlier manifest, and from there another answer     ``SessionRewound``, then new items
+the last manifest again, without what was answered     ``SessionRewound``
 nothing of the conversation, other system or tools     a side call: no events
 =====================================================  ========================================
 
@@ -24,7 +27,7 @@ compaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -33,7 +36,7 @@ from eventlog import codec, events, messages
 from eventlog.events import Event
 from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
-from eventlog.recorded import Draft, RecordedEvent, StreamKey
+from eventlog.recorded import RecordedEvent, StreamKey
 from projections import forms, runs
 from projections.alignment import align
 from projections.changes import change, entry_key, entry_kind, item_kind, new_item
@@ -58,6 +61,8 @@ class Request:
     """The tool definitions as sent; None when the request has none."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Everything else in it."""
+    belongs: bool = False
+    """Whether it is known to be a call of this conversation, whatever it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ class Known:
     """The model of the last call."""
     renditions: Callable[[Origin], Sequence[tuple[int, Item]]] = lambda item: ()
     """Earlier renditions of an item that are in force beneath the present one, the newest first."""
-    sent: Callable[[Earlier], Sequence[Item]] = lambda call: ()
+    sent: Callable[[Earlier], Iterable[Item]] = lambda call: ()
     """The items of an earlier call in the renditions that it sent."""
 
 
@@ -122,13 +127,13 @@ class _Observer:
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
         if len(pairs) < len(old):
-            branch = self._branch()
+            branch = self._branch(pairs)
             if branch is not None:
                 kind = "branch"
                 self._rewind(branch)
                 old, new = self._keys()
                 pairs = align(old, new)
-            elif self._is_side(pairs):
+            elif not self.request.belongs and self._is_side(pairs):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
         self._match(old, new, pairs)
@@ -153,20 +158,53 @@ class _Observer:
 
     # -- what kind of call ----------------------------------------------------------------------
 
-    def _branch(self) -> Earlier | None:
-        """The newest earlier call that the request goes on from with another answer."""
+    def _branch(self, pairs: Sequence[tuple[int, int]]) -> Earlier | None:
+        """The newest call from which the request goes on in another way, or which it makes again.
+
+        Where it goes on with the answer that was given, it does so only if nothing of what came
+        later stands in it: else it is the same conversation, and what differs has changed there.
+        """
         new = [entry_key(entry_kind(e), e.message) for e in self.request.entries]
-        for call in list(self.known.calls())[-2 : -2 - MAX_BRANCHES : -1]:
+        last = pairs[-1][1] if pairs else -1
+        answers: dict[int | None, Item] = {}
+        for item in self.items:
+            answers.setdefault(item.call, item)
+        calls = list(self.known.calls())[: -2 - MAX_BRANCHES : -1]
+        for call in calls:
             size = len(call.pieces)
             if size > len(new) or not size:
                 continue
+            if call is calls[0] and size != len(new):
+                continue  # it goes on from the last call; only the same again is a branch of it
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
-            sent = self.known.sent(call)
-            if [entry_key(item_kind(i), i.message) for i in sent] == list(new[:size]):
-                return call
+            given = answers.get(call.position) or next(iter(self.items[size : size + 1]), None)
+            same = following is not None and given is not None and _is_at(given, new[size])
+            if same and (last > size or self._goes_on(given, size + 1)):
+                continue
+            if (
+                not same
+                and following is not None
+                and given is not None
+                and change(given, following)
+            ):
+                continue  # the answer that was given, with other bytes
+            sent = zip(self.known.sent(call), new, strict=False)
+            if not all(_is_at(item, key) for item, key in sent):
+                continue
+            if same and given is not None and given.call == call.position:
+                answer = Piece(runs.origin(given.id))
+                return Earlier(runs.position_of(answer.item), (*call.pieces, answer))
+            return call
         return None
+
+    def _goes_on(self, answer: Item | None, j: int) -> bool:
+        """Whether the entry at that place is what stands behind the answer, with other content."""
+        behind = next((n for n, item in enumerate(self.items, 1) if item is answer), 0)
+        if not 0 < behind < len(self.items) or j >= len(self.request.entries):
+            return False
+        return change(self.items[behind], self.request.entries[j], in_place=True) is not None
 
     def _rewind(self, call: Earlier) -> None:
         sent = self.known.sent(call)
@@ -214,7 +252,7 @@ class _Observer:
     def _evolve(self, event: Event) -> int:
         """Add an event and take it into the view."""
         position = self._add(event)
-        self.view.evolve(_placed(event, position))
+        self.view.evolve(placed(event, position))
         return position
 
     def _match(self, old: list[str], new: list[str], pairs: list[tuple[int, int]]) -> None:
@@ -247,8 +285,9 @@ class _Observer:
     def _gap(self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool) -> None:
         gone = list(left)
         unknown = []
+        places = dict(zip(fresh, left, strict=True)) if len(fresh) == len(left) else {}
         for j in fresh:
-            found = self._explained(gone, j, new[j])
+            found = self._explained(gone, j, new[j], places.get(j))
             if found is None:
                 unknown.append(j)
             else:
@@ -259,7 +298,7 @@ class _Observer:
         for j in unknown:
             self._append(j, at_end=last)
 
-    def _explained(self, gone: Sequence[int], j: int, key: str) -> int | None:
+    def _explained(self, gone: Sequence[int], j: int, key: str, place: int | None) -> int | None:
         entry = self.request.entries[j]
         for i in gone:
             item = self.items[i]
@@ -270,7 +309,7 @@ class _Observer:
                     self.pieces[j] = Piece(origin, rendition, earlier.form == "redacted")
                     return i
         for i in gone:
-            changed = change(self.items[i], entry)
+            changed = change(self.items[i], entry, in_place=i == place)
             if changed is not None:
                 position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
@@ -341,10 +380,16 @@ class _Observer:
         )
 
 
+def _is_at(item: Item, key: str) -> bool:
+    """Whether an item is like the entry with that key."""
+    return entry_key(item_kind(item), item.message) == key
+
+
 _NOWHERE = StreamKey("-", "-", "-")
 
 
-def _placed(event: Event, position: int) -> RecordedEvent:
+def placed(event: Event, position: int) -> RecordedEvent:
+    """An event as if it stood at a position of some stream: for a fold in memory."""
     return draft_at(event, _NOWHERE, position)
 
 
@@ -366,8 +411,3 @@ def draft_at(event: Event, stream: StreamKey, position: int) -> RecordedEvent:
         payload=encoded.payload,
         event=event,
     )
-
-
-def drafts(observation: Observation, salts: Iterator[bytes]) -> list[Draft]:
-    """The events of an observation as drafts, each with its salt."""
-    return [Draft(event, salt=next(salts)) for event in observation.events]

@@ -69,10 +69,11 @@ def _again(step: Seen, window: Window, run: WhatIf) -> Window:
     new.follows(window)
     gone = tuple(o for o in window.entries if o not in new.entries)
     brought = tuple(o for o, entry in new.entries.items() if entry.is_summary)
-    if gone and any(o not in window.entries for o in brought):
+    fresh = [o for o in brought if o not in window.entries]
+    if gone and (fresh or step.cause == "compacted"):
         before = sum(window.entries[o].tokens for o in gone)
-        after = sum(new.entries[o].tokens for o in brought if o not in window.entries)
-        _changed(run, step, "summarised", gone, before, after)
+        after = sum(new.entries[o].tokens for o in fresh)
+        _changed(run, step, "summarised" if fresh else "dropped", gone, before, after)
     return new
 
 

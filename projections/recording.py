@@ -98,7 +98,7 @@ def recording(events: Iterable[RecordedEvent], counting: Counter) -> Recording:
                 steps.append(step)
     undone = _undone(light)
     seen = seen_steps(light, {step.position: step for step in steps}, counting)
-    steps = [step for step in steps if step.position not in undone]
+    steps = [s for s in steps if s.position not in undone or s.kind not in ("revise", "rewind")]
     answers = _answers(steps, answered)
     return Recording(tuple(steps), answers, counting.name, tuple(seen), key)
 

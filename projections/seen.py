@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from eventlog.recorded import RecordedEvent
-from projections.context import ITEM_TYPES, REFOLDING, View, fold, is_known
+from projections import runs
+from projections.context import ITEM_TYPES, REFOLDING, View, is_known
+from projections.folding import Folding
 from projections.items import Item
 from projections.materialize import original, rendered
 from projections.runs import Origin, Standing, origin
@@ -25,6 +27,9 @@ Counted = tuple[Item, int]
 """An item and its tokens."""
 _Count = Callable[[Standing], tuple[Counted, ...]]
 
+Cause = Literal["substituted", "revised", "compacted", "rewound", "undone", "repaired", "inserted"]
+"""What happened: ``inserted`` is an item that came in, but not at the end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -33,10 +38,12 @@ class Seen:
     kind: Literal["render", "compact", "again"]
     """``again``: the whole context is another one, as after a rewind, an undo or a layout."""
     position: int
+    cause: Cause
     origin: Origin = 0
     items: tuple[Counted, ...] = ()
     """An item's new rendition, the messages of a compaction, or all that stand."""
     covered: tuple[Origin, ...] = ()
+    """Of a compaction: the items that it names and that left."""
     reason: str = ""
 
 
@@ -63,42 +70,77 @@ def seen_steps(
             cache[standing] = (made, count_item(counting, made))
         return (cache[standing],)
 
-    view = View()
-    for number, event in enumerate(events):
+    folding = Folding()
+    for event in events:
         at, kind = event.position, event.type
         if kind == "model_called":
+            folding.take(event)
             yield steps[at]
-            continue
-        if kind in REFOLDING:
-            view = fold(events[: number + 1])
-            yield _again(at, view, counted)
-            continue
-        comes_in = kind in ITEM_TYPES and is_known(kind, event.schema_version)
-        before = [] if comes_in else list(view.items)
-        count = len(view)
-        view.evolve(event)
-        if comes_in:
+        elif kind in REFOLDING:
+            cause: Cause = "rewound" if kind == "session_rewound" else "undone"
+            yield _again(event, cause, folding.take(event), counted)
+        elif kind in ITEM_TYPES and is_known(kind, event.schema_version):
+            count = len(folding.view)
+            view = folding.take(event)
             if len(view) == count + 1 and next(reversed(view.items)) == at:
                 yield steps[at]
             else:
-                yield _again(at, view, counted)
+                yield _again(event, "inserted", view, counted)
         elif kind in ("placeholder_substituted", "message_revised"):
+            view = folding.take(event)
             item = origin(event.data["item"])
             if view.items.get(item) == at:
+                cause = "revised" if kind == "message_revised" else "substituted"
                 reason = event.data.get("reason", "")
-                yield Seen("render", at, item, counted((item, at)), reason=reason)
+                yield Seen("render", at, cause, item, counted((item, at)), reason=reason)
         elif kind == "context_compacted":
-            if event.data.get("layout") is not None:
-                yield _again(at, view, counted)
-                continue
+            before = list(folding.view.items)
+            view = folding.take(event)
             covered = tuple(o for o in before if o not in view)
+            if event.data.get("layout") is not None:
+                named = _Named(event.data.get("covered", ()), at)
+                covered = tuple(o for o in covered if o in named)
+                yield _again(event, "compacted", view, counted, covered)
+                continue
             names: list[Origin] = [f"{at}.{i}" for i in range(len(event.data.get("messages", ())))]
             new = tuple(c for name in names for c in counted((name, 0)))
-            yield Seen("compact", at, 0, new, covered, str(event.data.get("trigger") or ""))
-        elif kind == "repair_applied":
-            yield _again(at, view, counted)
+            reason = str(event.data.get("trigger") or "")
+            yield Seen("compact", at, "compacted", 0, new, covered, reason)
+        else:
+            view = folding.take(event)
+            if kind == "repair_applied":
+                yield _again(event, "repaired", view, counted)
 
 
-def _again(at: int, view: View, counted: _Count) -> Seen:
+class _Named:
+    """The items that the entries of a compaction name."""
+
+    def __init__(self, entries: Sequence[str], end: int) -> None:
+        self._runs = [runs.bounds(entry, end) for entry in entries if runs.is_run(entry)]
+        self._items = {runs.standing(e)[0] for e in entries if not runs.is_run(e)}
+
+    def __contains__(self, item: Origin) -> bool:
+        if item in self._items:
+            return True
+        return isinstance(item, int) and any(low <= item <= high for low, high in self._runs)
+
+
+def _again(
+    event: RecordedEvent,
+    cause: Cause,
+    view: View,
+    counted: _Count,
+    covered: tuple[Origin, ...] = (),
+) -> Seen:
     standing = tuple(c for each in view.standing() for c in counted(each))
-    return Seen("again", at, 0, standing)
+    reason = event.data.get(_REASONS.get(cause, ""), "")
+    return Seen("again", event.position, cause, 0, standing, covered, str(reason or ""))
+
+
+_REASONS: dict[Cause, str] = {
+    "compacted": "trigger",
+    "rewound": "reason",
+    "undone": "reason",
+    "repaired": "rule",
+}
+"""The field of the event that says why."""

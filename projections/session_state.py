@@ -242,7 +242,9 @@ def _started(state: SessionState, data: Mapping[str, Any]) -> None:
     file = metadata.get("file") if isinstance(metadata, dict) else None
     state.file = _clean(file) if isinstance(file, str) else ""
     if data.get("parent_session"):
-        state.parent, state.is_subagent = data["parent_session"], True
+        state.parent = data["parent_session"]
+        # A copy that an agent made is gone on with by people, as any session is.
+        state.is_subagent = not (isinstance(metadata, dict) and metadata.get("forked") is True)
 
 
 def _titled(state: SessionState, data: Mapping[str, Any]) -> None:

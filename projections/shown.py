@@ -45,7 +45,7 @@ def shown(item: Item, *, texts_only: bool = False) -> str:
         return ""
     lines = [_BASE64.sub(_size, line) for line in lines]
     speaker = _SPEAKERS.get(item.role, "SYSTEM")
-    if item.kind == "summary":
+    if item.is_summary:
         speaker = "EARLIER SUMMARY"
     return f"[{speaker}]\n" + "\n".join(lines)
 

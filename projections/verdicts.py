@@ -170,28 +170,50 @@ def _difference(pieces: Sequence[Standing], folded: Sequence[Standing] | Critica
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """What is known of a call whose request was not recorded: of the context as folded."""
+
+    is_sealed: bool
+    """Whether an encrypted summary stands in it."""
+    is_opaque: bool
+    """Whether a compaction before it is encrypted, and nothing has taken its place."""
+    has_system: bool
+    erased: int
+
+
 def _folded(live: Live, stream: StreamKey, call: RecordedEvent, unknown: bool) -> Verdict:
     items = live.items(stream, call.position)
-    name, detail = _of_folded(live, stream, call, items)
-    erased = erased_in(items)
-    return Verdict(name, unknown, _with_erased(detail, erased), erased)
-
-
-def _of_folded(
-    live: Live, stream: StreamKey, call: RecordedEvent, items: Sequence[Item]
-) -> tuple[Name, str]:
-    if any(map(has_blob, items)):
-        return "opaque", "an encrypted summary stands in it"
     standing = {item.id for item in items}
     decisions, _ = effective(list(live.log.read(stream, to=call.position, types=DECISIONS)))
-    for event in decisions:
-        if event.type == "context_compacted" and event.data.get("opaque"):
-            names = {f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))}
-            if not names or names & standing:
-                return "opaque", "a compaction before it is encrypted"
-    if not any(item.role in messages.SYSTEM_ROLES for item in items):
-        return "partial", "the system prompt was never recorded"
-    return "rebuilt", "no request was recorded"
+    stood = Stood(
+        is_sealed=any(map(has_blob, items)),
+        is_opaque=any(_hides(event, standing) for event in decisions),
+        has_system=any(item.role in messages.SYSTEM_ROLES for item in items),
+        erased=erased_in(items),
+    )
+    return of_stood(stood, unknown)
+
+
+def _hides(event: RecordedEvent, standing: set[str]) -> bool:
+    if event.type != "context_compacted" or not event.data.get("opaque"):
+        return False
+    names = {f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))}
+    return not names or bool(names & standing)
+
+
+def of_stood(stood: Stood, unknown: bool) -> Verdict:
+    """The weakest verdict that holds for a call whose request was not recorded."""
+    name: Name
+    if stood.is_sealed:
+        name, detail = "opaque", "an encrypted summary stands in it"
+    elif stood.is_opaque:
+        name, detail = "opaque", "a compaction before it is encrypted"
+    elif not stood.has_system:
+        name, detail = "partial", "the system prompt was never recorded"
+    else:
+        name, detail = "rebuilt", "no request was recorded"
+    return Verdict(name, unknown, _with_erased(detail, stood.erased), stood.erased)
 
 
 def erased_in(items: Iterable[Item]) -> int:

@@ -42,8 +42,18 @@ def command(
         bool, typer.Option("--anchors", help="Which literals are lost, and what needed them later.")
     ] = False,
     prefix: Annotated[
-        bool, typer.Option("--prefix", help="Where the common beginning ends, and its cost.")
+        bool,
+        typer.Option("--prefix", help="Where the common beginning ends, and its cost."),
     ] = False,
+    ttl: Annotated[
+        float | None,
+        typer.Option(
+            "--ttl",
+            metavar="SECONDS",
+            min=1,
+            help="With --prefix: how long a cache lives (else for ever).",
+        ),
+    ] = None,
     stat: Annotated[bool, typer.Option("--stat", help="Only the totals.")] = False,
     beside: Annotated[
         bool, typer.Option("--side-by-side", help="Both contexts, in two columns.")
@@ -74,6 +84,10 @@ def command(
     against the one before. With --left and --right it is what two strategies would have made of
     everything recorded up to a place; a side that is not given, or observed, is what really was.
 
+    --prefix tells what a provider's cache could have had: of S@c12 where the request parts from the
+    one before and which decision did that, of S alone one row a call. ≈ figures are estimated from
+    what is recorded; read, written and new are what the provider billed.
+
     --ask sends both contexts with a question to a model of an OpenAI-compatible endpoint, and
     everything recorded up to there twice, since two answers to one context differ as well. Answers
     are kept, so that a second run is free.
@@ -84,7 +98,9 @@ def command(
     from cli.diffs import as_it_was, compared, sides_under, two_places, versus
     from cli.endpoints import model_named
     from cli.naming import place
+    from cli.prefixes import call_row, prefix_table
     from cli.render_diff import render_diff
+    from cli.render_prefixes import render_prefixes
     from cli.summaries import Summaries
     from eventlog.errors import InputRefused
     from harness.questions import Questions
@@ -99,8 +115,22 @@ def command(
         raise InputRefused("--model goes with --ask; for summaries name it with --summarizer")
     if ask is not None and not ask.strip():
         raise InputRefused("--ask: there is no question")
+    if ttl is not None and not prefix:
+        raise InputRefused("--ttl goes with --prefix")
     told: list[str] = []
     with opened(settings_of(ctx)) as live:
+        if prefix and not strategies and other is None:
+            where = place(live, reference)
+            if where.kind == "now":
+                if anchors or beside or word or ask is not None:
+                    raise InputRefused(
+                        "of a whole session --prefix shows its calls and nothing else"
+                    )
+                table = prefix_table(live, where.stream, ttl)
+                out.show(table, render_prefixes(table, out.style, stat=stat))
+                if exit_code and table.broken:
+                    raise typer.Exit(FINDINGS)
+                return
         summaries = Summaries(live, summarizer, base_url, out.note, shared_url=ask is not None)
         asked = model or (summarizer if summaries.by_model else "")
         if ask is not None and not asked.strip():
@@ -114,6 +144,12 @@ def command(
         else:
             one, two = (as_it_was(live, each) for each in two_places(live, reference, other))
             data = compared(live, one, two, words=word)
+            if (
+                prefix
+                and one.place.kind == two.place.kind == "call"
+                and (one.place.number + 1 == two.place.number)
+            ):
+                data.prefix.call = call_row(live, two.place, ttl)
         if ask is not None and named is not None:
             stream = one.place.stream
             questions = Questions(named.endpoint, summaries.outputs, stream, out.note, named.window)

@@ -18,7 +18,7 @@ from cli.paths import current_database
 if TYPE_CHECKING:
     from cli.models import ImportData
     from eventlog import EventLog
-    from harness.importers.importing import Options
+    from harness.importers.job import Options
 
 _NOTES = 5
 """Notes of one session that are told; ``--json`` has all."""
@@ -42,7 +42,11 @@ def command(
     ] = 2.0,
     form: Annotated[
         str,
-        typer.Option("--format", metavar="NAME", help="claude-code, openai-chat or ctxlog."),
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="claude-code, swe-agent, mini-swe-agent, anthropic, openai-chat or ctxlog.",
+        ),
     ] = "",
     session: Annotated[
         str, typer.Option("--session", metavar="ID", help="The session id (needed with -).")
@@ -60,11 +64,14 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, OpenAI chat messages, or an export of another log.
+    """Import transcripts: Claude Code, Codex, SWE-agent, OpenHands, API messages, exports.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1.
+
+    --all looks where Claude Code and Codex keep theirs, also if CLAUDE_CONFIG_DIR or CODEX_HOME
+    say where that is.
 
     From another program: my-agent --dump | ctxlog import - --session monday
 
@@ -72,8 +79,8 @@ def command(
     """
     from cli.bringing import EXPORT, Rehearsal, bring, newest, places
     from eventlog.errors import InputRefused
-    from harness.importers.detection import FORMATS
-    from harness.importers.importing import Options
+    from harness.importers.formats import FORMATS
+    from harness.importers.job import Options
 
     settings, out = settings_of(ctx), output(ctx)
     if form and form not in (*FORMATS, EXPORT):

@@ -7,6 +7,7 @@ a newer version wrote for one sub-agent is the stream ``<id>.<agent id>``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,8 @@ from eventlog.events import Origin, SessionStarted
 from harness.importers.claude_chain import Chain
 from harness.importers.claude_events import Maker
 from harness.importers.claude_records import text_of
-from harness.importers.records import Record
+from harness.importers.job import Job
+from harness.importers.records import Record, read_records
 from harness.importers.stream_writer import StreamWriter
 
 FORMAT = "claude-code"
@@ -24,6 +26,21 @@ IMPORTER_VERSION = 1
 MAX_HELD = 10_000
 """Records that are held until the session has a name; then it is named after the file."""
 
+_TYPES = frozenset({"user", "assistant", "system", "attachment", "progress"})
+_FIRST = {
+    "summary": "leafUuid",
+    "file-history-snapshot": "messageId",
+    "queue-operation": "operation",
+    "custom-title": "customTitle",
+    "ai-title": "aiTitle",
+    "last-prompt": "lastPrompt",
+    "permission-mode": "permissionMode",
+    "mode": "mode",
+    "agent-name": "agentName",
+}
+"""Types of records without a message, and a field that each of them has."""
+
+_KIND = re.compile(r'\{\s*"type"\s*:\s*"([a-z-]+)"')
 _TASK_TOOLS = frozenset({"Task", "Agent"})
 _BASE = (
     "sessionId",
@@ -40,6 +57,50 @@ _METADATA = ("cwd", "version", "gitBranch", "entrypoint", "slug", "agentId")
 
 OpenWriter = Callable[[str, str, str], StreamWriter]
 """(session name, format, foreign session id) to a writer."""
+
+
+def recognizes(value: Any) -> bool:
+    """Whether a record is one of Claude Code's."""
+    if not isinstance(value, dict) or not isinstance(kind := value.get("type"), str):
+        return False
+    if kind in _TYPES and ("sessionId" in value or "isSidechain" in value):
+        return True
+    if kind in ("user", "assistant") and isinstance(value.get("message"), dict):
+        return True
+    return _FIRST.get(kind, "\0") in value
+
+
+def begins(text: str, cut: bool) -> bool:
+    """Whether a first record that is longer than what was read of it, as one with an image may be,
+    is one of Claude Code's."""
+    if not cut or "\n" in text or text[:1] != "{":
+        return False
+    kind = _KIND.match(text)
+    return ('"sessionId"' in text and '"type"' in text) or (kind is not None and kind[1] in _FIRST)
+
+
+def may_be(value: Any) -> bool:
+    """Whether a record names a session, as all of theirs may."""
+    return isinstance(value, dict) and "sessionId" in value and "messages" not in value
+
+
+def read(job: Job) -> None:
+    """Import a transcript."""
+    links = job.shared.setdefault(FORMAT, {})
+    file = ClaudeCodeFile(
+        job.open_writer,
+        file=job.file,
+        stem=job.path.stem if job.path is not None else job.options.session,
+        session=job.options.session,
+        links=lambda session_id: links.setdefault(session_id, Links()),
+    )
+    for record in read_records(job.source):
+        if not job.waits(record):
+            file.feed(record)
+            job.relieve()
+    file.finish(job.options.final)
+    job.report.pending += file.held
+    job.finish()
 
 
 @dataclass(slots=True)

@@ -7,7 +7,9 @@ limited in size.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,10 +48,7 @@ def read_conversations(source: Source) -> Iterator[Found]:
         for record in read_records(source):
             yield Found(record, record.value, True)
         return
-    data = source.read_all(MAX_DOCUMENT)
-    if data is None:
-        raise DocumentTooLarge(source.name)
-    record = _document(data)
+    record = read_document(source)
     value = record.value
     if isinstance(value, list) and value and all(map(is_conversation, value)):
         for part, each in enumerate(value):
@@ -65,6 +64,44 @@ def is_conversation(value: Any) -> bool:
     return isinstance(value, list)
 
 
+def conversation_name(path: str, number: int) -> str:
+    """The session name of the n-th conversation of a file, where the format has none."""
+    return hashlib.sha256(f"{path}\n{number}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
+
+
+def glimpse(text: str) -> tuple[dict[str, Any], str]:
+    """The members of a JSON object that stand whole at the beginning of a text, and the name of the
+    first one that does not: what can be told of a document that is longer than what was read."""
+    found: dict[str, Any] = {}
+    at = _skip(text, 0)
+    if text[at : at + 1] != "{":
+        return found, ""
+    at = _skip(text, at + 1)
+    while text[at : at + 1] == '"':
+        name: Any = ""
+        try:
+            name, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, at)
+            if text[at : at + 1] != ":":
+                break
+            found[name], at = _DECODER.raw_decode(text, _skip(text, at + 1))
+        except (ValueError, RecursionError):
+            return found, name if isinstance(name, str) and name not in found else ""
+        at = _skip(text, at)
+        if text[at : at + 1] == ",":
+            at = _skip(text, at + 1)
+    return found, ""
+
+
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
 def _is_lines(source: Source) -> bool:
     """JSON Lines by its name, or because a whole value stands on its first line, not alone."""
     if source.name.endswith((".jsonl", ".ndjson")):
@@ -75,7 +112,11 @@ def _is_lines(source: Source) -> bool:
     return all(not record.fault for record in records_of_line(line, 1, 0))
 
 
-def _document(data: bytes) -> Record:
+def read_document(source: Source) -> Record:
+    """A file that is one JSON value, read whole. Raises DocumentTooLarge."""
+    data = source.read_all(MAX_DOCUMENT)
+    if data is None:
+        raise DocumentTooLarge(source.name)
     raw = data.removeprefix(b"\xef\xbb\xbf").strip()
     fault, value, torn = "", None, False
     try:

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import Any
 
 from eventlog.errors import InputRefused
+from harness.importers.formats import FORMATS
 from harness.importers.records import BLOCK, read_records
 
-FORMATS = ("claude-code", "openai-chat")
-
-_CLAUDE_TYPES = frozenset({"user", "assistant", "system", "attachment", "progress"})
-_CLAUDE_FIRST = {
-    "summary": "leafUuid",
-    "file-history-snapshot": "messageId",
-    "queue-operation": "operation",
-    "custom-title": "customTitle",
-    "ai-title": "aiTitle",
-    "last-prompt": "lastPrompt",
-    "permission-mode": "permissionMode",
-    "mode": "mode",
-    "agent-name": "agentName",
+_BINARY = {
+    rb"\x1f\x8b": "a gzip file; unpack it first",
+    rb"\x28\xb5\x2f\xfd": "a zstd file; unpack it first",
+    rb"\d{2,9}:\d{1,3}:[a-z]": "flows of mitmproxy; save them as an HTTP archive (.har) first",
 }
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+"""How files begin that hold what can be imported, but not as text."""
 
 
 class UnknownFormat(InputRefused):
@@ -47,27 +40,39 @@ def detect(head: bytes, name: str, asked: str = "") -> str:
     try:
         found = _detected(head, name)
     except UnknownFormat as error:
-        if not asked or error.what or (asked == "claude-code" and not _may_be_claude(head)):
+        if not asked or error.what or not _may_be(head, asked, when_torn=True):
             raise
         return asked
-    if "claude-code" in (asked, found) and asked not in ("", found):
+    if asked not in ("", found) and not _may_be(head, asked):
         raise UnknownFormat(name, f"it holds {found} and not {asked}")
     return asked or found
 
 
-def _may_be_claude(head: bytes) -> bool:
-    """Whether nothing is whole yet, or a whole record has a session id, as all of theirs may."""
+def _may_be(head: bytes, asked: str, *, when_torn: bool = False) -> bool:
+    """Whether a whole record, or the document, may be of that format.
+
+    ``when_torn``: also where nothing in it is whole yet.
+    """
     whole = [record.value for record in read_records(io.BytesIO(head)) if not record.torn]
-    return not whole or any(isinstance(value, dict) and "sessionId" in value for value in whole)
+    if when_torn and not whole:
+        return True
+    return any(map(FORMATS[asked].may_be, [*whole, _document(head)]))
 
 
 def _detected(head: bytes, name: str) -> str:
     if not head.strip():
         raise UnknownFormat(name, "the file is empty")
-    found = ""
+    for begins, what in _BINARY.items():
+        if re.match(begins, head):
+            raise UnknownFormat(name, what)
+    found, general = "", next(reversed(FORMATS))
     for record in read_records(io.BytesIO(head[:BLOCK])):
-        found = _of_value(record.value) if not record.fault else ""
-        if found:  # the first record that says something: later ones may quote other transcripts
+        said = _of_value(record.value) if not record.fault else ""
+        if not found or said in FORMATS:
+            found = said or found
+        # The first record that says something: later ones may quote other transcripts. Only a
+        # conversation that any format may have says too little.
+        if found not in ("", general):
             break
     found = found or _of_document(head)
     if found in FORMATS:
@@ -77,26 +82,30 @@ def _detected(head: bytes, name: str) -> str:
 
 def _of_value(value: Any) -> str:
     """A format, or what else it seems to be, or nothing."""
-    if isinstance(value, list):
-        return _of_messages(value) or (_of_value(value[0]) if value else "")
+    for format in FORMATS.values():
+        if format.recognizes(value):
+            return format.name
+    return _other(value)
+
+
+def _other(value: Any) -> str:
+    """What a value seems to be that is not imported."""
+    if isinstance(value, dict) and isinstance(value.get("messages"), list):
+        value = value["messages"]
+    if isinstance(value, list) and value:
+        return _of_value(value[0])
     if not isinstance(value, dict):
         return ""
+    if any(map(_is_responses_request, (value.get("request"), value.get("body")))):
+        return "requests to OpenAI's Responses API, which are not imported yet"
     kind = value.get("type")
     kind = kind if isinstance(kind, str) else ""
+    if kind in ("request", "response", "response_chunk") and ("body" in value or "id" in value):
+        return "a log with requests and responses in lines of their own, which is not imported yet"
     if kind == "session" and "cwd" in value:
         return "a pi session, which is not imported yet"
     if kind.startswith("session.") and isinstance(value.get("data"), dict):
         return "a Copilot CLI session, which is not imported yet"
-    if isinstance(value.get("messages"), list):
-        return _of_messages(value["messages"])
-    if kind in ("session_meta", "response_item", "event_msg", "turn_context"):
-        return "a Codex rollout, which is not imported yet"
-    if kind in _CLAUDE_TYPES and ("sessionId" in value or "isSidechain" in value):
-        return "claude-code"
-    if kind in ("user", "assistant") and isinstance(value.get("message"), dict):
-        return "claude-code"
-    if _CLAUDE_FIRST.get(kind, "\0") in value:
-        return "claude-code"
     if isinstance(value.get("contents"), list) or "toolCalls" in value:
         return "a Gemini session, which is not imported yet"
     if "samples" in value and "eval" in value:
@@ -104,34 +113,23 @@ def _of_value(value: Any) -> str:
     return ""
 
 
-def _of_messages(messages: list[Any]) -> str:
-    if not messages:
-        return "openai-chat"
-    first = messages[0]
-    if isinstance(first, list):
-        return _of_messages(first)
-    role = first.get("role") if isinstance(first, dict) else None
-    if not isinstance(role, str) or role not in _ROLES:
-        return ""
-    for message in messages:
-        content = message.get("content") if isinstance(message, dict) else None
-        for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict) and block.get("type") in ("tool_use", "tool_result"):
-                return "an Anthropic request, which is not imported yet"
-    return "openai-chat"
+def _is_responses_request(value: Any) -> bool:
+    body = value.get("body", value) if isinstance(value, dict) else None
+    return isinstance(body, dict) and "input" in body and "model" in body
 
 
 def _of_document(head: bytes) -> str:
     """The format of one JSON value over several lines, which may go on behind the head."""
+    found = _of_value(_document(head))
+    if found:
+        return found
     text = head.decode("utf-8-sig", "replace").lstrip()
+    cut = len(head) >= BLOCK
+    return next((each.name for each in FORMATS.values() if each.begins(text, cut)), "")
+
+
+def _document(head: bytes) -> Any:
     try:
-        return _of_value(json.loads(text))
+        return json.loads(head.decode("utf-8-sig", "replace").lstrip())
     except (ValueError, RecursionError):
-        pass
-    cut = len(head) >= BLOCK and b"\n" not in head
-    if cut and text[:1] == "{" and '"sessionId"' in text and '"type"' in text:
-        # A first record that is longer than the head, as one with an image may be.
-        return "claude-code"
-    if text[:1] in "[{" and '"role"' in text and '"content"' in text:
-        return "openai-chat"
-    return ""
+        return None

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from eventlog import EventLog, StreamKey
 from eventlog.errors import (
@@ -21,39 +21,24 @@ from eventlog.errors import (
     OutcomeUnknown,
     WrongExpectedVersion,
 )
-from harness.importers import claude_code, openai_chat
-from harness.importers.claude_code import ClaudeCodeFile, Links
-from harness.importers.conversations import is_conversation, read_conversations
-from harness.importers.detection import FORMATS, UnknownFormat, detect
-from harness.importers.records import Readable, Record, read_records
+from harness.importers.detection import UnknownFormat, detect
+from harness.importers.formats import FORMATS
+from harness.importers.job import Job, Options
+from harness.importers.records import Readable
 from harness.importers.report import FileImport, ImportReport
-from harness.importers.source import Progress, Source
-from harness.importers.stream_writer import StreamWriter
+from harness.importers.source import Source
 
 ATTEMPTS = 3
 """Of one file, when another process writes to the same stream meanwhile."""
 
-SUFFIXES = (".jsonl", ".ndjson", ".json")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".traj")
 """Files of a folder that are looked into."""
 
-MAX_WAITING_BYTES = 32 * 1024 * 1024
-"""Over all streams of a file; above it they are appended at once."""
+PACKED = ".jsonl.zst"
+"""Transcripts of a folder that cannot be looked into, and are told of."""
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to import."""
-
-    user: str = "local"
-    agent: str = ""
-    """The second part of the key; the format's name when empty."""
-    session: str = ""
-    """The third part of the key; the foreign session id when empty."""
-    format: str = ""
-    """Found out when empty."""
-    final: bool = False
-    """Take what is open or torn at the end of a file as it is."""
-    progress: Callable[[Progress], None] | None = None
+INDEXES = frozenset({"history.jsonl", "session_index.jsonl"})
+"""What agents keep beside their transcripts: what was typed, and names of sessions."""
 
 
 def import_path(
@@ -79,7 +64,7 @@ def import_path(
     for each in _transcripts(where, report):
         found = run.file(each, str(each.relative_to(where)))
         # Other JSON beside transcripts (settings, indexes) is nothing to complain about.
-        if each.suffix == ".json" and run.unrecognized:
+        if run.unrecognized and (each.suffix == ".json" or each.name in INDEXES):
             report.passed_over.append(found.path)
         else:
             report.files.append(found)
@@ -103,12 +88,15 @@ def import_stream(
 def _check(options: Options) -> None:
     if options.format and options.format not in FORMATS:
         raise InputRefused(f"{options.format!r} is no format; importable are {', '.join(FORMATS)}")
-    StreamKey(options.user, options.agent or FORMATS[0], options.session or "session").checked()
+    StreamKey(
+        options.user, options.agent or next(iter(FORMATS)), options.session or "session"
+    ).checked()
 
 
 def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
     """The files of a folder; those of sub-agents behind the sessions that started them."""
     found: list[tuple[bool, str]] = []
+    packed = 0
 
     def closed(error: OSError) -> None:
         shown = os.fsdecode(error.filename)
@@ -120,6 +108,11 @@ def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
             if name.endswith(SUFFIXES):
                 agent = name.startswith("agent-") or os.path.basename(root) == "subagents"
                 found.append((agent, os.path.join(root, name)))
+            packed += name.endswith(PACKED)
+    if packed:
+        files = "1 transcript is" if packed == 1 else f"{packed:,} transcripts are"
+        error = f"{folder}: {files} compressed ({PACKED}); unpack what you want to import (zstd -d)"
+        report.files.append(FileImport(path=str(folder), error=error))
     for _, path in sorted(found):
         yield Path(path)
 
@@ -132,7 +125,7 @@ class _Run:
         """Whether nothing in the last file looked like a transcript."""
         self._log = log
         self._options = options
-        self._links: dict[str, Links] = {}
+        self._shared: dict[str, dict[str, Any]] = {}
 
     def file(self, path: Path, shown: str) -> FileImport:
         """Import one file of the disk."""
@@ -170,13 +163,10 @@ class _Run:
     def _guarded(self, into: FileImport, source: Source, path: Path | None) -> bool:
         """Read a source; what is wrong with it becomes its error line. Whether a race was lost."""
         self.unrecognized = False
-        writers: list[StreamWriter] = []
+        job = Job(self._log, source, path, self._options, into, self._shared)
         try:
             into.format = detect(source.head, source.name, self._options.format)
-            if into.format == claude_code.FORMAT:
-                self._claude_code(into, source, path, writers)
-            else:
-                self._openai_chat(into, source, path, writers)
+            FORMATS[into.format].read(job)
         except WrongExpectedVersion as error:
             into.error = _line(source.name, error)
             return True
@@ -186,74 +176,8 @@ class _Run:
             self.unrecognized = isinstance(error, UnknownFormat) and not error.what
             into.error = _line(source.name, error)
         finally:
-            into.sessions.extend(writer.report for writer in writers)
+            into.sessions.extend(writer.report for writer in job.writers)
         return False
-
-    def _opener(self, writers: list[StreamWriter]) -> claude_code.OpenWriter:
-        options = self._options
-
-        def open_writer(session: str, format: str, foreign_id: str) -> StreamWriter:
-            key = StreamKey(options.user, options.agent or format, session).checked()
-            writers.append(StreamWriter(self._log, key, format, foreign_id))
-            return writers[-1]
-
-        return open_writer
-
-    def _claude_code(
-        self, into: FileImport, source: Source, path: Path | None, writers: list[StreamWriter]
-    ) -> None:
-        options = self._options
-        file = ClaudeCodeFile(
-            self._opener(writers),
-            file=path.name if path is not None else source.name,
-            stem=path.stem if path is not None else options.session,
-            session=options.session,
-            links=lambda session_id: self._links.setdefault(session_id, Links()),
-        )
-        for record in read_records(source):
-            if self._waits(into, record):
-                continue
-            file.feed(record)
-            if sum(writer.weight for writer in writers) > MAX_WAITING_BYTES:
-                for writer in writers:
-                    writer.flush()
-        file.finish(options.final)
-        into.pending += file.held
-        for writer in writers:
-            writer.finish()
-
-    def _openai_chat(
-        self, into: FileImport, source: Source, path: Path | None, writers: list[StreamWriter]
-    ) -> None:
-        open_writer = self._opener(writers)
-        given = self._options.session
-        place = os.path.realpath(path) if path is not None else ""
-        for number, found in enumerate(read_conversations(source), 1):
-            record = found.record
-            if self._waits(into, record):
-                continue
-            if record.fault or not is_conversation(found.value):
-                fault = record.fault or "no conversation"
-                into.notes.append(f"line {record.line}, byte {record.offset}: {fault}")
-                into.error = into.error or f"{source.name}: line {record.line}: {fault}"
-                continue
-            name = openai_chat.conversation_name(place, number)
-            if given:
-                name = given if number == 1 else f"{given}.{number}"
-            writer = open_writer(name, openai_chat.FORMAT, name)
-            file = path.name if path is not None else source.name
-            openai_chat.Conversation(writer, found.value, record, file).write(
-                name, number, found.counted
-            )
-            writer.finish()
-
-    def _waits(self, into: FileImport, record: Record) -> bool:
-        """Whether the file ends inside this record, so that it waits for the next import."""
-        if not record.torn or self._options.final:
-            return False
-        into.pending += 1
-        into.notes.append(f"line {record.line}, byte {record.offset}: the file ends inside it")
-        return True
 
 
 def _line(name: str, error: Exception) -> str:

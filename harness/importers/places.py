@@ -17,17 +17,27 @@ class Place(NamedTuple):
     path: Path
 
 
-def known_places(home: Path, claude_config_dirs: Iterable[str] = ()) -> list[Place]:
+def known_places(
+    home: Path, claude_config_dirs: Iterable[str] = (), codex_homes: Iterable[str] = ()
+) -> list[Place]:
     """The folders that exist, each once.
 
     ``claude_config_dirs`` are the values of ``CLAUDE_CONFIG_DIR``, which moves ``~/.claude``; newer
-    versions also use ``~/.config/claude``.
+    versions also use ``~/.config/claude``. ``codex_homes`` are those of ``CODEX_HOME``, which moves
+    ``~/.codex``.
     """
-    roots = [Path(d).expanduser() for d in claude_config_dirs if d]
-    roots += [home / ".claude", home / ".config" / "claude"]
+    claude = [*_given(claude_config_dirs), home / ".claude", home / ".config" / "claude"]
+    codex = [*_given(codex_homes), home / ".codex"]
+    places = [Place("claude-code", root / "projects") for root in claude]
+    places += [
+        Place("codex", root / n) for root in codex for n in ("sessions", "archived_sessions")
+    ]
     found: dict[Path, Place] = {}
-    for root in roots:
-        folder = root / "projects"
-        if folder.is_dir():
-            found.setdefault(folder.resolve(), Place("claude-code", folder))
+    for place in places:
+        if place.path.is_dir():
+            found.setdefault(place.path.resolve(), place)
     return list(found.values())
+
+
+def _given(folders: Iterable[str]) -> list[Path]:
+    return [Path(folder).expanduser() for folder in folders if folder]

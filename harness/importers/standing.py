@@ -40,40 +40,59 @@ class Standing:
 
 
 class Context:
-    """The items that stand now, and what stood at every mark."""
+    """The items that stand now, and what stood at every mark. Going back copies nothing."""
 
     def __init__(self) -> None:
-        self.items: list[Standing] = []
-        self._steps: list[Standing | tuple[Standing, ...]] = []
+        self._steps: list[tuple[int, Standing | tuple[Standing, ...]]] = []
+        """(the step before, what it brought): an item more, or the whole context."""
+        self._at = 0
+        """The number of the last step in force, 0 before the first."""
         self._entered = 0
+        self._items: list[Standing] | None = []
+        """None until somebody asks again."""
+
+    @property
+    def items(self) -> list[Standing]:
+        """The items that stand now."""
+        if self._items is None:
+            found: list[Standing] = []
+            at = self._at
+            while at:
+                at, step = self._steps[at - 1]
+                if isinstance(step, tuple):
+                    found.extend(reversed(step))
+                    break
+                found.append(step)
+            self._items = found[::-1]
+        return self._items
 
     def enter(self, slot: Slot, message: int | None = None) -> Standing:
         """A new item at the end."""
         item = Standing(slot, self._entered, message)
         self._entered += 1
-        self.items.append(item)
-        self._steps.append(item)
+        if self._items is not None:
+            self._items.append(item)
+        self._step(item)
         return item
 
     def replace(self, items: Iterable[Standing]) -> None:
         """The context is now these."""
-        self.items = list(items)
-        self._steps.append(tuple(self.items))
+        self._items = list(items)
+        self._step(tuple(self._items))
+
+    def _step(self, brought: Standing | tuple[Standing, ...]) -> None:
+        self._steps.append((self._at, brought))
+        self._at = len(self._steps)
 
     @property
     def mark(self) -> int:
         """A number for this moment."""
-        return len(self._steps)
+        return self._at
 
     def rewind(self, mark: int) -> None:
         """The context is again what it was at the mark."""
-        found: list[Standing] = []
-        for step in reversed(self._steps[:mark]):
-            if isinstance(step, tuple):
-                found.extend(reversed(step))
-                break
-            found.append(step)
-        self.replace(reversed(found))
+        self._at = mark
+        self._items = None
 
 
 def runs(items: Sequence[Standing]) -> tuple[str, ...]:

@@ -87,6 +87,25 @@ class StreamWriter:
         self._events += len(unit.events)
         self._weight += unit.weight
 
+    @property
+    def next(self) -> int:
+        """Where the next event will stand, as far as is known before it is placed."""
+        return self._version + self._events + 1 if self._is_at_end else self._last + 1
+
+    def place(self, unit: Unit) -> None:
+        """Take a unit, and fill its slots at once: where it is new it may still wait."""
+        first = self.next
+        self.add(unit)
+        if self._is_at_end:
+            self._assign(unit, first)
+        else:
+            self.flush()
+
+    @property
+    def _is_at_end(self) -> bool:
+        """Whether everything that comes is new, and stands behind what waits."""
+        return self._last >= self._tail and not self._rests
+
     def pause(self) -> None:
         """Between two things that belong together: append what was taken, if it is enough."""
         if self._events >= BATCH or self._weight >= BATCH_BYTES:
@@ -241,12 +260,18 @@ class StreamWriter:
         if self._rests:
             drafts = self._plan_rests(placed)
             return [*drafts, *self._plan(unit, placed + len(drafts))]
-        for offset, planned in enumerate(unit.events, self._version + placed + 1):
-            planned.slot.position = offset
+        self._assign(unit, self._version + placed + 1)
         return [
-            Draft(planned.build(), self._id(unit, index), planned.occurred_at)
+            Draft(planned.build(), self._id(unit, index), planned.occurred_at, planned.salt)
             for index, planned in enumerate(unit.events)
         ]
+
+    @staticmethod
+    def _assign(unit: Unit, first: int) -> None:
+        """Places and salts for what is new; digests may be made of it from now on."""
+        for position, planned in enumerate(unit.events, first):
+            planned.slot.position = position
+            planned.salt = planned.salt or os.urandom(16)
 
     def _append(self, drafts: list[Draft]) -> None:
         if not drafts:

@@ -31,6 +31,8 @@ class Planned:
     slot: Slot
     build: Callable[[], Event]
     occurred_at: str | None = None
+    salt: bytes | None = None
+    """Given when it is placed as new; an event that stands in the log keeps its own."""
 
 
 @dataclass(slots=True)

@@ -92,6 +92,26 @@ def _command(fields: dict[str, Any]) -> str:
     return ""
 
 
+def commands(part: Part) -> tuple[tuple[str, ...], ...]:
+    """The commands that a call of a shell runs, each as its words, the program first."""
+    try:
+        arguments: Any = json.loads(part.text)
+    except (ValueError, RecursionError):
+        return ()
+    given = _command(arguments) if isinstance(arguments, dict) else ""
+    if not given or not _SHELLS.search(part.name.lower()):
+        return ()
+    found = (_program(_words(segment)) for segment in _SEGMENT.split(given))
+    return tuple(tuple(words) for words in found if words)
+
+
+def _program(words: list[str]) -> list[str]:
+    """The words of a command without what stands in front of its program."""
+    while words and (words[0] == "sudo" or re.match(r"[A-Za-z_]\w*=", words[0])):
+        words = words[1:]
+    return words
+
+
 def shell(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The files that a shell command reads and those that it writes, as far as it says so."""
     patched = _PATCHED.findall(command)
@@ -100,9 +120,7 @@ def shell(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     writes = [target for target in _REDIRECT.findall(command) if target != "/dev/null"]
     reads: list[str] = []
     for segment in _SEGMENT.split(_REDIRECT.sub(" ", command)):
-        words = _words(segment)
-        while words and (words[0] == "sudo" or re.match(r"[A-Za-z_]\w*=", words[0])):
-            words = words[1:]
+        words = _program(_words(segment))
         if not words:
             continue
         program = words[0].rpartition("/")[2]

@@ -91,7 +91,7 @@ def curve(
                 cause = "tools"
             else:
                 same = call.prefix + facts.tools + unrecorded
-            if ttl is not None and _seconds(before.when, facts.when) > ttl:
+            if ttl is not None and (seconds(before.when, facts.when) or 0.0) > ttl:
                 same, cause = 0, "ttl"
             if same < tokens[-1]:
                 breaks.append(Break(call=number + 1, cause=cause, rewritten=tokens[-1] - same))
@@ -106,11 +106,12 @@ def _cause(kinds: set[str]) -> Cause:
     return "edit" if kinds else "recording"
 
 
-def _seconds(before: str, after: str) -> float:
+def seconds(before: str, after: str) -> float | None:
+    """From one time that a source wrote to another; None where they do not say."""
     try:
         gap = datetime.fromisoformat(after) - datetime.fromisoformat(before)
     except (ValueError, TypeError):  # no times, or one with a zone and one without
-        return 0.0
+        return None
     return gap.total_seconds()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from eventlog.messages import Part
 from projections.dialects.translate import result_text
-from projections.items import Item
+from projections.items import OBSERVATION, Item
 from projections.runs import Origin
 
 
@@ -57,6 +57,7 @@ class Entry:
     is_system: bool
     is_human: bool
     is_result: bool
+    """What a tool gave back; also where an agent without tool calls has it as a message."""
     is_summary: bool = False
     is_settled: bool = False
     """A placeholder stands in its place, or none would be smaller; a cut text is none."""
@@ -87,6 +88,8 @@ class Entry:
     def result_text(self) -> str:
         """The text of a result; what is no text, such as a picture, is noted in it."""
         item = self.original
+        if item.label == OBSERVATION:
+            return item.text
         found = [result_text(item.dialect, part) for part in item.parts if part.kind == "result"]
         return "\n".join(found)
 

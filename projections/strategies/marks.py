@@ -37,6 +37,12 @@ def cleared(tool: str, origin: Origin) -> str:
     )
 
 
+def omitted(lines: int, images: int = 0) -> str:
+    """What SWE-agent shows in place of a result, word for word."""
+    said = f"Old environment output: ({lines} lines omitted)"
+    return f"{said} ({images} images omitted)" if images else said
+
+
 def similar(count: int, tool: str, kept: Origin) -> str:
     """What stands in place of a result that a later one repeats."""
     results = "1 similar result" if count == 1 else f"{count} similar results"

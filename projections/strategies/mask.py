@@ -2,14 +2,15 @@
 
 Source: SWE-agent's ``last_n_observations`` at 3ea751c: of N observations, those from the second up
 to the ``(N // polling) * polling - n``-th are masked, so the set changes at every ``polling``-th
-observation only. The Complexity Trap (arXiv 2508.21433) uses n = 10.
+observation only. There the message of the task is the first observation, and what stays; with
+``count_task`` it is counted so here. The Complexity Trap (arXiv 2508.21433) uses n = 10.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,6 +18,7 @@ from projections.strategies import base
 from projections.strategies.base import Moment, MomentKind, Strategy
 from projections.strategies.clear import placeholder
 from projections.strategies.decisions import Decision, Substitute
+from projections.strategies.marks import omitted
 from projections.strategies.window import Entry, Window
 
 
@@ -32,6 +34,11 @@ class Mask(Strategy):
         n: Annotated[int, Field(ge=0)] = 10
         polling: Annotated[int, Field(ge=1)] = 10
         keep_first: bool = True
+        """Whether the first result stays, too."""
+        count_task: bool = False
+        """Whether the message of the task is counted as the first result, which stays."""
+        marker: Literal["item", "lines"] = "item"
+        """Whether a placeholder names the item, or says how many lines are gone as SWE-agent's."""
 
     parameters: Parameters
 
@@ -44,25 +51,43 @@ class Mask(Strategy):
         p = self.parameters
         due = self._due(window)
         first = self._first(window)
+        shown = lines_omitted if p.marker == "lines" else placeholder
         for entry in list(islice(window.results.values(), due + 1)):
-            if due > 0 and not (p.keep_first and entry is first):
+            if due > 0 and entry is not first:
                 due -= 1
-                yield Substitute(entry.origin, placeholder(entry), f"older than the last {p.n}")
+                yield Substitute(entry.origin, shown(entry), f"older than the last {p.n}")
 
     def _due(self, window: Window) -> int:
         """How many of the oldest results that stand are still to be masked."""
         p = self.parameters
-        count = len(window.results) + window.settled
+        count = len(window.results) + window.settled + p.count_task
         wanted = count // p.polling * p.polling - p.n
         if wanted <= 0:
             return 0
         masked = window.settled
-        if p.keep_first:
-            first = self._first(window)
+        first = self._first(window)
+        if p.keep_first or p.count_task:
             wanted -= 1
-            masked -= first is not None and first.is_settled
+        if first is not None and first.is_settled:
+            masked -= 1
         return max(0, min(wanted - masked, len(window.results)))
 
     def _first(self, window: Window) -> Entry | None:
-        """The first result of the context: it is the answer to the task, or a demonstration."""
+        """The first result of the context, where it is to stay."""
+        if self.parameters.count_task or not self.parameters.keep_first:
+            return None
         return next((entry for entry in window.entries.values() if entry.is_result), None)
+
+
+def lines_omitted(entry: Entry) -> str:
+    """What SWE-agent puts in place of a result: how much is gone, and not what."""
+    message = entry.original.message
+    content: Any = message.get("content", message.get("output"))
+    blocks = content if isinstance(content, list) else [{"text": content}]
+    found = [block for block in blocks if isinstance(block, dict)]
+    texts = [block["text"] for block in found if isinstance(block.get("text"), str)]
+    images = sum(block.get("type") in _IMAGES for block in found)
+    return omitted(sum(len(text.splitlines()) for text in texts), images)
+
+
+_IMAGES = ("image_url", "image", "input_image")

@@ -38,7 +38,8 @@ class SweAgent(Preset):
     """SWE-agent: all but the last five observations are masked, at each step.
 
     ``last_n_observations`` with the paper's n = 5 and its default polling of 1, which breaks the
-    prefix at every call. The first observation stays.
+    prefix at every call. Its first observation, which stays, is the message of the task and no
+    result. Tags, and results that are shorter than the text in their place, are left out.
     """
 
     name = "swe-agent"
@@ -48,7 +49,7 @@ class SweAgent(Preset):
 
     def expand(self) -> tuple[Strategy, ...]:
         """One masking."""
-        return (Mask(Mask.Parameters(n=5, polling=1)),)
+        return (Mask(Mask.Parameters(n=5, polling=1, count_task=True, marker="lines")),)
 
 
 class OpenHands(Preset):

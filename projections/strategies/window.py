@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from eventlog.messages import Part
-from projections.items import Item
+from projections.items import OBSERVATION, Item
 from projections.pairing import one_answer, original_id
 from projections.reading import calls_of, results_of, role_of
 from projections.runs import Origin
@@ -185,7 +185,7 @@ class Window:
             role=role,
             is_system=role in _SYSTEM and len(self.entries) == len(self.system),
             is_human=item.is_human,
-            is_result=bool(results) and item.kind == "tool_result",
+            is_result=(bool(results) and item.kind == "tool_result") or item.label == OBSERVATION,
             is_summary=item.kind == "summary",
             failed=any(part.is_error for part in results),
             tool=item.tool_name,

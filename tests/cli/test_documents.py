@@ -10,10 +10,12 @@ import pytest
 from running import ROOT, run
 
 from cli.main import registered
+from eventlog.readable import VIEWS
 from projections.strategies import STRATEGIES
 
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "cli.md"
+SQL_PAGE = ROOT / "docs" / "sql.md"
 STRATEGIES_PAGE = ROOT / "docs" / "strategies.md"
 
 
@@ -57,6 +59,27 @@ class TestPageOfStrategies:
             assert re.search(rf"^{re.escape(name)}  \S", page, re.M), name
             for parameter in strategy.Parameters.model_fields:
                 assert f"    {parameter}=" in page, (name, parameter)
+
+
+class TestPageOfSql:
+    """A query that fails, or a column that is not there, is the first thing somebody copies."""
+
+    def test_its_queries_give_rows(self, tmp_path: Path) -> None:
+        db = tmp_path / "d.db"
+        run("import", ROOT / "cli" / "demo" / "refund-rounding.jsonl", "--db", db)
+        queries = re.findall(r"^```sql\n(.*?)^```", SQL_PAGE.read_text(), re.M | re.S)
+        queries += re.findall(r'^    ctxlog sql "(.*?)"', SQL_PAGE.read_text(), re.M)
+        assert len(queries) > 5
+        for query in queries:
+            result = run("sql", query, "-p", "s=%8f31%", "--db", db)
+            assert result.exit_code == 0, result.output
+            assert not result.stdout.startswith("no rows"), query
+
+    def test_every_view_and_column_stands_there(self) -> None:
+        page = SQL_PAGE.read_text()
+        for view in VIEWS:
+            (part,) = re.findall(rf"^### {view.name}\n(.*?)(?=^###|\Z)", page, re.M | re.S)
+            assert re.findall(r"^\| `(\w+)` \| .+ \|$", part, re.M) == list(view.columns)
 
 
 class TestPageOfCommands:

@@ -43,6 +43,7 @@ COMMANDS: dict[str, list[str]] = {
     "diff": ["diff", "refunds-0001@k1"],
     "diff-anchors": ["diff", "refunds-0001@k1", "--anchors"],
     "diff-call": ["diff", "refunds-0001@c2", "--prefix", "--side-by-side"],
+    "diff-prefix": ["diff", "refunds-0001", "--prefix"],
     "diff-word": ["diff", "refunds-0001@11", "@12", "--word"],
     "diff-strategies": [
         *("diff", "refunds-0001", "--left", "truncate:turns=1"),
@@ -77,6 +78,11 @@ COMMANDS: dict[str, list[str]] = {
     "verify-session": ["verify", "retry"],
     "head": ["head"],
     "head-session": ["head", "refunds-0001"],
+    "sql": ["sql", "select call, model, outcome, input, cached from calls_readable limit 3"],
+    "sql-views": ["sql"],
+    "sql-csv": ["sql", "select position, about, reason from decisions_readable", "--csv"],
+    "backup": ["backup", "<folder>/copy.db"],
+    "doctor": ["doctor"],
     "rebuild": ["rebuild"],
     "fork": ["fork", "refunds-0001@c2", "--name", "another"],
     "redact-dry": ["redact", "refunds-0001", "4", "--dry-run"],
@@ -87,7 +93,7 @@ COMMANDS: dict[str, list[str]] = {
     "import": ["import", "<folder>/talk.json", "--session", "talk", "--dry-run"],
     "demo": ["demo"],
 }
-ONLY_TEXT = {"compare-csv", "export-openai", "export-markdown", "recover-messages"}
+ONLY_TEXT = {"compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"}
 OWN_LOG = {"demo"}
 
 
@@ -103,7 +109,23 @@ def normalised(text: str, folder: Path) -> str:
     text = re.sub(r'("updated_at": )"(?!2026-09)[^"]*"', r'\1"<recorded>"', text)
     text = re.sub(r'("(?:bytes|seconds)": )[\d.]+', r"\1 <number>", text)
     text = re.sub(r"genai-prices \d[.\d]*\d", "genai-prices <version>", text)
-    return re.sub(r"wrote (\S+), [\d,]+ bytes", r"wrote \1, <number> bytes", text)
+    text = re.sub(r"wrote (\S+), [\d,]+ bytes", r"wrote \1, <number> bytes", text)
+    return machine(text)
+
+
+def machine(text: str) -> str:
+    """Without what `doctor` says of the machine and not of the log."""
+    own = r"versions|SQLite|full text|file system|space|transcripts"
+    text = re.sub(rf"(?m)^(?:ok|warning|problem) +(?:{own}) .*\n(?: +.*\n)*", "", text)
+    text = re.sub(
+        rf'(?m)^ +{{\n +"name": "(?:{own})",\n +"state": .*\n +"message": .*\n +"advice": .*\n'
+        r" +},?\n",
+        "",
+        text,
+    )
+    text = re.sub(r"(?m)^all is well$|^\d problems?, \d warnings?$", "<how many>", text)
+    text = re.sub(r'("(?:warnings|problems)": )\d', r"\1 <number>", text)
+    return re.sub(r"\d+ [KM]B\b", "<size>", text)
 
 
 @pytest.fixture
@@ -116,7 +138,8 @@ def folder(tmp_path: Path) -> Path:
 def answer(name: str, folder: Path, *more: str) -> str:
     args = [arg.replace("<folder>", str(folder)) for arg in COMMANDS[name]]
     log = folder / ("demo.db" if name in OWN_LOG else "small.db")
-    result = run(*args, *more, "--db", log, PATH=on_path(folder))
+    env = {"HOME": str(folder)} if name == "doctor" else {}
+    result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
     assert result.exit_code == 0, result.output
     return normalised(result.stdout, folder)
 

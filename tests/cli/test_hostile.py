@@ -120,6 +120,8 @@ PROGRAM = current_program()
 FORMATS = ("openai", "anthropic", "responses", "json", "text")
 
 WHAT_IFS: list[list[str]] = [
+    ["diff", NAME, "--prefix"],
+    ["diff", f"{NAME}@c2", "--prefix"],
     ["diff", f"{NAME}@k1", "--anchors", "--prefix"],
     ["diff", f"{NAME}@c2", "--side-by-side"],
     ["diff", NAME, "--left", "observed", "--right", "cut:limit=20", "--word"],
@@ -164,6 +166,12 @@ COMMANDS: list[list[str]] = [
     *WHAT_IFS,
     ["compare", NAME, "-s", "cut:limit=20", "--csv"],
     ["stats", NAME],
+    ["doctor"],
+    ["backup", "\x1b[2J/no/such"],
+    ["sql", "select * from messages_readable"],
+    ["sql", "select * from decisions_readable", "--csv"],
+    ["sql", "select payload from events_readable"],
+    ["sql", "select '\x1b[2J' as \"\x1b[2J\", * from \"\u202e\""],
     *(["why", NAME, item] for item in ("4", "5", "6", "9", "11", "11@13", "18.0")),
     ["why", NAME, "11@c1"],
     ["recover", NAME, "4", "5", "6", "9", "11", "12", "18.0"],

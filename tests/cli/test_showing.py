@@ -38,14 +38,18 @@ class TestWhereTheLogIs:
         below = tmp_path / "a"
         below.mkdir()
         env = {"CTXLOG_DB": "/env.db", "XDG_DATA_HOME": "/xdg"}
-        assert database("given.db", env, below, HOME) == Path("given.db")
-        assert database(None, env, below, HOME) == Path("/env.db")
-        assert database(None, {}, below, HOME) == tmp_path / ".ctxlog" / "ctxlog.db"
-        nowhere = Path("/nowhere/at/all")
-        assert database(None, {}, nowhere, HOME) == HOME / ".local/share/ctxlog/ctxlog.db"
-        assert database(None, env | {"CTXLOG_DB": ""}, nowhere, HOME) == Path(
-            "/xdg/ctxlog/ctxlog.db"
-        )
+        nowhere, empty = Path("/nowhere/at/all"), env | {"CTXLOG_DB": ""}
+        for given, environment, here, path, why in (
+            ("given.db", env, below, Path("given.db"), "--db"),
+            (None, env, below, Path("/env.db"), "CTXLOG_DB"),
+            (None, {}, below, tmp_path / ".ctxlog" / "ctxlog.db", "above"),
+            (None, {}, tmp_path, tmp_path / ".ctxlog" / "ctxlog.db", "here"),
+            (None, {}, nowhere, HOME / ".local/share/ctxlog/ctxlog.db", "data folder"),
+            (None, empty, nowhere, Path("/xdg/ctxlog/ctxlog.db"), "data folder"),
+        ):
+            found = database(given, environment, here, HOME)
+            assert found.path == path
+            assert why in found.why
 
     def test_a_relative_xdg_folder_is_ignored(self) -> None:
         assert data_folder({"XDG_DATA_HOME": "here"}, HOME) == HOME / ".local/share/ctxlog"

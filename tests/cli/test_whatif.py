@@ -121,7 +121,7 @@ class TestDiff:
     def test_where_a_prefix_breaks_inside_an_item(self, db: Path) -> None:
         shown = run("diff", f"{NAME}@11", "@12", "--prefix", "--db", db).stdout
         assert "then the left goes on with 8, the right goes on with 8" in shown
-        assert "from character 0: 'FAILED 1999" in shown
+        assert "from character 0:\n  left  'FAILED 1999" in shown
 
     def test_the_demo_names_the_planted_literals_that_each_strategy_loses(self, demo: Path) -> None:
         found = data("diff", "last", *TWO, "--anchors", "--db", demo)
@@ -461,9 +461,9 @@ class TestWords:
     """A change that is shown at the wrong place sends people to the wrong line."""
 
     def test_the_first_character_that_differs(self) -> None:
-        assert first_difference("at 14:00", "at 14:01") == (7, "0", "1")
-        assert first_difference("same", "same") == (4, "", "")
-        assert first_difference("", "x") == (0, "", "x")
+        assert first_difference("at 14:00", "at 14:01") == (7, "at 14:0", "0", "1")
+        assert first_difference("same", "same") == (4, "same", "", "")
+        assert first_difference("", "x") == (0, "", "", "x")
 
     def test_changed_words_stand_between_marks(self) -> None:
         assert word_diff("use curl here", "use http here") == "use [-curl-]{+http+} here"

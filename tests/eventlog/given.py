@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from eventlog import EventLog, StreamKey
+from eventlog import EventLog, StreamKey, schema
 from eventlog.events import MessageAppended
 from eventlog.recorded import RecordedEvent
 
@@ -40,6 +40,20 @@ def plain(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def made_older(path: Path, version: int) -> None:
+    """Take from a closed file what formats behind this one brought."""
+    with plain(path) as db:
+        new = schema.expected().keys() - schema.expected(version).keys()
+        for kind in ("trigger", "view", "index", "table"):
+            rows = db.execute("select name from sqlite_schema where type = ?", [kind]).fetchall()
+            for (name,) in rows:
+                if name in new:
+                    db.execute(f"drop {kind} {name}")
+        db.execute("delete from _sqlite_migrations where name > ?", [f"m{version + 1:03}"])
+        db.execute(f"pragma user_version = {version}")
+        assert schema.definitions(db) == schema.expected(version)
 
 
 def in_child(work: Callable[[], object]) -> int:

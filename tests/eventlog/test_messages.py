@@ -111,6 +111,7 @@ class TestParts:
                 {"type": "message", "content": [{"type": "output_text", "text": "hello"}]},
                 {"type": "function_call", "call_id": "c", "name": "f", "arguments": ARGUMENTS},
                 {"type": "local_shell_call", "call_id": "d", "action": {"command": ["ls"]}},
+                {"type": "tool_search_call", "call_id": "e", "arguments": {"query": "k"}},
                 {"type": "web_search_call", "id": "w"},
             ]
         }
@@ -119,12 +120,19 @@ class TestParts:
             ("text", "hello"),
             ("call", ARGUMENTS),
             ("call", '{"command":["ls"]}'),
+            ("call", '{"query":"k"}'),
             ("other", ""),
         ]
         assert messages.parts(RESPONSES, message)[0].signed
         assert messages.calls(RESPONSES, message)[1] == Call(
             "d", "local_shell_call", '{"command":["ls"]}'
         )
+
+    def test_what_another_agent_said_is_text_of_its_own(self) -> None:
+        content = [{"type": "input_text", "text": "Read it."}]
+        message = {"type": "agent_message", "author": "/root/a", "content": content}
+        assert kinds(RESPONSES, message) == [("text", "Read it.")]
+        assert messages.role(RESPONSES, message) == "user"
 
     @pytest.mark.parametrize("dialect", DIALECTS)
     def test_a_plain_text_is_one_part(self, dialect: str) -> None:

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from given import KEY, OTHER, in_child, plain, said
+from given import KEY, OTHER, in_child, made_older, plain, said
 
 from eventlog import EventLog, StreamKey, schema
 from eventlog.errors import EventInvalid, IntegrityFault, ReadOnlyLog, StreamNotFound
@@ -253,13 +253,7 @@ class TestFormat:
     def old(self, log: EventLog) -> Path:
         """A file of format 1: without what format 2 brought."""
         log.close()
-        with plain(log.path) as db:
-            for name in ("outputs_insert", "outputs_update", "outputs_delete"):
-                db.execute(f"drop trigger {name}")
-            db.execute("drop table outputs")
-            db.execute("delete from _sqlite_migrations where name = 'm002_outputs'")
-            db.execute("pragma user_version = 1")
-            assert schema.definitions(db) == schema.expected(1)
+        made_older(log.path, 1)
         return log.path
 
     def test_it_is_brought_to_todays_and_holds_what_it_held(self, old: Path) -> None:

@@ -652,6 +652,7 @@ ANSWERS: dict[str, tuple[str, dict[str, Any]]] = {
                 },
                 {"type": "function_call", "call_id": "c1", "name": "f", "arguments": CANARY},
                 {"type": "custom_tool_call", "call_id": "c2", "name": "g", "input": CANARY},
+                {"type": "tool_search_call", "call_id": "c3", "arguments": {"query": CANARY}},
                 {"type": "web_search_call", "id": "ws", "action": {"query": CANARY}},
             ]
         },
@@ -669,6 +670,10 @@ ANSWERS: dict[str, tuple[str, dict[str, Any]]] = {
             "status": "completed",
             "action": {"type": "exec", "command": [CANARY], "env": {}},
         },
+    ),
+    "responses other agent": (
+        "openai_responses",
+        {"type": "agent_message", "content": [{"type": "input_text", "text": CANARY}]},
     ),
     "responses result": (
         "openai_responses",

@@ -6,6 +6,7 @@ import os
 import socket
 from pathlib import Path
 
+import codex_lines
 import pytest
 from claude_lines import Transcript, long_session
 from imported import run
@@ -26,6 +27,9 @@ class TestDetection:
             ('{"type":"queue-operation","operation":"dequeue","sessionId":"x"}', "claude-code"),
             ('{"type":"user","message":{"role":"user","content":"x"}}', "claude-code"),
             ('{"type":"user","sessionId":"x","message":', ""),
+            ('{"timestamp":"","type":"session_meta","payload":{}}', "codex"),
+            ('{"timestamp":"","type":"response_item","payload":{"type":"message"}}', "codex"),
+            ('{"id":"x","timestamp":"2025","instructions":null}', "codex"),
             ('[{"role":"user","content":"x"}]', "openai-chat"),
             ('{"messages":[{"role":"user","content":"x"}]}', "openai-chat"),
             ('[\n {"role": "user",\n  "content": "x"}\n]', "openai-chat"),
@@ -42,6 +46,17 @@ class TestDetection:
     def test_a_bad_first_line_does_not_hide_the_format(self) -> None:
         assert detect(b"\0\0\n" + long_session().bytes(), "file") == "claude-code"
 
+    @pytest.mark.parametrize("kind", ["summary", "file-history-snapshot"])
+    def test_a_first_record_longer_than_what_is_looked_at_is_recognized(self, kind: str) -> None:
+        long = json.dumps(
+            {"type": kind, "leafUuid": "x", "messageId": "x", "text": "x" * 2_000_000}
+        )
+        assert detect(long.encode()[:1_048_576], "file") == "claude-code"
+
+    def test_so_is_a_header_with_a_prompt_that_is_longer(self) -> None:
+        header = b'{"timestamp":"2026","type":"session_meta","payload":{"base_instructions":"'
+        assert detect(header + b"x" * 1_048_576, "file") == "codex"
+
     @pytest.mark.parametrize(
         ("data", "what"),
         [
@@ -49,10 +64,13 @@ class TestDetection:
             (b" \n\n", "empty"),
             (b"hello\nworld\n", "no record in it"),
             (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "no record in it"),
-            (b'{"type":"session_meta","payload":{}}\n', "Codex"),
+            (b"\x1f\x8b\x08\x00", "unpack it first"),
+            (b"\x28\xb5\x2f\xfd\x00", "unpack it first"),
+            (b"1931:9:websocket;0:~8:response;", "save them as an HTTP archive"),
+            (b'{"type":"request","id":"1","body":{"messages":[]}}\n', "lines of their own"),
             (
-                b'{"messages":[{"role":"user","content":[{"type":"tool_result"}]}]}',
-                "Anthropic request",
+                b'{"request":{"body":{"model":"m","input":"x"}},"response":null}\n',
+                "OpenAI's Responses API",
             ),
             (b'{"a": 1}', "no record in it"),
             (b"[" * 100_000, "no record in it"),
@@ -78,6 +96,7 @@ class TestANamedFormat:
             b"hello\nworld\n",
             b'[{"role":"user","content":"x"}]',
             b'{"type":"session_meta","payload":{}}\n',
+            b"\x28\xb5\x2f\xfd",
             b"",
         ],
     )
@@ -102,6 +121,7 @@ class TestANamedFormat:
         [
             (b'{"type":"odd","sessionId":"x"}\n', "claude-code"),
             (b'{"type":"user","sess', "claude-code"),
+            (b'{"type":"odd","payload":{}}\n', "codex"),
             (b'[{"role":"bot","content":"x"}]', "openai-chat"),
         ],
     )
@@ -196,6 +216,18 @@ class TestKnownPlaces:
             ("claude-code", home / ".claude" / "projects"),
         ]
 
+    def test_codex_keeps_what_is_archived_apart(self, tmp_path: Path) -> None:
+        home, moved = tmp_path / "home", tmp_path / "moved"
+        for folder in (home / ".codex" / "sessions", home / ".codex" / "archived_sessions"):
+            folder.mkdir(parents=True)
+        (moved / "sessions").mkdir(parents=True)
+        found = known_places(home, codex_homes=[str(moved), ""])
+        assert [(p.format, p.path) for p in found] == [
+            ("codex", moved / "sessions"),
+            ("codex", home / ".codex" / "sessions"),
+            ("codex", home / ".codex" / "archived_sessions"),
+        ]
+
 
 def test_reports_are_plain_data(log: EventLog, tmp_path: Path) -> None:
     report = run(log, long_session().write(tmp_path / "a.jsonl"))
@@ -205,6 +237,20 @@ def test_reports_are_plain_data(log: EventLog, tmp_path: Path) -> None:
 
 class TestWhatElseLiesInAFolder:
     """A file that was left out without a word is a session that somebody believes to be kept."""
+
+    def test_what_codex_keeps_beside_its_rollouts(self, log: EventLog, tmp_path: Path) -> None:
+        home = tmp_path / ".codex"
+        codex_lines.long_session().write(home / "sessions" / "2026" / "rollout-1.jsonl")
+        (home / "history.jsonl").write_text('{"session_id":"x","ts":1,"text":"Hi."}\n')
+        (home / "session_index.jsonl").write_text('{"id":"x","thread_name":"Hi."}\n')
+        (home / "sessions" / "rollout-2.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+        report = import_path(log, home)
+        assert sorted(report.passed_over) == ["history.jsonl", "session_index.jsonl"]
+        [error] = report.errors
+        assert error.endswith(
+            "1 transcript is compressed (.jsonl.zst); unpack what you want to import (zstd -d)"
+        )
+        assert report.new > 0
 
     def test_other_agents_files_are_named_and_other_json_is_counted(
         self, log: EventLog, tmp_path: Path

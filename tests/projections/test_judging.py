@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_logs import DECISION
+from random_logs import DECISION, LOG
 
 from eventlog import Draft, StreamKey, events
 from projections import erasure, open_log
@@ -141,6 +141,65 @@ class TestAgainstOneByOne:
                 dice.shuffle(some)
                 picked = judge_all(live, info.key, [calls[n] for n in some])
                 assert picked == [wanted[n] for n in some]
+
+
+SEALED = events.NewMessage(
+    dialect="openai_responses",
+    message={"items": [{"type": "compaction", "encrypted_content": "gAAA"}]},
+)
+
+
+class TestOfFoldedCalls:
+    """Without it an imported session is known worse, or better, than each of its calls."""
+
+    @settings(max_examples=120, deadline=None)
+    @given(LOG, st.integers(0, 2**16), st.booleans())
+    def test_the_verdicts_are_the_same_for_any_log(
+        self,
+        tmp_path_factory: pytest.TempPathFactory,
+        log: list[list[events.Event]],
+        seed: int,
+        erases: bool,
+    ) -> None:
+        dice = random.Random(seed)
+        folder = tmp_path_factory.mktemp("folded")
+        with open_log(folder / "log.db", durability="normal") as live:
+            for batch in log:
+                said = [self.sealed(event, dice) for event in batch]
+                live.append(KEY, *said, events.ModelCalled(model="m", dialect="openai_chat"))
+            if erases:
+                items = [h.position for h in live.log.headers(KEY) if h.type.endswith("appended")]
+                for at in items[: dice.randint(0, 2)]:
+                    plan = erasure.plan(live, KEY, [str(at)], quotes=False)
+                    erasure.apply(live, plan)
+            calls = list(live.log.read(KEY, types=["model_called"]))
+            assert judge_all(live, KEY, calls) == [judge(live, KEY, call) for call in calls]
+
+    @staticmethod
+    def sealed(event: events.Event, dice: random.Random) -> events.Event:
+        """Some compactions the provider keeps encrypted, with a blob in the context or without."""
+        if not isinstance(event, events.ContextCompacted) or dice.random() < 0.4:
+            return event
+        if dice.random() < 0.5:
+            return event.model_copy(update={"opaque": True})
+        return event.model_copy(update={"messages": (SEALED,) * len(event.messages)})
+
+    def test_a_call_costs_no_look_at_the_context(self, live: Live) -> None:
+        for number in range(60):
+            live.append(
+                KEY,
+                events.MessageAppended(
+                    dialect="openai_chat", source="human", message=said("user", f"say {number}")
+                ),
+                events.ModelCalled(model="m", dialect="openai_chat"),
+            )
+        calls = list(live.log.read(KEY, types=["model_called"]))
+        asked: list[str] = []
+        live.log._ready().set_trace_callback(asked.append)
+        found = judge_all(live, KEY, calls)
+        live.log._ready().set_trace_callback(None)
+        assert {(each.name, each.outcome_unknown) for each in found} == {("partial", True)}
+        assert len(asked) < len(calls) / 2
 
 
 class TestSpeed:

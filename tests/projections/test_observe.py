@@ -107,6 +107,26 @@ class TestWhatChangedBetweenTwoRequests:
         watched.check()
         assert watched.kinds() == ["placeholder_substituted"]
 
+    def test_a_result_cleared_right_behind_an_earlier_call_is_no_branch(
+        self, watched: Watched
+    ) -> None:
+        watched.call(FIRST[:2])
+        watched.call(FIRST)
+        watched.call([*FIRST[:3], tool("a", "[cleared]"), *SECOND[4:]])
+        watched.check()
+        assert watched.kinds() == ["placeholder_substituted"]
+
+    def test_another_message_behind_an_answer_that_was_given_is_a_branch(
+        self, watched: Watched
+    ) -> None:
+        told = [*FIRST, answer("it is the rounding")]
+        watched.call(FIRST)
+        watched.call([*told, user("go on")])
+        watched.call([*told, user("go on"), answer("done"), user("?")])
+        watched.call([*told, user("and now?")])
+        watched.check()
+        assert watched.kinds() == ["session_rewound"]
+
     def test_a_result_seen_again_whole_undoes_the_substitution(self, watched: Watched) -> None:
         watched.call(SECOND)
         watched.call([*SECOND[:3], tool("a", "[cleared]"), *SECOND[4:], user("go on")])

@@ -166,7 +166,7 @@ class TestPresets:
     @pytest.mark.parametrize(
         ("spec", "parts"),
         [
-            ("swe-agent", ["mask:n=5,polling=1"]),
+            ("swe-agent", ["mask:n=5,polling=1,count_task=true,marker=lines"]),
             ("openhands", ["condense:max_items=240,tokens=0,keep_first=2,keep_last=117"]),
             ("codex", ["users:tokens=180000"]),
             ("codex:window=272000", ["users:tokens=244800"]),

@@ -1,0 +1,105 @@
+"""``ctxlog audit``"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from cli.door import DATABASE, FINDINGS, INTEGRITY
+from cli.opening import opened
+from cli.options import complete_rule, complete_session, settings_of
+from cli.output import output
+
+_PATIENCE = 2.0
+"""Seconds between two words about how far it is."""
+
+Level = Literal["error", "warning", "info"]
+
+
+def command(
+    ctx: typer.Context,
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="S", help="A session.", autocompletion=complete_session),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All sessions of the log.")] = False,
+    rules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rule",
+            metavar="RULE",
+            help="Only findings of this rule. Repeatable.",
+            autocompletion=complete_rule,
+        ),
+    ] = None,
+    fail_on: Annotated[
+        Level, typer.Option("--fail-on", help="The least severity that makes the exit code 1.")
+    ] = "warning",
+    prefix: Annotated[
+        bool, typer.Option("--prefix", help="What a cache could have had of each call.")
+    ] = False,
+) -> None:
+    """What each call was given, what left and by which decision, and what is wrong with it.
+
+    A row a call: how well it is known what the model saw, its items and tokens, estimated and
+    billed, what came since the call before, what left and by which decision, and what broke the
+    prefix that a provider caches. Then what became of everything that ever came in. Then findings:
+
+    verdicts: calls that are broken, drifted, partly unknown, or were never answered.
+    coverage: items that left with no decision that names them, pins, calls not recorded.
+    summaries: summaries that cover what their summarizer was not shown, or are empty, or grew.
+    anchors: ids, paths, rules and such of covered items that the summary does not hold.
+    unseen: what the model used when it could no longer see it.
+    broken_rules: what a rule forbids, done when the rule could no longer be seen.
+    placeholders: placeholders whose original is not in the log.
+    pairs: tool results without their call, calls without a result.
+    opaque: summaries that only the provider can read.
+    bill: bills that are far from what the log says that the requests held.
+    prefix: what broke the prefix, and cache reads that nothing explains.
+
+    The exit code is 1 where there is a finding of --fail-on or worse, and 4 where a call is broken.
+    What rests on a guess says that it is a heuristic.
+
+    Example: ctxlog audit last --fail-on error
+    """
+    import time
+
+    from cli.audits import audited, reaches
+    from cli.naming import session_key, short_names, whole_session
+    from cli.paths import current_program
+    from cli.render_audit import render_audit
+    from eventlog import StreamKey
+    from eventlog.errors import InputRefused
+    from projections.audit.auditing import rules_of
+    from projections.sessions import session_states
+
+    out = output(ctx)
+    if (session is not None) == every:
+        raise InputRefused("name the session to audit, or say --all")
+    if prefix and every:
+        raise InputRefused("--prefix goes with one session, not with --all")
+    asked = rules_of(rules or ())
+    told = time.monotonic()
+
+    def progress(done: int, of: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > _PATIENCE:
+            told = time.monotonic()
+            out.note(f"{done} of {of} sessions")
+
+    with opened(settings_of(ctx)) as live:
+        states = session_states(live)
+        names = short_names(state.key for state in states)
+        if session is not None:
+            keys = [session_key(live, whole_session(session, "audited"))]
+        else:
+            keys = [StreamKey.parse(state.key) for state in states]
+        data = audited(live, keys, asked, fail_on, names, prefix=prefix, progress=progress)
+    out.show(data, render_audit(data, out.style, names, current_program(), every=every))
+    if any(call.verdict == "broken" for call in data.calls):
+        raise typer.Exit(INTEGRITY)
+    if any(each.error for each in data.sessions):
+        raise typer.Exit(DATABASE)
+    if any(reaches(finding.severity, fail_on) for finding in data.findings):
+        raise typer.Exit(FINDINGS)

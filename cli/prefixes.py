@@ -1,0 +1,93 @@
+"""What a provider's cache could have had of each call of a session, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cli.models_prefix import (
+    BilledData,
+    DecisionData,
+    PrefixCallData,
+    PrefixCauseData,
+    PrefixTableData,
+)
+from eventlog import StreamKey
+from eventlog.errors import NoContext
+from projections import Live, tokens
+from projections.prefixes import PrefixRow, prefix_rows
+from projections.references import Reference
+
+
+def prefix_table(live: Live, stream: StreamKey, ttl: float | None) -> PrefixTableData:
+    """All calls of a session. Raises NoContext where it has none, CriticalUnknown."""
+    counting = tokens.counter()
+    rows = prefix_rows(live.log.read(stream), counting, ttl=ttl)
+    if not rows:
+        error = NoContext(str(stream))
+        error.args = (f"{str(stream)!r} has no call, so nothing could be cached",)
+        raise error
+    known = [row for row in rows if row.missed is not None]
+    return PrefixTableData(
+        key=str(stream),
+        ttl=ttl,
+        counter=counting.name,
+        calls=len(rows),
+        broken=sum(row.is_broken for row in rows),
+        tokens=sum(row.tokens for row in rows),
+        reusable=sum(row.reusable for row in rows),
+        rewritten=sum(row.rewritten for row in rows),
+        lost=sum(row.lost for row in rows),
+        by_cause=_by_cause(rows),
+        billed_calls=sum(row.billed is not None for row in rows),
+        billed=_billed(rows),
+        held=sum(row.held or 0 for row in known),
+        read=sum((row.held or 0) - (row.missed or 0) for row in known),
+        contradicted=[row.call for row in rows if row.contradicts],
+        rows=[call_data(row) for row in rows],
+    )
+
+
+def call_row(live: Live, where: Reference, ttl: float | None) -> PrefixCallData:
+    """The row of one call."""
+    rows = prefix_rows(live.log.read(where.stream), tokens.counter(), ttl=ttl)
+    return call_data(rows[where.number - 1])
+
+
+def call_data(row: PrefixRow) -> PrefixCallData:
+    """A row as data."""
+    billed = BilledData(**_counts(row)) if row.billed is not None else None
+    return PrefixCallData(
+        **row.model_dump(exclude={"by", "billed"}),
+        by=[DecisionData(**one.model_dump()) for one in row.by],
+        billed=billed,
+        share=row.share,
+        missed=row.missed,
+        contradicts=row.contradicts,
+    )
+
+
+def _counts(row: PrefixRow) -> dict[str, int]:
+    return {name: getattr(row.billed, name, 0) for name in BilledData.model_fields}
+
+
+def _billed(rows: Sequence[PrefixRow]) -> BilledData:
+    each = [_counts(row) for row in rows if row.billed is not None]
+    return BilledData(**{name: sum(of[name] for of in each) for name in BilledData.model_fields})
+
+
+def _by_cause(rows: Sequence[PrefixRow]) -> list[PrefixCauseData]:
+    """The dearest first."""
+    found: dict[str, list[PrefixRow]] = {}
+    for row in rows:
+        if row.cause is not None:
+            found.setdefault(row.cause, []).append(row)
+    sums = [
+        PrefixCauseData(
+            cause=cause,
+            calls=len(of),
+            rewritten=sum(row.rewritten for row in of),
+            lost=sum(row.lost for row in of),
+        )
+        for cause, of in found.items()
+    ]
+    return sorted(sums, key=lambda one: (-one.rewritten, -one.lost, one.cause))

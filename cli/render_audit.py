@@ -1,0 +1,260 @@
+"""An audit as text: a row a call, what became of everything, the findings. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from cli.models_audit import AuditCallData, AuditData, AuditedData, FindingData
+from cli.render_prefixes import SIGNS, render_prefixes
+from cli.safetext import display_width
+from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
+from projections.audit.model import Coverage, MoveRow, Severity
+from projections.audit.passages import MoveKind
+from projections.prefix_causes import Cause
+
+MOST_INFO = 20
+"""Findings of the least severity that are shown where no rule was named; the JSON has all."""
+
+_LABELS: dict[Severity, tuple[str, str]] = {
+    "error": ("ERROR", "magenta"),
+    "warning": ("WARN", "yellow"),
+    "info": ("info", "dim"),
+}
+_LABEL = 5
+_VERBS = {
+    "summarised": "Σ",
+    "dropped": "○",
+    "cleared": "✂",
+    "cut": "✂",
+    "deduplicated": "✂",
+    "revised": "✂",
+    "redacted": "✂",
+}
+"""What each kind of change is shown as, as in the log."""
+
+_COLUMNS = ("call", "verdict", "items", "tokens", "billed", "came")
+
+
+def render_audit(
+    data: AuditData, style: Style, names: Mapping[str, str], program: str, *, every: bool
+) -> Iterator[str]:
+    """One session in full; with ``every`` a row a session, and its findings.
+
+    ``program`` is what people type for this one.
+    """
+    if every:
+        yield from _sessions(data, style, names, program)
+        return
+    (session,) = data.sessions
+    yield style.paint(_head(session, style), "bold")
+    if data.prefix is not None:
+        yield from list(render_prefixes(data.prefix, style, stat=False))[1:]
+    elif data.calls:
+        yield from _calls(data.calls, style)
+    if session.coverage is not None:
+        yield ""
+        yield from _coverage(session.coverage, style)
+    yield ""
+    yield from _findings(data.findings, style, program, short_info=len(data.rules) > 1)
+    yield from _totals(data, style)
+
+
+def _head(session: AuditedData, style: Style) -> str:
+    verdicts = ", ".join(
+        f"{verdict} {count:,}" if len(session.verdicts) > 1 else verdict
+        for verdict, count in session.verdicts.items()
+    )
+    front = plural(session.calls, "call") + (f", {verdicts}" if verdicts else "")
+    if session.fork_of is not None:
+        front += " since the fork"
+    return heading(front, session.key, style)
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+
+def _calls(calls: Sequence[AuditCallData], style: Style) -> Iterator[str]:
+    rows = [_cells(call) for call in calls]
+    billed = any(call.billed is not None for call in calls)
+    shown = [n for n in range(len(_COLUMNS)) if billed or _COLUMNS[n] != "billed"]
+    widths = [max(display_width(row[n]) for row in (_COLUMNS, *rows)) for n in range(len(_COLUMNS))]
+    start = 2 + sum(widths[n] + 2 for n in shown)
+    yield style.paint(f"  {_line(_COLUMNS, widths, shown)}left, and what broke the prefix", "dim")
+    for call, cells in zip(calls, rows, strict=True):
+        front = style.block(f"{_sign(call)} {_line(cells, widths, shown)}")
+        said = style.line(_moved(call), max(16, style.width - start))
+        is_plain = not said and call.verdict not in ("broken", "drift")
+        yield (style.paint(front.rstrip(), "dim") if is_plain else front + said).rstrip()
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], shown: Sequence[int]) -> str:
+    return "".join(
+        (pad(cells[n], widths[n]) if n < 2 else pad_left(cells[n], widths[n])) + "  " for n in shown
+    )
+
+
+def _cells(call: AuditCallData) -> tuple[str, ...]:
+    outcome = {"failed": " failed", "unknown": " ?"}.get(call.outcome, "")
+    came = f"+{call.came_count}" if call.came_count else ""
+    return (
+        call.call,
+        call.verdict + outcome,
+        f"{call.items:,}",
+        tokens(call.tokens),
+        short(call.billed) if call.billed is not None else "",
+        came,
+    )
+
+
+def _sign(call: AuditCallData) -> str:
+    if call.verdict in ("broken", "drift") or call.prefix_break == "unexplained":
+        return "!"
+    if call.prefix_break is not None:
+        return SIGNS.get(call.prefix_break, "!")
+    return "●"
+
+
+def _moved(call: AuditCallData) -> str:
+    said = [_move(move) for move in call.moves]
+    if call.verdict in ("broken", "drift"):
+        said.insert(0, call.detail)
+    if call.prefix_break is not None:
+        again = f"{tokens(call.rewritten)} sent again" if call.rewritten else ""
+        known = any(_CAUSES.get(move.kind) == call.prefix_break for move in call.moves)
+        cause = "" if known else f"prefix broken: {call.prefix_break.replace('_', ' ')}"
+        said += filter(None, [", ".join(filter(None, [cause, again]))])
+    return " · ".join(said)
+
+
+def _move(move: MoveRow) -> str:
+    sign = _VERBS.get(move.kind, "○")
+    why = f" ({move.reason})" if move.reason else ""
+    if not move.count:
+        return f"{sign} {move.kind} by {move.by}{why}: {len(move.brought)} back"
+    sizes = f"{short(move.before)}→{short(move.after)}"
+    return f"{sign} {move.count:,} {move.kind} by {move.by} {sizes}{why}"
+
+
+_CAUSES: dict[MoveKind, Cause] = {
+    "summarised": "compaction",
+    "dropped": "compaction",
+    "cleared": "substitution",
+    "cut": "substitution",
+    "deduplicated": "substitution",
+    "revised": "revision",
+    "rewound": "rewind",
+    "undone": "undo",
+    "repaired": "repair",
+    "inserted": "insertion",
+}
+"""What each kind of change is called as the cause of a broken prefix."""
+
+
+# -- coverage -------------------------------------------------------------------------------------
+
+
+def _coverage(coverage: Coverage, style: Style) -> Iterator[str]:
+    parts = []
+    for state in coverage.states:
+        by = f" by {state.by}" if state.by else ""
+        why = f" ({state.reason})" if state.reason else ""
+        parts.append(
+            f"{state.items:,} {state.state.replace('_', ' ')}{by}{why} {tokens(state.tokens)}"
+        )
+    if len(parts) > _STATES:
+        parts[_STATES:] = [f"{len(parts) - _STATES} more states"]
+    whole = f"{plural(coverage.items, 'item')}, {tokens(coverage.tokens)} tokens ever came in: "
+    left = (
+        f"; the context holds {plural(coverage.context_items, 'item')}, "
+        f"{tokens(coverage.context_tokens)}"
+    )
+    yield from textwrap.wrap(
+        style.block(whole + " · ".join(parts) + left), style.width, subsequent_indent="  "
+    )
+
+
+_STATES = 8
+"""States that are shown; the JSON has all."""
+
+
+# -- findings -------------------------------------------------------------------------------------
+
+
+def _findings(
+    findings: Sequence[FindingData], style: Style, program: str, *, short_info: bool
+) -> Iterator[str]:
+    told = 0
+    for finding in findings:
+        told += finding.severity == "info"
+        if finding.severity == "info" and short_info and told > MOST_INFO:
+            continue
+        yield from _finding(finding, style, program)
+    if short_info and told > MOST_INFO:
+        rest = plural(told - MOST_INFO, "more finding")
+        yield style.paint(f"{' ' * _LABEL} {rest} at the level of info: name a --rule", "dim")
+
+
+def _finding(finding: FindingData, style: Style, program: str) -> Iterator[str]:
+    label, color = _LABELS[finding.severity]
+    guess = " (heuristic)" if finding.heuristic else ""
+    text = style.block(" ".join(f"{finding.rule}: {finding.message}{guess}".split()))
+    indent = " " * (_LABEL + 1)
+    lines = textwrap.wrap(text, style.width, initial_indent=indent, subsequent_indent=indent)
+    yield style.paint(pad(label, _LABEL), color) + lines[0][_LABEL:]
+    yield from lines[1:]
+    if finding.next:
+        arrow = style.translated("→")
+        command = f"{program} {style.line(finding.next, 8 * len(finding.next))}"
+        yield f"{indent}{arrow} {style.paint(command, 'cyan')}"
+
+
+def _totals(data: AuditData, style: Style) -> Iterator[str]:
+    quiet = [rule for rule in data.rules if all(f.rule != rule for f in data.findings)]
+    if quiet:
+        words = ", ".join(quiet)
+        yield from textwrap.wrap(f"nothing found by: {words}", style.width, subsequent_indent="  ")
+    yield style.paint(_counted(data), "bold")
+
+
+def _counted(data: AuditData) -> str:
+    counts = {severity: 0 for severity in _LABELS}
+    for finding in data.findings:
+        counts[finding.severity] += 1
+    said = [
+        plural(count, severity) if severity != "info" else f"{count:,} info"
+        for severity, count in counts.items()
+        if count
+    ]
+    return ", ".join(said) or "no findings"
+
+
+def _sessions(
+    data: AuditData, style: Style, names: Mapping[str, str], program: str
+) -> Iterator[str]:
+    """A row a session, the ones with findings first of all with them."""
+    of: dict[str, list[FindingData]] = {}
+    for finding in data.findings:
+        of.setdefault(finding.session, []).append(finding)
+    width = max((display_width(_name(s, names)) for s in data.sessions), default=0)
+    for session in data.sessions:
+        name = pad(named(_name(session, names), style, max(width, 8)), width)
+        if session.error:
+            text = style.line(f"! {session.error}", style.width - width - 2)
+            yield f"{style.paint(name, 'bold')}  {text}"
+            continue
+        verdicts = ", ".join(f"{v} {n:,}" for v, n in session.verdicts.items()) or "no calls"
+        counts = [
+            plural(count, severity) if severity != "info" else f"{count:,} info"
+            for severity, count in session.findings.items()
+            if count
+        ]
+        text = f"{verdicts} · {', '.join(counts) or 'no findings'}"
+        yield f"{style.paint(name, 'bold')}  {style.line(text, style.width - width - 2)}"
+        worse = [f for f in of.get(session.key, ()) if f.severity != "info"]
+        yield from _findings(worse, style, program, short_info=False)
+    yield style.paint(f"{plural(len(data.sessions), 'session')}: {_counted(data)}", "bold")
+
+
+def _name(session: AuditedData, names: Mapping[str, str]) -> str:
+    return names.get(session.key, session.key)

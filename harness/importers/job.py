@@ -1,0 +1,80 @@
+"""The import of one file: what a format's reader is given, and what all of them do alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eventlog import EventLog, StreamKey
+from harness.importers.records import Record
+from harness.importers.report import FileImport
+from harness.importers.source import Progress, Source
+from harness.importers.stream_writer import StreamWriter
+
+MAX_WAITING_BYTES = 32 * 1024 * 1024
+"""Over all streams of a file; above it they are appended at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to import."""
+
+    user: str = "local"
+    agent: str = ""
+    """The second part of the key; the format's name when empty."""
+    session: str = ""
+    """The third part of the key; the foreign session id when empty."""
+    format: str = ""
+    """Found out when empty."""
+    final: bool = False
+    """Take what is open or torn at the end of a file as it is."""
+    progress: Callable[[Progress], None] | None = None
+
+
+@dataclass(slots=True)
+class Job:
+    """One file, its options, and the streams that it becomes."""
+
+    log: EventLog
+    source: Source
+    path: Path | None
+    """None for what cannot be read twice."""
+    options: Options
+    report: FileImport
+    shared: dict[str, dict[str, Any]]
+    """By format: what the files of one import tell each other."""
+    writers: list[StreamWriter] = field(default_factory=list)
+
+    @property
+    def file(self) -> str:
+        """The file's name, without its folder."""
+        return self.path.name if self.path is not None else self.source.name
+
+    def open_writer(self, session: str, format: str, foreign_id: str) -> StreamWriter:
+        """The writer of a session of the file. Raises what StreamWriter raises."""
+        key = StreamKey(self.options.user, self.options.agent or format, session).checked()
+        self.writers.append(StreamWriter(self.log, key, format, foreign_id))
+        return self.writers[-1]
+
+    def waits(self, record: Record) -> bool:
+        """Whether the file ends inside this record, so that it waits for the next import."""
+        if not record.torn or self.options.final:
+            return False
+        self.report.pending += 1
+        self.report.notes.append(
+            f"line {record.line}, byte {record.offset}: the file ends inside it"
+        )
+        return True
+
+    def relieve(self) -> None:
+        """Append what waits, if it has become much."""
+        if sum(writer.weight for writer in self.writers) > MAX_WAITING_BYTES:
+            for writer in self.writers:
+                writer.flush()
+
+    def finish(self) -> None:
+        """Append what is left of every stream."""
+        for writer in self.writers:
+            writer.finish()

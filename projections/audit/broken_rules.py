@@ -1,0 +1,138 @@
+"""Rules that were broken when the model could no longer see them. A heuristic.
+
+A rule is a sentence of a person or a system prompt (``anchor_rules``). It can be seen while its
+item stands, while somebody's later message says it again, and while a summary has most of its
+words. What it forbids is read by ``forbidden``; whether a call does that, by what its arguments
+say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from eventlog.messages import SYSTEM_ROLES
+from projections.anchors import item_anchors
+from projections.audit.forbidden import Target, targets
+from projections.audit.model import Finding, Literally
+from projections.audit.passages import Move
+from projections.audit.rule import Rule, quoted, some, spans
+from projections.audit.subject import Subject
+from projections.items import Item
+from projections.metrics.keepers import content_words
+from projections.metrics.mentions import texts
+from projections.metrics.survival import DEGRADED
+from projections.reading import calls_of
+
+
+@dataclass(slots=True)
+class _Said:
+    """A rule that forbids something."""
+
+    text: str
+    item: str
+    forbids: tuple[Target, ...]
+    folded: str
+    words: frozenset[str]
+    holders: set[str] = field(default_factory=set)
+    """Items that stand and say it."""
+    gone: Move | None = None
+    """What took the last of them."""
+    breaches: list[tuple[int, str, str]] = field(default_factory=list)
+    """(call number, item, what was done)"""
+
+
+class BrokenRules(Rule):
+    """One finding for each rule."""
+
+    name = "broken_rules"
+    about = "what a rule forbids, done when the rule could no longer be seen"
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._rules: dict[str, _Said] = {}
+
+    def came(self, item: Item, move: Move | None) -> None:
+        """An item that may give a rule, say it again, or break it."""
+        if item.is_human or item.role in SYSTEM_ROLES:
+            for anchor in item_anchors(item):
+                if anchor.kind == "rule":
+                    self._found(anchor.text, item)
+        if not self._rules:
+            return
+        if item.kind != "tool_result":
+            said = "\n".join(texts(item))
+            folded, words = " ".join(said.casefold().split()), None
+            for rule in self._rules.values():
+                if rule.folded in folded:
+                    rule.holders.add(item.id)
+                elif item.kind == "summary":
+                    words = content_words(said) if words is None else words
+                    if rule.words and len(rule.words & words) >= DEGRADED * len(rule.words):
+                        rule.holders.add(item.id)
+        if move is None and item.call is not None:
+            self._answered(item, item.call)
+
+    def _found(self, text: str, item: Item) -> None:
+        folded = " ".join(text.casefold().split())
+        if folded not in self._rules:
+            forbids = targets(text)
+            if forbids:
+                rule = _Said(text, item.id, forbids, folded, content_words(text))
+                self._rules[folded] = rule
+
+    def left(self, item: Item, move: Move) -> None:
+        """A rule may not be seen any more."""
+        for rule in self._rules.values():
+            if item.id in rule.holders:
+                rule.holders.remove(item.id)
+                if not rule.holders:
+                    rule.gone = move
+
+    def changed(self, before: Item, after: Item, move: Move) -> None:
+        """Likewise; a revision can say another one."""
+        self.left(before, move)
+        self.came(after, move)
+
+    def _answered(self, item: Item, position: int) -> None:
+        called = self.subject.noted.calls.get(position)
+        if called is None:
+            return
+        for rule in self._rules.values():
+            if rule.holders or rule.gone is None or rule.gone.kind == "rewound":
+                continue
+            for part in calls_of(item):
+                done = next(filter(None, (each.broken_by(part) for each in rule.forbids)), "")
+                if done:
+                    rule.breaches.append((called.number, item.id, done))
+
+    def find(self) -> Iterator[Finding]:
+        """Each rule that was broken unseen."""
+        for rule in self._rules.values():
+            if not rule.breaches or rule.gone is None:
+                continue
+            calls = list(dict.fromkeys(number for number, _, _ in rule.breaches))
+            by = self.subject.name(rule.gone.position)
+            since = self.subject.next_call(rule.gone.position)
+            done = rule.breaches[0][2]
+            seen = f" from {since.name}" if since is not None else ""
+            yield Finding(
+                rule=self.name,
+                severity="warning",
+                refs=some((by, rule.item, *dict.fromkeys(item for _, item, _ in rule.breaches))),
+                message=f"{quoted(rule.text)} ({rule.item}) is gone with {by}, not visible{seen}; "
+                f"{spans(calls)} did {quoted(done)}",
+                heuristic=True,
+                next=("why", "S", f"{rule.item}@c{calls[0]}"),
+                position=self.subject.calls[calls[0] - 1].position,
+                count=len(rule.breaches),
+                anchors=(
+                    Literally(
+                        kind="rule",
+                        text=rule.text,
+                        item=rule.item,
+                        used=tuple(f"c{number}" for number in calls),
+                        by="model",
+                    ),
+                ),
+            )

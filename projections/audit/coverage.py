@@ -1,0 +1,204 @@
+"""What became of everything that ever came in: one state each, one reason, and it adds up.
+
+kept: it stands as it came · edited: it stands as less · summarised: a compaction put messages in
+its place · dropped: nothing stands for it · never_visible: no call was ever given it, it came and
+left in between. What left with no decision that names it is a hole: ``unaccounted``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from projections.audit.model import Coverage, Finding, State
+from projections.audit.passages import EDITED, Fate, Move
+from projections.audit.rule import Rule, listed, plural, some
+from projections.audit.subject import Subject
+from projections.items import Item
+from projections.runs import Origin, label, origin
+
+StateName = Literal["kept", "edited", "summarised", "dropped", "never_visible", "unaccounted"]
+_ORDER: tuple[StateName, ...] = (
+    *("kept", "edited", "summarised", "dropped", "never_visible", "unaccounted"),
+)
+
+
+def state_of(fate: Fate, subject: Subject) -> tuple[StateName, str, str]:
+    """The state of an item, the reason, and the decision."""
+    move = fate.move
+    by = subject.moved_by(move)
+    if fate.stands:
+        if fate.form not in EDITED:
+            return "kept", "", ""
+        why = move.reason if move is not None else ""
+        return "edited", f"{fate.form}: {why}" if why else fate.form, by
+    if move is None or fate.is_uncovered:
+        return "unaccounted", "no decision names it", by
+    why = f"{move.kind}: {move.reason}" if move.reason else move.kind
+    if not fate.first:
+        return "never_visible", why, by
+    if move.kind == "summarised" or move.kind == "dropped":
+        return move.kind, move.reason, by
+    return "dropped", why, by
+
+
+def coverage(subject: Subject) -> Coverage:
+    """The account of a session, at its end."""
+    groups: dict[tuple[StateName, str, str], list[int]] = {}
+    for fate in subject.passages.fates.values():
+        sums = groups.setdefault(state_of(fate, subject), [0, 0, 0])
+        for place, count in enumerate((1, fate.came, fate.tokens)):
+            sums[place] += count
+    return Coverage(
+        items=len(subject.passages.fates),
+        tokens=sum(tokens for _, tokens, _ in groups.values()),
+        context_items=len(subject.passages.standing),
+        context_tokens=subject.passages.tokens,
+        states=tuple(
+            State(state=state, reason=reason, by=by, items=items, tokens=tokens, tokens_left=left)
+            for (state, reason, by), (items, tokens, left) in sorted(
+                groups.items(), key=lambda group: (_ORDER.index(group[0][0]), group[0][1:])
+            )
+        ),
+    )
+
+
+class Covered(Rule):
+    """Holes in the account, and in the recording."""
+
+    name = "coverage"
+    about = "items that left with no decision that names them, calls that were not recorded"
+
+    def find(self) -> Iterator[Finding]:
+        """Holes, sums that do not agree, pins that were not kept, calls that were missed."""
+        yield from self._holes()
+        yield from self._sums()
+        yield from self._pins()
+        yield from self._stored()
+        yield from self._missed()
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._pinned: dict[Origin, list[tuple[int, bool]]] = {}
+        for step in subject.recording.steps:
+            if step.kind in ("pin", "unpin"):
+                self._pinned.setdefault(step.origin, []).append((step.position, step.kind == "pin"))
+        self._taken: dict[int, dict[Origin, None]] = {}
+        """Pinned items that a decision took or cut, by its position."""
+
+    def left(self, item: Item, move: Move) -> None:
+        """Pinned items stay."""
+        self._touched(origin(item.id), move)
+
+    def changed(self, before: Item, after: Item, move: Move) -> None:
+        """As they are."""
+        if after.form in EDITED - {"redacted"}:
+            self._touched(origin(after.id), move)
+
+    def _touched(self, item: Origin, move: Move) -> None:
+        if item not in self._pinned or move.kind in ("rewound", "undone"):
+            return
+        told = [pins for position, pins in self._pinned[item] if position < move.position]
+        if told and told[-1]:
+            self._taken.setdefault(move.position, {})[item] = None
+
+    def _pins(self) -> Iterator[Finding]:
+        for position, items in self._taken.items():
+            by, names = self.subject.name(position), self.subject.runs(items)
+            yield Finding(
+                rule=self.name,
+                severity="error",
+                refs=some((by, *names)),
+                message=f"{by} touched {plural(len(items), 'pinned item')}: {listed(names)}",
+                next=("why", "S", names[0].partition("-")[0]),
+                position=position,
+                count=len(items),
+            )
+
+    def _holes(self) -> Iterator[Finding]:
+        holes: dict[int, list[Origin]] = {}
+        for item, fate in self.subject.passages.fates.items():
+            if state_of(fate, self.subject)[0] == "unaccounted":
+                holes.setdefault(fate.move.position if fate.move else 0, []).append(item)
+        for position, items in holes.items():
+            name, names = self.subject.name(position), self.subject.runs(items)
+            yield Finding(
+                rule=self.name,
+                severity="error",
+                refs=some((name, *names)),
+                message=f"{plural(len(items), 'item')} left with {name}, which covers nothing of "
+                f"the kind: {listed(names)}",
+                next=("why", "S", str(items[0])),
+                position=position,
+                count=len(items),
+            )
+
+    def _sums(self) -> Iterator[Finding]:
+        """Two ways to the same contexts: by what moved, and call by call."""
+        passages = self.subject.passages
+        wrong = [
+            call
+            for call, passage, row in zip(
+                self.subject.calls, passages.calls, self.subject.prefixes, strict=True
+            )
+            if row.kind == "as_folded" and row.items != passage.items
+        ]
+        if wrong:
+            yield Finding(
+                rule=self.name,
+                severity="error",
+                refs=some(call.name for call in wrong),
+                message=f"what came and left does not add up to the context of {wrong[0].name}",
+                next=("show", f"S@{wrong[0].name}", "--context"),
+                position=wrong[0].position,
+                count=len(wrong),
+            )
+
+    def _stored(self) -> Iterator[Finding]:
+        subject = self.subject
+        if subject.stands is None:
+            return
+        folded = {item.id: item for item, _ in subject.passages.standing.values()}
+        same = len(folded) == len(subject.stands) and all(
+            str(name) in folded
+            and (
+                folded[str(name)].form == "redacted"
+                or folded[str(name)].rendition == label(name, at)
+            )
+            for name, at in subject.stands
+        )
+        if not same:
+            yield Finding(
+                rule=self.name,
+                severity="error",
+                refs=(),
+                message="the stored view is not what the events fold to",
+                next=("rebuild",),
+            )
+
+    def _missed(self) -> Iterator[Finding]:
+        for position, missed, why in self.subject.noted.interruptions:
+            calls = plural(missed, "call") if missed else "some calls"
+            because = f": {why}" if why else ""
+            yield Finding(
+                rule=self.name,
+                severity="warning",
+                refs=(str(position),),
+                message=f"{calls} before {position} {'was' if missed == 1 else 'were'} not "
+                f"recorded{because}",
+                position=position,
+                count=max(missed, 1),
+            )
+        unread = self.subject.noted.unrecognized
+        if unread:
+            yield Finding(
+                rule=self.name,
+                severity="info",
+                refs=some(map(str, unread)),
+                message=f"{plural(len(unread), 'record')} of the source "
+                f"{'is' if len(unread) == 1 else 'are'} kept as notes: what "
+                f"{'it means' if len(unread) == 1 else 'they mean'} is not known here",
+                next=("log", "S", "--type", "record_unrecognized"),
+                position=unread[0],
+                count=len(unread),
+            )

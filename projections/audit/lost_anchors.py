@@ -1,0 +1,97 @@
+"""Literals of what a compaction covered that its summary does not hold, and which came up again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from projections.anchors import KINDS, Kind
+from projections.audit.lost_literals import LostLiteral, LostLiterals
+from projections.audit.model import Finding, Literally
+from projections.audit.rule import Rule, listed, plural, quoted, some
+from projections.audit.subject import Compacted
+
+MOST = 500
+"""Literals that a finding lists; how many there are stands beside them."""
+
+_WORDS: dict[Kind, str] = {
+    "path": "path",
+    "id": "id",
+    "number": "number",
+    "error": "error",
+    "url": "URL",
+    "command": "command",
+    "rule": "rule",
+}
+
+
+class Anchors(Rule):
+    """One finding for each compaction and kind of literal."""
+
+    name = "anchors"
+    about = "ids, paths, rules … of covered items that the summary does not hold"
+    needs = (LostLiterals,)
+
+    def find(self) -> Iterator[Finding]:
+        """By compaction, then by kind."""
+        literals = self.subject.watched(LostLiterals)
+        for position, compaction in self.subject.noted.compactions.items():
+            if compaction.is_opaque:
+                continue
+            entries = [entry for entry in literals.by.get(position, ()) if not entry.is_back]
+            before = literals.before.get(position, 0)
+            for kind in KINDS:
+                of_kind = [entry for entry in entries if entry.anchor.kind == kind]
+                if of_kind:
+                    yield self._finding(compaction, kind, of_kind, before)
+                    before = 0
+
+    def _finding(
+        self, compaction: Compacted, kind: Kind, entries: list[LostLiteral], before: int
+    ) -> Finding:
+        order = {"model": 0, "person": 1, "tool": 2, "": 3}
+        entries = sorted(
+            entries, key=lambda entry: (order[entry.by], entry.is_named, not entry.is_said)
+        )
+        missed = sum(entry.by in ("model", "person") and not entry.is_named for entry in entries)
+        where = "in its summary" if compaction.messages else "in what stayed"
+        what = plural(len(entries), _WORDS[kind])
+        is_are = "is" if len(entries) == 1 else "are"
+        parts = [f"{what} of what {compaction.name} covered {is_are} not {where}"]
+        again = [_told(entry) for entry in entries if entry.by]
+        if again:
+            parts.append(f"came up again: {listed(again)}")
+        if len(again) < len(entries):
+            rest = [
+                f"{quoted(entry.anchor.text)} ({entry.item})" for entry in entries if not entry.by
+            ]
+            parts.append(("never again: " if again else "") + listed(rest))
+        if before:
+            parts.append(f"{before:,} literals of it had been cleared or cut before")
+        return Finding(
+            rule=self.name,
+            severity="warning" if missed or kind == "rule" else "info",
+            refs=some((compaction.name, *dict.fromkeys(entry.item for entry in entries))),
+            message="; ".join(parts)
+            if again
+            else ": ".join(parts[:2]) + "".join(f"; {part}" for part in parts[2:]),
+            heuristic=bool(again),
+            next=("recover", "S", "--lost", compaction.name),
+            position=compaction.position,
+            count=len(entries),
+            anchors=tuple(
+                Literally(
+                    kind=kind,
+                    text=entry.anchor.text,
+                    item=entry.item,
+                    used=(entry.used,) if entry.used else (),
+                    by=entry.by,
+                    is_named=entry.is_named,
+                )
+                for entry in entries[:MOST]
+            ),
+        )
+
+
+def _told(entry: LostLiteral) -> str:
+    said = {"model": "the model used it", "person": "a person said it", "tool": "found again"}
+    return f"{quoted(entry.anchor.text)} ({entry.item}, {said[entry.by]} in {entry.used})"

@@ -1,0 +1,208 @@
+"""Which literals stand in the context, which decision took the last of each, and who missed it.
+
+What stands is followed as a count by literal: one that no item holds any more, and no summary in
+any words, is lost by the decision that took the last. Who brings it up later tells what that cost:
+a tool (it was looked up again), a person (who had to say it again), or the model (which used what
+it could not see). So a decision costs what it takes, and every item is searched for anchors once.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from projections.anchors import Anchor, item_anchors, lost
+from projections.audit.passages import EDITED, Move, Passage, Watcher
+from projections.audit.subject import Subject
+from projections.items import Item
+from projections.metrics.keepers import content_words
+from projections.metrics.mentions import texts
+from projections.metrics.survival import DEGRADED
+from projections.reading import calls_of, role_of
+from projections.runs import origin
+
+
+@dataclass(slots=True)
+class LostLiteral:
+    """A literal that nothing in the context holds any more."""
+
+    anchor: Anchor
+    item: str
+    call: int
+    """How many calls had been made when it left."""
+    is_said: bool
+    """A person had said it."""
+    is_named: bool
+    """Of a path: the summary holds at least the name of the file."""
+    used: str = ""
+    """The item in which it came up again."""
+    in_arguments: bool = False
+    """There a tool was called with it."""
+    used_call: int = 0
+    """The position of the call whose answer that was; 0 of anything else."""
+    by: Literal["", "model", "person", "tool"] = ""
+    is_back: bool = False
+    """The decision was taken back before anybody missed it."""
+
+
+class LostLiterals(Watcher):
+    """Follows which literals stand, and by which decision each was lost."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self.by: dict[int, list[LostLiteral]] = {}
+        """What each decision lost, by its position."""
+        self.before: dict[int, int] = {}
+        """Of what a compaction covered, the literals that earlier decisions had lost."""
+        self._count: dict[str, int] = {}
+        """How many items that stand hold a literal."""
+        self._of: dict[str, tuple[Anchor, ...]] = {}
+        """Of each item that stands, as it stands."""
+        self._lost: dict[str, LostLiteral] = {}
+        """What nothing holds now."""
+        self._is_idle = not (subject.noted.compactions or subject.noted.substitutions)
+        """Nothing was ever taken out: no text needs to be searched."""
+        self._calls = 0
+        self._gone: list[tuple[Anchor, Item]] = []
+        self._edited: list[Item] = []
+        self._new: list[Item] = []
+
+    def came(self, item: Item, move: Move | None) -> None:
+        """An item stands; what it brings up again is lost no more."""
+        if self._is_idle:
+            return
+        found = self._of[item.id] = tuple(item_anchors(item))
+        for anchor in found:
+            key = _key(anchor)
+            self._count[key] = self._count.get(key, 0) + 1
+            missed = self._lost.pop(key, None)
+            if missed is None:
+                continue
+            if move is None and missed.call < self._calls:
+                self._used(missed, item)
+            elif move is None:
+                missed.is_back = True  # before any call was made without it
+            else:
+                missed.is_back = move.kind in ("undone", "rewound")
+        if move is not None:
+            self._new.append(item)
+
+    def _used(self, missed: LostLiteral, item: Item) -> None:
+        missed.used, missed.by = item.id, _speaker(item)
+        missed.used_call = item.call or 0
+        calls = calls_of(item)
+        missed.in_arguments = bool(calls) and missed.anchor in item_anchors(item, calls)
+
+    def left(self, item: Item, move: Move) -> None:
+        """What it alone held is lost, unless a summary holds it."""
+        if self._is_idle:
+            return
+        for anchor in self._of.pop(item.id):
+            self._drop(anchor, item)
+        if item.form in EDITED and move.kind in ("summarised", "dropped"):
+            self._edited.append(item)
+
+    def _drop(self, anchor: Anchor, item: Item) -> None:
+        key = _key(anchor)
+        self._gone.append((anchor, item))
+        self._count[key] -= 1
+        if not self._count[key]:
+            del self._count[key]
+
+    def changed(self, before: Item, after: Item, move: Move) -> None:
+        """Likewise of what stands in another form."""
+        if self._is_idle:
+            return
+        old, new = self._of[before.id], tuple(item_anchors(after))
+        self._of[after.id] = new
+        for anchor in new:
+            key = _key(anchor)
+            self._count[key] = self._count.get(key, 0) + 1
+            missed = self._lost.pop(key, None)
+            if missed is not None:
+                missed.is_back = True
+        for anchor in old:
+            self._drop(anchor, before)
+
+    def decided(self, move: Move) -> None:
+        """What is gone now, held against the words that took its place."""
+        if self._is_idle:
+            return
+        gone = self._missing()
+        missing = [anchor for anchor, _ in gone.values()]
+        said = [text for item in self._new for text in texts(item)]
+        if missing and said and move.kind == "summarised":
+            missing = list(_absent(missing, said))
+            self._hold(gone[key][0] for key in gone.keys() - {_key(a) for a in missing})
+        if move.kind not in ("rewound", "undone"):
+            named = _named(missing, said)
+            for anchor in missing:
+                key = _key(anchor)
+                item = gone[key][1]
+                entry = LostLiteral(anchor, item.id, self._calls, item.is_human, anchor in named)
+                self._lost[key] = entry
+                self.by.setdefault(move.position, []).append(entry)
+        if self._edited:
+            self.before[move.position] = sum(
+                _key(anchor) in self._lost
+                for item in self._edited
+                for anchor in item_anchors(self._subject.items.get(origin(item.id), item))
+            )
+        self._gone, self._edited, self._new = [], [], []
+
+    def _missing(self) -> dict[str, tuple[Anchor, Item]]:
+        """What no item holds any more, and the item of it that tells most: a person's, else the
+        newest."""
+        found: dict[str, tuple[Anchor, Item]] = {}
+        for anchor, item in self._gone:
+            key = _key(anchor)
+            if key not in self._count and not (key in found and found[key][1].is_human):
+                found[key] = anchor, item
+        return found
+
+    def called(self, number: int, passage: Passage) -> None:
+        """From here on what is lost has been missed."""
+        self._calls = number
+
+    def _hold(self, anchors: Iterable[Anchor]) -> None:
+        """A summary holds these in its words, although they are no anchors there."""
+        first = self._new[0].id
+        kept = tuple(anchors)
+        self._of[first] += kept
+        for anchor in kept:
+            key = _key(anchor)
+            self._count[key] = self._count.get(key, 0) + 1
+
+
+def _absent(missing: Iterable[Anchor], said: Sequence[str]) -> Iterator[Anchor]:
+    """What a summary does not hold; a rule may be said in other words."""
+    words = content_words("\n".join(said))
+    for anchor in lost(missing, said):
+        wanted = content_words(anchor.text) if anchor.kind == "rule" else frozenset()
+        if not wanted or len(wanted & words) < DEGRADED * len(wanted):
+            yield anchor
+
+
+def _named(missing: Iterable[Anchor], said: Sequence[str]) -> set[Anchor]:
+    """Paths of which a text holds the name of the file."""
+    names = {
+        anchor: Anchor("path", posixpath.basename(anchor.text.rstrip("/")))
+        for anchor in missing
+        if anchor.kind == "path"
+    }
+    gone = set(lost(names.values(), said)) if said else set(names.values())
+    return {anchor for anchor, name in names.items() if name.text and name not in gone}
+
+
+def _speaker(item: Item) -> Literal["model", "person", "tool"]:
+    if item.is_human:
+        return "person"
+    return "model" if role_of(item) == "assistant" else "tool"
+
+
+def _key(anchor: Anchor) -> str:
+    """Equal where ``anchors.lost`` takes two literals for the same."""
+    text = " ".join(anchor.text.split())
+    return "\0" + text.casefold() if anchor.kind == "rule" else text

@@ -1,0 +1,159 @@
+"""What an audit gives: a row a call, what became of all items, and the findings."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from projections.anchors import Kind
+from projections.audit.passages import MoveKind
+from projections.metrics.model import Result
+from projections.verdicts import Name
+
+Severity = Literal["info", "warning", "error"]
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
+"""From the least: what is good to know, what may have harmed, what is wrong."""
+
+RuleName = Literal[
+    "verdicts",
+    "coverage",
+    "summaries",
+    "anchors",
+    "unseen",
+    "broken_rules",
+    "placeholders",
+    "pairs",
+    "opaque",
+    "bill",
+    "prefix",
+]
+
+
+class Literally(Result):
+    """A literal that a finding is about."""
+
+    kind: Kind
+    text: str
+    item: str
+    """Where it stood."""
+    used: tuple[str, ...] = ()
+    """Where it came up again although it could not be seen: items, or calls."""
+    by: Literal["", "model", "person", "tool"] = ""
+    """Who brought it up: ``tool`` is a result in which it was found again."""
+    is_named: bool = False
+    """Of a path: the summary holds at least the name of the file."""
+
+
+class Finding(Result):
+    """One thing that is wrong, lost or unknown."""
+
+    rule: RuleName
+    severity: Severity
+    refs: tuple[str, ...]
+    """What it is about, as people name it: ``c5``, ``k1``, ``12``, ``12@340``; of many the first
+    ones."""
+    message: str
+    heuristic: bool = False
+    """It was inferred, and may be wrong."""
+    next: tuple[str, ...] = ()
+    """A command that goes on from here, with ``S`` for the session."""
+    position: int = 0
+    """Of the event that it begins at; 0 where it is about the whole session."""
+    count: int = 1
+    """How many items, calls or literals it tells of."""
+    anchors: tuple[Literally, ...] = ()
+    """The literals that it is about; of very many the first ones, those used later in front."""
+
+
+class MoveRow(Result):
+    """A decision that changed what stands, between two calls."""
+
+    kind: MoveKind
+    by: str
+    """``k1``, or the position of the event; of a pass the first one."""
+    reason: str
+    items: tuple[str, ...]
+    """What left or stands otherwise, as runs."""
+    count: int
+    brought: tuple[str, ...]
+    before: int
+    """Tokens of those items before."""
+    after: int
+    """Tokens of what stands for them."""
+
+
+class CallRow(Result):
+    """One call: what it was given, how well that is known, and what changed before it."""
+
+    call: str
+    """``c5``."""
+    position: int
+    model: str
+    verdict: Name
+    detail: str
+    outcome: Literal["answered", "failed", "unknown"]
+    items: int
+    tokens: int
+    """Estimated, of the request with its tool definitions, as sent where that was recorded."""
+    billed: int | None
+    """Input tokens as the provider counted them, cached ones too; None where it told none."""
+    cached: int | None
+    came: tuple[str, ...]
+    """What came in since the call before, as runs."""
+    came_count: int
+    came_tokens: int
+    moves: tuple[MoveRow, ...]
+    """What else changed since then, in order."""
+    prefix_break: str | None
+    """What broke the prefix that the request shared with the one before; None where nothing did."""
+    break_at: str | None
+    """The first rendition of the earlier request that does not stand there any more."""
+    reusable: int
+    """Estimated tokens that a cache could have had."""
+    rewritten: int
+    """Estimated tokens that were sent before and had to be sent as new."""
+
+
+class State(Result):
+    """Items in one state for one reason."""
+
+    state: Literal["kept", "edited", "summarised", "dropped", "never_visible", "unaccounted"]
+    reason: str
+    by: str
+    """The decision, where it is one alone."""
+    items: int
+    tokens: int
+    """As they came."""
+    tokens_left: int
+    """Of these in the context."""
+
+
+class Coverage(Result):
+    """What became of everything that ever came in."""
+
+    items: int
+    tokens: int
+    context_items: int
+    context_tokens: int
+    states: tuple[State, ...]
+
+
+class Audit(Result):
+    """One session."""
+
+    session: str
+    parent: str | None
+    """Of a fork: where it goes on from. What lies before that is its parent's to audit."""
+    calls: tuple[CallRow, ...]
+    coverage: Coverage
+    findings: tuple[Finding, ...]
+    """The worst first, then rule by rule."""
+
+    def worst(self) -> Severity | None:
+        """The highest severity; None without a finding."""
+        found = {finding.severity for finding in self.findings}
+        return max(found, key=SEVERITIES.index, default=None)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether stored bytes of a call do not hold."""
+        return any(call.verdict == "broken" for call in self.calls)

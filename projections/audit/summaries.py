@@ -1,0 +1,129 @@
+"""Whether a summary covers what its summarizer was shown, and is one at all.
+
+What a summarizer was shown is recorded by those who call one themselves. Most imported compactions
+do not say; then nothing is said here either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from projections import runs
+from projections.audit.model import Finding
+from projections.audit.passages import EDITED, Move
+from projections.audit.rule import Rule, about, listed, plural, some
+from projections.audit.subject import Compacted, Subject
+from projections.items import Item
+from projections.metrics.mentions import texts
+from projections.runs import Origin, origin
+
+
+class Summaries(Rule):
+    """Looks at each compaction that put messages in."""
+
+    name = "summaries"
+    about = "summaries that cover what their summarizer was not shown, that are empty or grew"
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._made: list[tuple[Compacted, Move, list[Origin], bool]] = []
+        """With what stood as a placeholder when it was covered, and whether it says anything."""
+        self._edited: list[Origin] = []
+        self._says = False
+
+    def left(self, item: Item, move: Move) -> None:
+        """Note what was covered when it did not stand whole."""
+        if item.form in EDITED - {"redacted"}:
+            self._edited.append(origin(item.id))
+
+    def came(self, item: Item, move: Move | None) -> None:
+        """Note whether a summary says anything."""
+        if move is not None and move.kind == "summarised":
+            self._says |= any(text.strip() for text in texts(item)) or not item.parts
+
+    def decided(self, move: Move) -> None:
+        """Keep what was noted of a compaction."""
+        compaction = self.subject.noted.compactions.get(move.position)
+        if compaction is not None and move.kind == "summarised":
+            self._made.append((compaction, move, self._edited, self._says))
+        self._edited, self._says = [], False
+
+    def find(self) -> Iterator[Finding]:
+        """By compaction."""
+        for compaction, move, edited, says in self._made:
+            if compaction.is_opaque:
+                continue
+            shown = _Shown(compaction) if compaction.shown else None
+            if shown is not None:
+                yield from self._not_shown(compaction, move, shown)
+                edited = [item for item in edited if item in shown]
+            if edited:
+                yield self._placeholders(compaction, edited, shown is not None)
+            if not says:
+                yield self._finding(compaction, "error", f"{compaction.name} put in an empty text")
+            elif move.after >= move.before > 0 and len(move.items) > 1:
+                text = (
+                    f"{compaction.name} put in {about(move.after)} for {about(move.before)}: "
+                    "it saved nothing"
+                )
+                yield self._finding(compaction, "warning", text)
+
+    def _not_shown(self, compaction: Compacted, move: Move, shown: _Shown) -> Iterator[Finding]:
+        missing = [item for item in move.items if item not in shown]
+        if not missing:
+            return
+        names = self.subject.runs(missing)
+        tokens = sum(self.subject.passages.fates[item].came for item in missing)
+        yield Finding(
+            rule=self.name,
+            severity="error",
+            refs=some((compaction.name, *names)),
+            message=f"{compaction.name} covers {plural(len(missing), 'item')} that its summarizer "
+            f"was not shown: {listed(names)} ({about(tokens)})",
+            next=("recover", "S", "--lost", compaction.name),
+            position=compaction.position,
+            count=len(missing),
+        )
+
+    def _placeholders(self, compaction: Compacted, edited: list[Origin], known: bool) -> Finding:
+        names = self.subject.runs(edited)
+        how = "was shown" if known else "can have seen"
+        what = plural(len(edited), "item")
+        return Finding(
+            rule=self.name,
+            severity="warning" if known else "info",
+            refs=some((compaction.name, *names)),
+            message=f"{compaction.name} covers {what} of which its summarizer {how} only what had "
+            f"been left of {'it' if len(edited) == 1 else 'them'}: {listed(names)}",
+            heuristic=not known,
+            next=("recover", "S", str(edited[0])),
+            position=compaction.position,
+            count=len(edited),
+        )
+
+    def _finding(self, compaction: Compacted, severity: str, message: str) -> Finding:
+        return Finding.model_validate(
+            {
+                "rule": self.name,
+                "severity": severity,
+                "refs": (compaction.name,),
+                "message": message,
+                "next": ("diff", f"S@{compaction.name}"),
+                "position": compaction.position,
+            }
+        )
+
+
+class _Shown:
+    """The items that the entries name, in whatever rendition."""
+
+    def __init__(self, compaction: Compacted) -> None:
+        entries = compaction.shown
+        ends = [runs.bounds(e, compaction.position) for e in entries if runs.is_run(e)]
+        self._runs = ends
+        self._items = {runs.standing(e)[0] for e in entries if not runs.is_run(e)}
+
+    def __contains__(self, item: Origin) -> bool:
+        if item in self._items:
+            return True
+        return isinstance(item, int) and any(low <= item <= high for low, high in self._runs)

@@ -1,0 +1,55 @@
+"""Calls of which it is not known, or not true, what they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from projections.audit.model import Finding, Severity
+from projections.audit.rule import Rule, plural, some, spans
+from projections.audit.subject import Called
+from projections.verdicts import Name
+
+SEVERITY: dict[Name, Severity] = {
+    "broken": "error",
+    "drift": "error",
+    "partial": "info",
+    "erased": "info",
+}
+"""Of the verdicts that are findings; an opaque call is one of the rule ``opaque``."""
+
+
+class Verdicts(Rule):
+    """One finding for all calls with the same verdict for the same reason."""
+
+    name = "verdicts"
+    about = "calls that are broken, drifted, partly unknown, or were never answered"
+
+    def find(self) -> Iterator[Finding]:
+        """By verdict and reason."""
+        groups: dict[tuple[Name, str], list[Called]] = {}
+        unanswered: list[Called] = []
+        for call, verdict in zip(self.subject.calls, self.subject.verdicts, strict=True):
+            if verdict.name in SEVERITY:
+                groups.setdefault((verdict.name, verdict.detail), []).append(call)
+            if verdict.outcome_unknown:
+                unanswered.append(call)
+        for (name, detail), calls in groups.items():
+            yield self._finding(SEVERITY[name], f"{name}: {detail}", calls)
+        if unanswered:
+            text = "outcome unknown: no answer and no failure was recorded"
+            yield self._finding("warning", text, unanswered)
+
+    def _finding(self, severity: Severity, what: str, calls: list[Called]) -> Finding:
+        where = spans(call.number for call in calls)
+        if len(calls) > 1:
+            where = f"{plural(len(calls), 'call')}, {where}"
+        is_known = severity == "info"
+        return Finding(
+            rule=self.name,
+            severity=severity,
+            refs=some(call.name for call in calls),
+            message=f"{what} ({where})",
+            next=() if is_known else ("show", f"S@{calls[0].name}"),
+            position=calls[0].position,
+            count=len(calls),
+        )

@@ -1,0 +1,132 @@
+"""The verdicts on many calls of which no request was recorded, in one walk.
+
+What matters of the context at such a call are a few *marked* items: system prompts, encrypted
+summaries, and what was erased. So one fold goes over the stream, and a call costs the marked items,
+not the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from eventlog import messages
+from eventlog.jsonvalue import dumps
+from eventlog.recorded import RecordedEvent, StreamKey
+from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, effective
+from projections.folding import Folding
+from projections.items import Item
+from projections.live import Live
+from projections.materialize import original
+from projections.runs import Origin, Standing, origin
+from projections.verdicts import Stood, Verdict, has_blob, of_stood
+
+
+def judge_folded(
+    live: Live, stream: StreamKey, wanted: Collection[int]
+) -> Iterable[tuple[int, Verdict]]:
+    """The verdict of each wanted call, by its position. Raises CriticalUnknown."""
+    answers = live.log.read(stream, min(wanted), types=["model_responded", "model_failed"])
+    answered = {event.data["call"] for event in answers}
+    marks = _Marks(live, stream)
+    for event in live.log.read(stream, to=max(wanted)):
+        marks.take(event)
+        if event.position in wanted:
+            yield event.position, of_stood(marks.stood(), event.position not in answered)
+
+
+class _Mark(NamedTuple):
+    is_system: bool
+    is_sealed: bool
+    is_erased: bool
+
+
+class _Marks:
+    """The marked items of a stream, and which of them stand."""
+
+    def __init__(self, live: Live, stream: StreamKey) -> None:
+        self._live, self._stream = live, stream
+        self._folding = Folding()
+        self._marked: dict[Origin, dict[int, _Mark]] = {}
+        """By item and rendition."""
+        self._hidden: list[tuple[int, frozenset[str]]] = []
+        """Encrypted compactions, and the messages that they put in."""
+        self._decisions: list[RecordedEvent] = []
+        self._undone: set[int] = set()
+        """Of those that put in nothing, the ones that are not in force."""
+
+    def take(self, event: RecordedEvent) -> None:
+        """The next event of the stream."""
+        kind = event.type
+        if kind in DECISIONS:
+            self._decisions.append(event)
+        light = event if kind in DECISIONS or '"after":' in event.payload else _light(event)
+        self._folding.take(light)
+        if kind == "message_appended":
+            self._mark((event.position, 0), original(event.position, {event.position: event}))
+        elif kind in ITEM_TYPES:
+            if event.erased:
+                self._marked[event.position] = {0: _Mark(False, False, True)}
+        elif kind == "context_compacted":
+            self._brought(event, len(event.data.get("messages", ())))
+            if event.data.get("opaque"):
+                count = len(event.data.get("messages", ()))
+                names = frozenset(f"{event.position}.{n}" for n in range(count))
+                self._hidden.append((event.position, names))
+        elif kind == "repair_applied":
+            self._brought(event, len(event.data.get("inserted", ())))
+            for rename in event.data.get("renamed", ()):
+                self._rendered(origin(rename["item"]), event.position)
+        elif kind == "message_revised":
+            self._rendered(origin(event.data["item"]), event.position)
+        elif kind == "placeholder_substituted":
+            item = origin(event.data["item"])
+            if event.erased or item in self._marked:
+                self._rendered(item, event.position)
+        elif kind in REFOLDING and any(not names for _, names in self._hidden):
+            in_force = {each.position for each in effective(self._decisions)[0]}
+            self._undone = {at for at, _ in self._hidden} - in_force
+
+    def _brought(self, event: RecordedEvent, count: int) -> None:
+        for number in range(count):
+            name = f"{event.position}.{number}"
+            self._mark((name, 0), original(name, {event.position: event}))
+
+    def _rendered(self, item: Origin, position: int) -> None:
+        made = self._live.materialize(self._stream, [(item, position)])
+        self._mark((item, position), made[0] if made else None)
+
+    def _mark(self, standing: Standing, item: Item | None) -> None:
+        if item is None:
+            return
+        mark = _Mark(item.role in messages.SYSTEM_ROLES, has_blob(item), item.form == "redacted")
+        if any(mark):
+            self._marked.setdefault(standing[0], {})[standing[1]] = mark
+        elif standing[0] in self._marked:
+            self._marked[standing[0]].pop(standing[1], None)
+
+    def stood(self) -> Stood:
+        """Of the context as it is now."""
+        items = self._folding.view.items
+        found = [
+            mark
+            for item, renditions in self._marked.items()
+            if item in items and (mark := renditions.get(items[item])) is not None
+        ]
+        hidden = any(
+            (at not in self._undone) if not names else any(name in items for name in names)
+            for at, names in self._hidden
+        )
+        return Stood(
+            is_sealed=any(mark.is_sealed for mark in found),
+            is_opaque=hidden,
+            has_system=any(mark.is_system for mark in found),
+            erased=sum(mark.is_erased for mark in found),
+        )
+
+
+def _light(event: RecordedEvent) -> RecordedEvent:
+    """The event without its text; of a result the call that it answers, which a fold may read."""
+    if event.type != "tool_result_recorded":
+        return event.without_text("{}")
+    return event.without_text(dumps({"tool_call_id": event.data.get("tool_call_id")}))

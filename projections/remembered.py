@@ -1,0 +1,144 @@
+"""A stream as its own events tell it, held in memory: what ``observe`` may look at.
+
+An importer folds what its file holds, at the positions that its events have in the log, and never
+reads them back from there: an event may have been erased since, and the file still says what the
+model saw. What the log holds besides (pins, titles, redactions) changes no context and is not here.
+
+An event costs what it is; a request costs its own length. Only an undo and a rewind fold anew.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+
+from eventlog.events import Event
+from eventlog.jsonvalue import dumps
+from eventlog.recorded import RecordedEvent
+from projections import forms, materialize, runs
+from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, fold
+from projections.items import Item
+from projections.manifest import Piece, SentAs
+from projections.observe import MAX_BRANCHES, Earlier, Known, placed
+from projections.runs import Origin, Standing
+
+
+class Remembered:
+    """The events of one stream, taken in one after the other."""
+
+    def __init__(self) -> None:
+        self.view = View()
+        self.calls = 0
+        """How many calls there were, those without a manifest included."""
+        self.last: list[SentAs] | None = None
+        """The manifest of the last call; None where it has none."""
+        self.compacted = False
+        """Whether there was a compaction since the last call."""
+        self._events: list[RecordedEvent] = []
+        self._places: list[int] = []
+        self._items: dict[Standing, Item] = {}
+        self._beneath: dict[Standing, int] = {}
+        """What stood before a rendition came into force."""
+        self._tools: list[tuple[int, str]] = []
+        self._earlier: deque[Earlier] = deque(maxlen=MAX_BRANCHES + 1)
+        self._tools_in_force: int | None = None
+        self._model = ""
+
+    # -- taking in ------------------------------------------------------------------------------
+
+    def take(self, event: Event, position: int) -> None:
+        """An event that stands at that position. A call that has a manifest is for ``called``."""
+        kind = event.type
+        if event.type == "model_called":
+            self._called(None, event.tools, event.model)
+        elif event.type == "tools_declared":
+            definitions = event.definitions.value
+            self._tools.append((position, forms.canonical(definitions)))
+        if kind not in ITEM_TYPES and kind not in DECISIONS:
+            return
+        recorded = placed(event, position)
+        self._carry(recorded)
+        self._events.append(_light(recorded) if kind in ITEM_TYPES else recorded)
+        if kind in REFOLDING:
+            self.view = fold(self._events)
+        else:
+            self.view.evolve(recorded)
+        if kind == "context_compacted":
+            self.compacted = True
+
+    def called(
+        self, position: int, entries: Sequence[SentAs], tools: int | None, model: str
+    ) -> None:
+        """A call with its manifest."""
+        pieces = tuple(piece for entry in entries for piece in entry)
+        self._earlier.append(Earlier(position, pieces))
+        self._called(list(entries), tools, model)
+
+    def _called(self, entries: list[SentAs] | None, tools: int | None, model: str) -> None:
+        self.calls += 1
+        self.last, self.compacted = entries, False
+        self._tools_in_force, self._model = tools, model
+
+    def _carry(self, event: RecordedEvent) -> None:
+        """Make the items, or the rendition, that the event carries."""
+        at, events = event.position, {event.position: event}
+        if event.type in ITEM_TYPES:
+            self._places.append(at)
+            self._make(at, events)
+        elif event.type == "context_compacted":
+            for number in range(len(event.data.get("messages", ()))):
+                self._make(f"{at}.{number}", events)
+        elif event.type in ("placeholder_substituted", "message_revised"):
+            item = runs.origin(event.data["item"])
+            original = self._items.get((item, 0))
+            if original is not None:
+                self._beneath[item, at] = self.view.items.get(item, 0)
+                self._items[item, at] = materialize.rendered(original, at, events)
+
+    def _make(self, item: Origin, events: dict[int, RecordedEvent]) -> None:
+        made = materialize.original(item, events)
+        assert made is not None
+        self._items[item, 0] = made
+
+    # -- asking ---------------------------------------------------------------------------------
+
+    def known(self, version: int) -> Known:
+        """All that ``observe`` may look at. The request's own events begin behind ``version``."""
+        return Known(
+            version=version,
+            view=self.view,
+            items=self.items(self.view.standing()),
+            calls=lambda: self._earlier,
+            tools=self._tools,
+            tools_in_force=self._tools_in_force,
+            model=self._model,
+            renditions=self._renditions,
+            sent=lambda call: self._sent(call.pieces),
+        )
+
+    def items(self, standing: Iterable[Standing]) -> list[Item]:
+        """Items in the renditions that are named."""
+        return [self._items[each] for each in standing]
+
+    def _sent(self, pieces: Iterable[Piece]) -> Iterator[Item]:
+        return (self._items[piece.standing] for piece in pieces)
+
+    def positions(self, low: int, high: int) -> list[int]:
+        """The positions of the items of the stream in a range."""
+        places = self._places
+        return places[bisect_left(places, low) : bisect_right(places, high)]
+
+    def _renditions(self, item: Origin) -> list[tuple[int, Item]]:
+        chain: list[tuple[int, Item]] = []
+        current = self.view.items.get(item, 0)
+        while current:
+            current = self._beneath[item, current]
+            chain.append((current, self._items[item, current]))
+        return chain
+
+
+def _light(event: RecordedEvent) -> RecordedEvent:
+    """The event without its text: what a fold reads of it."""
+    kept = ((name, event.data.get(name)) for name in ("after", "tool_call_id"))
+    return event.without_text(dumps({name: value for name, value in kept if value is not None}))
