@@ -60,13 +60,15 @@ class LostLiterals(Watcher):
         """How many items that stand hold a literal."""
         self._of: dict[str, tuple[Anchor, ...]] = {}
         """Of each item that stands, as it stands."""
+        self._whole: dict[str, tuple[Anchor, ...]] = {}
+        """Of what stands as less than it came: as it came."""
         self._lost: dict[str, LostLiteral] = {}
         """What nothing holds now."""
         self._is_idle = not (subject.noted.compactions or subject.noted.substitutions)
         """Nothing was ever taken out: no text needs to be searched."""
         self._calls = 0
         self._gone: list[tuple[Anchor, Item]] = []
-        self._edited: list[Item] = []
+        self._edited: list[Anchor] = []
         self._new: list[Item] = []
 
     def came(self, item: Item, move: Move | None) -> None:
@@ -88,6 +90,9 @@ class LostLiterals(Watcher):
                 missed.is_back = move.kind in ("undone", "rewound")
         if move is not None:
             self._new.append(item)
+        if item.form in EDITED and item.form != "redacted":
+            whole = self._subject.items.get(origin(item.id), item)
+            self._whole[item.id] = tuple(item_anchors(whole))
 
     def _used(self, missed: LostLiteral, item: Item) -> None:
         missed.used, missed.by = item.id, _speaker(item)
@@ -101,8 +106,9 @@ class LostLiterals(Watcher):
             return
         for anchor in self._of.pop(item.id):
             self._drop(anchor, item)
-        if item.form in EDITED and move.kind in ("summarised", "dropped"):
-            self._edited.append(item)
+        whole = self._whole.pop(item.id, ())
+        if move.kind in ("summarised", "dropped"):
+            self._edited += whole
 
     def _drop(self, anchor: Anchor, item: Item) -> None:
         key = _key(anchor)
@@ -117,6 +123,10 @@ class LostLiterals(Watcher):
             return
         old, new = self._of[before.id], tuple(item_anchors(after))
         self._of[after.id] = new
+        if after.form in EDITED:
+            self._whole.setdefault(after.id, old)
+        else:
+            self._whole.pop(after.id, None)
         for anchor in new:
             key = _key(anchor)
             self._count[key] = self._count.get(key, 0) + 1
@@ -135,7 +145,8 @@ class LostLiterals(Watcher):
         said = [text for item in self._new for text in texts(item)]
         if missing and said and move.kind == "summarised":
             missing = list(_absent(missing, said))
-            self._hold(gone[key][0] for key in gone.keys() - {_key(a) for a in missing})
+            absent = {_key(anchor) for anchor in missing}
+            self._hold(anchor for key, (anchor, _) in gone.items() if key not in absent)
         if move.kind not in ("rewound", "undone"):
             named = _named(missing, said)
             for anchor in missing:
@@ -145,11 +156,7 @@ class LostLiterals(Watcher):
                 self._lost[key] = entry
                 self.by.setdefault(move.position, []).append(entry)
         if self._edited:
-            self.before[move.position] = sum(
-                _key(anchor) in self._lost
-                for item in self._edited
-                for anchor in item_anchors(self._subject.items.get(origin(item.id), item))
-            )
+            self.before[move.position] = sum(_key(anchor) in self._lost for anchor in self._edited)
         self._gone, self._edited, self._new = [], [], []
 
     def _missing(self) -> dict[str, tuple[Anchor, Item]]:

@@ -58,6 +58,8 @@ class Unseen(Rule):
                 yield self._rest(position, told[MOST:])
 
     def _needed(self) -> Iterator[_Use]:
+        if all(fate.move is None for fate in self.subject.passages.fates.values()):
+            return  # nothing was ever taken: what each call needed, it had
         for one in self.subject.measured.recall.lost:
             taken = one.taken_at or self._left_at(one.item)
             yield _Use(
@@ -70,8 +72,9 @@ class Unseen(Rule):
         return fate.move.position if fate is not None and fate.move is not None else 0
 
     def _of_the_task(self) -> Iterator[_Use]:
-        head = {str(origin) for origin in self.subject.ground.head}
-        for position, entries in self.subject.watched(LostLiterals).by.items():
+        lost_by = self.subject.watched(LostLiterals).by
+        head = {str(origin) for origin in self.subject.ground.head} if lost_by else set()
+        for position, entries in lost_by.items():
             for entry in entries:
                 call = self.subject.noted.calls.get(entry.used_call)
                 if entry.item in head and call is not None and entry.anchor.kind != "rule":
