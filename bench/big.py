@@ -26,6 +26,7 @@ KEY = "local/claude-code/big"
 
 COMMANDS: dict[str, list[str]] = {
     "log": ["log", KEY],
+    "search": ["search", "ORD-70500"],
     "show --context": ["show", KEY, "--context"],
     "stats": ["stats", KEY],
 }

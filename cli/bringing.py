@@ -19,7 +19,7 @@ from eventlog.connection import uri_mode
 from eventlog.errors import CtxlogError, DatabaseFault, InputRefused, OutcomeUnknown
 from eventlog.scrub import finish_pending
 from eventlog.transfer import import_export
-from harness.importers.importing import SUFFIXES, import_path, import_stream
+from harness.importers.importing import SUFFIXES, import_path, import_stream, transcript_of
 from harness.importers.job import Options
 from harness.importers.places import known_places
 from harness.importers.report import FileImport, ImportReport
@@ -88,6 +88,11 @@ def newest(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
                     status = os.stat(each)
                     found[each] = (status.st_mtime_ns, status.st_size)
     return found
+
+
+def whole(paths: Iterable[str]) -> list[str]:
+    """The paths, with the folder in the place of files that are parts of one transcript."""
+    return sorted({str(transcript_of(Path(path))) for path in paths})
 
 
 def is_export(path: Path) -> bool:

@@ -18,6 +18,7 @@ from cli.output import Output
 from cli.paths import current_program
 from cli.saying import NameAt, preview, said
 from cli.style import typed
+from cli.timeline import SUBSTITUTED
 from cli.windows import item_data, tool_names
 from eventlog import RecordedEvent, StreamKey
 from eventlog.errors import InputRefused, WrongExpectedVersion
@@ -31,6 +32,9 @@ from projections.runs import Standing
 
 TRIES = 8
 """Appends that are tried when other processes write to the same session."""
+
+_MOST_UNDOS = 4
+"""Undos that somebody types."""
 
 Make = Callable[[int], Sequence[Event]]
 """From the position at which the first of them will stand to the events, for the session as it is
@@ -117,9 +121,6 @@ def _foretold(
     found = foreseen(live, asked.stream, version + 1 + forks, events)
     sizes = _Sizes(found)
     name = typed(_name(live, written, forks))
-    back = [f"undo {name} {e.position}" for e in reversed(found.events) if e.type in UNDOABLE]
-    if any(e.type in ITEM_TYPES for e in found.events):
-        back = [f"rewind {name}@{version}"]
 
     def called(position: int) -> str | None:
         return number_of(live, asked.stream, position)
@@ -139,9 +140,25 @@ def _foretold(
         back=sizes.shifts(found, lambda before, after: before is None),
         gone=sizes.shifts(found, lambda before, after: after is None),
         changed=sizes.shifts(found, lambda before, after: before is not None is not after),
-        undo=back,
+        undo=_back(found.events, name, version),
         notes=["no fork was needed, so --name was not used"] if asked.name and not forks else [],
     )
+
+
+def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]:
+    """What to type, in this order, to take it back: what was decided in one pass goes together.
+
+    Messages are no decision, and of many decisions nobody types the undos: the session is rewound.
+    """
+    lines: dict[str, str] = {}
+    for event in reversed(events):
+        if event.type in UNDOABLE:
+            pass_id = str(event.data.get("pass_id") or "") if event.type == SUBSTITUTED else ""
+            line = f"undo {name} {event.position}" + (" --pass" if pass_id else "")
+            lines.setdefault(pass_id or str(event.position), line)
+    if len(lines) > _MOST_UNDOS or any(event.type in ITEM_TYPES for event in events):
+        return [f"rewind {name}@{version}"]
+    return list(lines.values())
 
 
 def _says(event: RecordedEvent, called: NameAt) -> str:

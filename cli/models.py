@@ -355,6 +355,8 @@ class RebuildData(BaseModel):
     events: int
     streams: int
     seconds: float
+    indexed: int = 0
+    """Events of the index for search; 0 where no search has made one."""
 
 
 class ExportData(BaseModel):

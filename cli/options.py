@@ -112,6 +112,28 @@ def complete_type(incomplete: str) -> list[str]:
     return event_types(incomplete)
 
 
+def complete_area(incomplete: str) -> list[str]:
+    """What a searched text can be."""
+    from projections.searchable import AREAS
+
+    return [name for name in AREAS if name.startswith(incomplete)]
+
+
+def complete_state(incomplete: str) -> list[str]:
+    """What can have become of a text."""
+    from cli.searching import HIDDEN
+    from projections.search import STATES
+
+    return [name for name in (*STATES, HIDDEN) if name.startswith(incomplete)]
+
+
+def complete_role(incomplete: str) -> list[str]:
+    """The roles of items."""
+    from cli.searching import ROLES
+
+    return [name for name in ROLES if name.startswith(incomplete)]
+
+
 def complete_strategy(incomplete: str) -> list[str]:
     """Strategies that begin with what was typed."""
     from projections.strategies.registry import STRATEGIES

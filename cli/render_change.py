@@ -33,14 +33,9 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
     size += f"{tokens(before.tokens)} → {tokens(after.tokens)} tokens"
     yield style.translated(f"context: {size}")
     if data.undo and not data.dry_run:
-        yield from (
-            style.paint(style.block(f"to take it back: {program} {line}"), "cyan")
-            for line in data.undo[:1]
-        )
-        if len(data.undo) > 1:
-            rest = ", ".join(line.rsplit(" ", 1)[-1] for line in data.undo[1:][:_MOST])
-            more = " …" if len(data.undo) - 1 > _MOST else ""
-            yield style.line(f"  and in this order: {rest}{more}", style.width)
+        for number, line in enumerate(data.undo):
+            front = "then" if number else "to take it back"
+            yield style.paint(style.block(f"{front}: {program} {line}"), "cyan")
 
 
 def _events(data: ChangeData, style: Style) -> Iterator[str]:

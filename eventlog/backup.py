@@ -24,6 +24,7 @@ from urllib.parse import quote
 
 from eventlog import scrub
 from eventlog.connection import lock_path, translated, uri_mode
+from eventlog.derived import drop_table
 from eventlog.errors import InputRefused, IntegrityFault
 from eventlog.integrity import Verification, verify
 from eventlog.log import EventLog
@@ -164,7 +165,7 @@ def _leave_out_derived(part: Path) -> None:
                     "does not know; open the log with the program that made it, then try again"
                 )
             for table in tables:  # a virtual table first: it drops its shadows
-                db.execute(f'drop table if exists "{table}"')
+                drop_table(db, table)
         db.execute("delete from derived")
         db.execute("vacuum")
 

@@ -72,6 +72,11 @@ class Stamp:
         if wrote or self._at - self._stored >= STRIDE:
             self.store(connection)
 
+    def move(self, connection: sqlite3.Connection, to: int) -> None:
+        """The table holds everything up to sequence ``to``: write that down."""
+        self._at = to
+        self.store(connection)
+
     def store(self, connection: sqlite3.Connection) -> None:
         """Write the stamp."""
         if self._at is None or self._at == self._stored:
@@ -86,7 +91,7 @@ class Stamp:
 
     def behind(self, connection: sqlite3.Connection, to: int) -> bool:
         """Whether events up to ``to`` are missing."""
-        at = self._at if self._at is not None else self._read(connection)
+        at = self._at if self._at is not None else self.read(connection)
         return at is None or at < to
 
     def reset(self, connection: sqlite3.Connection) -> None:
@@ -96,7 +101,8 @@ class Stamp:
         connection.execute("delete from derived where name = ?", (self.table.name,))
         self._at, self._stored = 0, -1
 
-    def _read(self, connection: sqlite3.Connection) -> int | None:
+    def read(self, connection: sqlite3.Connection) -> int | None:
+        """The last event that the file says it holds; None when it has to be made anew."""
         row = connection.execute(
             "select d.sequence, d.version, d.chain is e.chain from derived d "
             "left join events e on e.sequence = d.sequence where d.name = ?",
@@ -107,8 +113,30 @@ class Stamp:
         return int(row[0])
 
     def _load(self, connection: sqlite3.Connection) -> int:
-        at = self._read(connection)
+        at = self.read(connection)
         if at is None:
             self.reset(connection)
             return 0
         return at
+
+
+def drop_table(connection: sqlite3.Connection, name: str) -> None:
+    """Drop a derived table, inside a write transaction; nothing where there is none.
+
+    A virtual table that its module cannot open any more, since what it keeps is damaged or the
+    module is missing, cannot be dropped as such: it has no pages of its own, so its name is taken
+    out of the schema. The tables in which it keeps its rows are the caller's to drop.
+    """
+    try:
+        connection.execute(f'drop table if exists "{name}"')
+    except sqlite3.DatabaseError:
+        connection.execute("pragma writable_schema=on")
+        try:
+            gone = connection.execute(
+                "delete from sqlite_schema where type = 'table' and name = ? and rootpage = 0",
+                (name,),
+            ).rowcount
+        finally:
+            connection.execute("pragma writable_schema=reset")
+        if not gone:
+            raise

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eventlog import connection, schema
-from eventlog.derived import Derived, Stamp
+from eventlog.derived import Derived, Stamp, drop_table
 from eventlog.errors import Busy, CtxlogError, DatabaseFault, ReadOnlyLog
 from eventlog.log import EventLog
 from eventlog.needles import forms
@@ -166,7 +166,7 @@ def _renew(
             if name in given or name in unknown:
                 continue
             for table in named_like(db, name):  # a virtual table first: it drops its shadows
-                db.execute(f'drop table if exists "{table}"')
+                drop_table(db, table)
             db.execute("delete from derived where name = ?", (name,))
         for stamp in stamps:
             stamp.reset(db)

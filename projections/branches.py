@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from projections import runs
 from projections.alignment import Pair
-from projections.changes import change, entry_key, entry_kind, item_kind
+from projections.changes import change, entry_key, entry_kind, is_like, item_kind
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
 from projections.manifest import Piece
@@ -55,7 +55,7 @@ def branch_of(
         given = answers.get(call.position) or next(iter(items[size : size + 1]), None)
         same = False
         if given is not None and following is not None:
-            same = _is_at(given, new[size]) or change(given, following) is not None
+            same = is_like(given, following)
             if same and (last > size or _goes_on(items, given, entries[size + 1 : size + 2])):
                 continue
         sent = zip(known.sent(call), new, strict=False)

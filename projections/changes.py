@@ -29,6 +29,13 @@ def item_kind(item: Item) -> str:
     return "tool_result" if item.kind == "tool_result" else "message"
 
 
+def is_like(item: Item, entry: RequestEntry) -> bool:
+    """Whether an entry is the item, or what a client sends back of it."""
+    if entry_key(item_kind(item), item.message) == entry_key(entry_kind(entry), entry.message):
+        return True
+    return change(item, entry) is not None
+
+
 def change(item: Item, entry: RequestEntry, *, in_place: bool = False) -> Event | None:
     """The event that makes the item what the request holds at its place, if it is the same item.
 

@@ -7,8 +7,8 @@ sent; else it is the context as folded, in the run that every comparison has as 
 (``observed``).
 
 Tokens here are estimates of the counter, over what was recorded; only ``billed`` and ``held`` are
-what the provider said. The two agree: of 46 to 127 unbroken calls of real sessions the provider
-read 90 to 99.6 % of what it could, and of the rest most came after the cache had run out.
+what the provider said. The two agree: over the unbroken calls of a real session the provider read
+88 to 100 % of what it could, and most of the rest came after its cache had run out.
 
 A row costs what changed since the call before, not what stands.
 """

@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 
 from eventlog.recorded import RecordedEvent
 from projections.anchors import Anchor, item_anchors
-from projections.context import REFOLDING, View, fold
+from projections.context import REFOLDING, View
+from projections.folding import Folding
 from projections.force import out_of_force
 from projections.held import Held
 from projections.items import Item
@@ -96,10 +97,10 @@ class Trace:
 def trace(events: Sequence[RecordedEvent], item: Origin) -> Trace:
     """Follow one item through a stream, from its first position on.
 
-    ``events`` may be bare but for decisions and ``READ``. Linear, but for undos and rewinds, which
-    fold anew. Raises CriticalUnknown.
+    ``events`` may be bare but for decisions and ``READ``. Linear; an undo or a
+    rewind costs what lies between. Raises CriticalUnknown.
     """
-    view, state = View(), Standing()
+    folding, state = Folding(), Standing()
     touches: list[Touch] = []
     calls: list[int] = []
     named: set[int] = set()
@@ -108,12 +109,8 @@ def trace(events: Sequence[RecordedEvent], item: Origin) -> Trace:
     came, made = position_of(item), 0
     gone = out_of_force(events)
     taken_by = taker(events, gone, item)
-    for index, event in enumerate(events):
-        kind = event.type
-        if kind in REFOLDING:
-            view = fold(events[: index + 1])
-        else:
-            view.evolve(event)
+    for event in events:
+        kind, view = event.type, folding.take(event)
         if kind in numbers:
             numbers[kind] += 1
             if kind == "model_called":

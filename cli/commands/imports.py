@@ -43,9 +43,7 @@ def command(
     form: Annotated[
         str,
         typer.Option(
-            "--format",
-            metavar="NAME",
-            help="claude-code, codex, swe-agent, mini-swe-agent, anthropic, openai-chat or ctxlog.",
+            "--format", metavar="NAME", help="Such as codex; a wrong name lists them all."
         ),
     ] = "",
     session: Annotated[
@@ -64,11 +62,11 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, Codex, SWE-agent, messages, logs of requests, or an export.
+    """Import transcripts: Claude Code, Codex, SWE-agent, OpenHands, API messages, exports.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
-    exit code then is 1.
+    exit code then is 1. A conversation of OpenHands is a folder: name it, or one above it.
 
     --all looks where Claude Code and Codex keep theirs, also if CLAUDE_CONFIG_DIR or CODEX_HOME
     say where that is.
@@ -174,7 +172,7 @@ def _watch(
     """Look again until interrupted. A file that did not change costs one look at its size."""
     import time
 
-    from cli.bringing import bring, newest
+    from cli.bringing import bring, newest, whole
     from cli.style import plural
 
     out.note(f"watching {plural(len(paths), 'place')}; Ctrl-C ends it")
@@ -186,7 +184,7 @@ def _watch(
         if not changed:
             continue
         # A sub-agent's file is linked to its session only when their folder is imported.
-        again = paths if any("agent-" in path for path in changed) else changed
+        again = paths if any("agent-" in path for path in changed) else whole(changed)
         with opened(settings, create=True) as live:
             data = bring(live.log, again, options)
         if data.new or data.errors:

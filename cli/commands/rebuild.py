@@ -13,13 +13,14 @@ def command(ctx: typer.Context) -> None:
     """Drop the derived tables and compute them again from the events.
 
     Nothing of the log changes. It is needed when a derived table was damaged; a new version of
-    this program does it by itself.
+    this program does it by itself. So is the index for search, where there is one.
 
     Example: ctxlog rebuild
     """
     import time
 
     from cli.models import RebuildData
+    from cli.searching import reindexed
     from cli.style import plural
 
     out = output(ctx)
@@ -29,9 +30,8 @@ def command(ctx: typer.Context) -> None:
         data = RebuildData(
             events=live.log.last_sequence(),
             streams=len(live.log.streams()),
+            indexed=reindexed(live, out),
             seconds=round(time.monotonic() - start, 3),
         )
-    out.show(
-        data,
-        f"rebuilt from {plural(data.events, 'event')} of {plural(data.streams, 'session')}",
-    )
+    words = f"rebuilt from {plural(data.events, 'event')} of {plural(data.streams, 'session')}"
+    out.show(data, words + (", with the index for search" if data.indexed else ""))

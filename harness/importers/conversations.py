@@ -44,7 +44,7 @@ class Found:
 
 def read_conversations(source: Source) -> Iterator[Found]:
     """The conversations of a file. Raises DocumentTooLarge."""
-    if _is_lines(source):
+    if is_lines(source):
         for record in read_records(source):
             yield Found(record, record.value, True)
         return
@@ -55,6 +55,14 @@ def read_conversations(source: Source) -> Iterator[Found]:
             yield Found(replace(record, part=part), each, True)
     else:
         yield Found(record, value, isinstance(value, dict))
+
+
+def read_document(source: Source) -> Record:
+    """A file that is one JSON value. Raises DocumentTooLarge."""
+    data = source.read_all(MAX_DOCUMENT)
+    if data is None:
+        raise DocumentTooLarge(source.name)
+    return whole_document(data)
 
 
 def is_conversation(value: Any) -> bool:
@@ -102,7 +110,7 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _is_lines(source: Source) -> bool:
+def is_lines(source: Source) -> bool:
     """JSON Lines by its name, or because a whole value stands on its first line, not alone."""
     if source.name.endswith((".jsonl", ".ndjson")):
         return True
@@ -112,11 +120,8 @@ def _is_lines(source: Source) -> bool:
     return all(not record.fault for record in records_of_line(line, 1, 0))
 
 
-def read_document(source: Source) -> Record:
-    """A file that is one JSON value, read whole. Raises DocumentTooLarge."""
-    data = source.read_all(MAX_DOCUMENT)
-    if data is None:
-        raise DocumentTooLarge(source.name)
+def whole_document(data: bytes) -> Record:
+    """One JSON value, over however many lines, as a record; with a fault where it is none."""
     raw = data.removeprefix(b"\xef\xbb\xbf").strip()
     fault, value, torn = "", None, False
     try:

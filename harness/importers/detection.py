@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from eventlog.errors import InputRefused
-from harness.importers.formats import FORMATS
+from harness.importers.folder import Folder
+from harness.importers.formats import FOLDERS, FORMATS, FolderFormat
 from harness.importers.records import BLOCK, read_records
 
 _PACKED = {
@@ -47,6 +50,48 @@ def detect(head: bytes, name: str, asked: str = "") -> str:
     if asked not in ("", found) and not _may_be(head, asked):
         raise UnknownFormat(name, f"it holds {found} and not {asked}")
     return asked or found
+
+
+EVENTS = "events"
+"""Where in the folder of a transcript its records lie, unless they lie in the folder itself."""
+
+
+LOOKED_AT = 5
+"""Records of a folder of which one must be of the format: the others may be damaged."""
+
+
+class FoundFolder(NamedTuple):
+    """A folder that is one transcript."""
+
+    format: FolderFormat
+    folder: Folder
+
+    def owns(self, name: str) -> bool:
+        """Whether a file or a folder in it is a part of the transcript."""
+        if self.folder.records_in == self.folder.root:
+            return name in self.format.beside or self.format.number_of(name) is not None
+        return name in self.format.beside or name == self.folder.records_in.name
+
+
+def detect_folder(path: Path, shown: str) -> FoundFolder | None:
+    """The transcript that a folder is, by the names of its files and its first records; else None.
+
+    The folder of its records may be given too. Raises OSError when it cannot be listed.
+    """
+    for records_in in (path / EVENTS, path):
+        if records_in != path and (records_in.is_symlink() or not records_in.is_dir()):
+            continue
+        names = os.listdir(records_in)
+        for format in FOLDERS:
+            numbered = [(n, name) for name in names if (n := format.number_of(name)) is not None]
+            if not numbered:
+                continue
+            inside = records_in.name == EVENTS and records_in == path
+            folder = Folder(path.parent if inside else path, records_in, format.number_of, shown)
+            first = sorted(numbered)[:LOOKED_AT]
+            if any(format.recognizes(folder.value(name)) for _, name in first):
+                return FoundFolder(format, folder)
+    return None
 
 
 def _may_be(head: bytes, asked: str, *, when_torn: bool = False) -> bool:
@@ -109,6 +154,9 @@ def _other(value: Any) -> str:
         return "a Copilot CLI session, which is not imported yet"
     if isinstance(value.get("contents"), list) or "toolCalls" in value:
         return "a Gemini session, which is not imported yet"
+    for each in FOLDERS:
+        if each.is_record(value):
+            return f"one record of an {each.name} session; name the folder that it is"
     if "samples" in value and "eval" in value:
         return "an Inspect log, which is not imported yet"
     return ""

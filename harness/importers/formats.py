@@ -14,8 +14,11 @@ from harness.importers import (
     codex,
     mini_swe_agent,
     openai_chat,
+    openhands_v0,
+    openhands_v1,
     swe_agent,
 )
+from harness.importers.folder import Numbering
 from harness.importers.job import Job
 
 
@@ -39,7 +42,33 @@ FORMATS: dict[str, Format] = {
     module.FORMAT: Format(
         module.FORMAT, module.recognizes, module.begins, module.may_be, module.read
     )
-    for module in (claude_code, codex, swe_agent, mini_swe_agent, anthropic, openai_chat)
+    for module in (
+        *(claude_code, codex, openhands_v1, openhands_v0),
+        *(swe_agent, mini_swe_agent, anthropic, openai_chat),
+    )
 }
 """By name, in the order in which they are tried; the last is what a conversation is that says
 nothing more special."""
+
+
+class FolderFormat(NamedTuple):
+    """One kind of transcript that may be a folder of records; its reader is the one of ``FORMATS``,
+    which then finds the folder in the job."""
+
+    name: str
+    number_of: Numbering
+    recognizes: Callable[[Any], bool]
+    """Whether the first record of such a folder is one of it; None for one that cannot be read."""
+    is_record: Callable[[Any], bool]
+    """Whether a value by itself is visibly one of its records."""
+    beside: frozenset[str]
+    """Files and folders that belong to the transcript, and are none themselves."""
+
+
+FOLDERS: tuple[FolderFormat, ...] = tuple(
+    FolderFormat(
+        module.FORMAT, module.number_of, module.recognizes_first, module.is_record, module.BESIDE
+    )
+    for module in (openhands_v1, openhands_v0)
+)
+"""In the order in which they are tried."""

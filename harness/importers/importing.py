@@ -7,9 +7,10 @@ stream, which the next one completes.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from eventlog.errors import (
     OutcomeUnknown,
     WrongExpectedVersion,
 )
-from harness.importers.detection import UnknownFormat, detect
+from harness.importers.detection import FoundFolder, UnknownFormat, detect, detect_folder
 from harness.importers.formats import FORMATS
 from harness.importers.job import Job, Options
 from harness.importers.records import Readable
@@ -58,10 +59,17 @@ def import_path(
         if not where.exists():
             raise InputRefused(f"{where}: no such file or folder")
         return ImportReport(files=[run.file(where, where.name)])
+    report = ImportReport()
+    whole = _transcript(where, where.name)
+    if whole is not None and (options.session or where == whole.folder.records_in):
+        return ImportReport(files=[run.folder(where, whole.folder.root.resolve().name)])
     if options.session:
         raise InputRefused("a session name fits one file, not a folder")
-    report = ImportReport()
     for each in _transcripts(where, report):
+        if each.is_dir():
+            shown = each.resolve().name if each == where else str(each.relative_to(where))
+            report.files.append(run.folder(each, shown))
+            continue
         found = run.file(each, str(each.relative_to(where)))
         # Other JSON beside transcripts (settings, indexes) is nothing to complain about.
         if run.unrecognized and (each.suffix == ".json" or each.name in INDEXES):
@@ -69,6 +77,16 @@ def import_path(
         else:
             report.files.append(found)
     return report
+
+
+def transcript_of(file: Path) -> Path:
+    """The folder that is the transcript, where a file is one of its parts; else the file itself."""
+    found = _transcript(file.parent, file.name)
+    if found is None:
+        return file
+    is_record = found.format.number_of(file.name) is not None
+    is_part = file.parent == found.folder.records_in if is_record else found.owns(file.name)
+    return found.folder.root if is_part else file
 
 
 def import_stream(
@@ -94,7 +112,8 @@ def _check(options: Options) -> None:
 
 
 def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
-    """The files of a folder; those of sub-agents behind the sessions that started them."""
+    """The files of a folder, and the folders in it that are transcripts themselves; those of
+    sub-agents behind the sessions that started them."""
     found: list[tuple[bool, str]] = []
     packed = 0
 
@@ -103,6 +122,11 @@ def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
         report.files.append(FileImport(path=shown, error=_line(shown, error)))
 
     for root, folders, names in os.walk(folder, onerror=closed):
+        whole = _transcript(Path(root), root)
+        if whole is not None:
+            found.append((False, root))
+            folders[:] = [name for name in folders if not whole.owns(name)]
+            names = [name for name in names if not whole.owns(name)]
         folders.sort()
         for name in names:
             if name.endswith(SUFFIXES):
@@ -117,6 +141,14 @@ def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
         yield Path(path)
 
 
+def _transcript(folder: Path, shown: str) -> FoundFolder | None:
+    """The transcript that a folder is; None too for a folder that cannot be looked into."""
+    try:
+        return detect_folder(folder, shown)
+    except OSError:
+        return None  # said by whoever walks into it
+
+
 class _Run:
     """One import of one or more files."""
 
@@ -129,16 +161,36 @@ class _Run:
 
     def file(self, path: Path, shown: str) -> FileImport:
         """Import one file of the disk."""
+
+        def once(result: FileImport) -> bool:
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise InputRefused(f"{shown}: not a regular file")
+            with path.open("rb") as stream:
+                source = Source(stream, shown, status.st_size, self._options.progress)
+                return self._guarded(result, source, path)
+
+        return self._attempts(shown, once)
+
+    def folder(self, path: Path, shown: str) -> FileImport:
+        """Import a folder that is one transcript."""
+
+        def once(result: FileImport) -> bool:
+            found = detect_folder(path, shown)
+            if found is None:
+                raise InputRefused(f"{shown}: its records are not there any more")
+            found.folder.progress = self._options.progress
+            return self._guarded(result, Source(io.BytesIO(), shown), path, found)
+
+        return self._attempts(shown, once)
+
+    def _attempts(self, shown: str, once: Callable[[FileImport], bool]) -> FileImport:
+        """Import until no other process was quicker; ``once`` says whether one was."""
         result, done = FileImport(path=shown), dict[str, int]()
         for attempt in range(1, ATTEMPTS + 1):
             result = FileImport(path=shown)
             try:
-                status = path.stat()
-                if not stat.S_ISREG(status.st_mode):
-                    raise InputRefused(f"{shown}: not a regular file")
-                with path.open("rb") as stream:
-                    source = Source(stream, shown, status.st_size, self._options.progress)
-                    raced = self._guarded(result, source, path)
+                raced = once(result)
             except (OSError, InputRefused) as error:
                 raced = False
                 result.error = _line(shown, error)
@@ -160,13 +212,23 @@ class _Run:
             result.error = _line(shown, error)
         return result
 
-    def _guarded(self, into: FileImport, source: Source, path: Path | None) -> bool:
+    def _guarded(
+        self, into: FileImport, source: Source, path: Path | None, found: FoundFolder | None = None
+    ) -> bool:
         """Read a source; what is wrong with it becomes its error line. Whether a race was lost."""
         self.unrecognized = False
-        job = Job(self._log, source, path, self._options, into, self._shared)
+        folder = found.folder if found is not None else None
+        job = Job(self._log, source, path, self._options, into, self._shared, folder)
         try:
-            into.format = detect(source.head, source.name, self._options.format)
+            asked = self._options.format
+            if found is None:
+                into.format = detect(source.head, source.name, asked)
+            else:
+                into.format = found.format.name
+                if asked not in ("", into.format):
+                    raise UnknownFormat(source.name, f"it holds {into.format} and not {asked}")
             FORMATS[into.format].read(job)
+            into.notes.extend(folder.notes if folder is not None else ())
         except WrongExpectedVersion as error:
             into.error = _line(source.name, error)
             return True

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eventlog import EventLog, StreamKey
+from harness.importers.folder import Folder
 from harness.importers.records import Record
 from harness.importers.report import FileImport
 from harness.importers.source import Progress, Source
@@ -45,6 +46,8 @@ class Job:
     report: FileImport
     shared: dict[str, dict[str, Any]]
     """By format: what the files of one import tell each other."""
+    folder: Folder | None = None
+    """The transcript's records, where it is a folder; the source is then empty."""
     writers: list[StreamWriter] = field(default_factory=list)
 
     @property
@@ -58,14 +61,16 @@ class Job:
         self.writers.append(StreamWriter(self.log, key, format, foreign_id))
         return self.writers[-1]
 
-    def waits(self, record: Record) -> bool:
-        """Whether the file ends inside this record, so that it waits for the next import."""
+    def waits(self, record: Record, file: str = "") -> bool:
+        """Whether the file ends inside this record, so that it waits for the next import.
+
+        ``file`` names the file of a folder that holds the record.
+        """
         if not record.torn or self.options.final:
             return False
         self.report.pending += 1
-        self.report.notes.append(
-            f"line {record.line}, byte {record.offset}: the file ends inside it"
-        )
+        where = file or f"line {record.line}, byte {record.offset}"
+        self.report.notes.append(f"{where}: the file ends inside it")
         return True
 
     def relieve(self) -> None:

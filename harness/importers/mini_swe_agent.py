@@ -106,7 +106,7 @@ class Run:
             events = self._answer(value, line)
         elif role == "tool":
             events = [self._planned(value, self._result(value, line))]
-        elif role in ("system", "user"):
+        elif role in ("system", "developer", "user"):
             events = [self._planned(value, self._said(value, line, role))]
         else:  # ``exit`` is where the run ended, and no message
             kind = "known" if role == "exit" else "unknown"
@@ -130,7 +130,7 @@ class Run:
         )
 
     def _speaker(self, value: dict[str, Any], role: str) -> tuple[Source, str]:
-        if role == "system":
+        if role != "user":
             return "injected", ""
         extra = value.get("extra")
         why = extra.get("interrupt_type") if isinstance(extra, dict) else None

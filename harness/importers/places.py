@@ -17,6 +17,13 @@ class Place(NamedTuple):
     path: Path
 
 
+_OPENHANDS = (
+    ("openhands-v1", ".openhands/conversations"),
+    ("openhands-v0", ".openhands/sessions"),
+    ("openhands-v0", ".openhands-state/sessions"),
+)
+
+
 def known_places(
     home: Path, claude_config_dirs: Iterable[str] = (), codex_homes: Iterable[str] = ()
 ) -> list[Place]:
@@ -24,7 +31,8 @@ def known_places(
 
     ``claude_config_dirs`` are the values of ``CLAUDE_CONFIG_DIR``, which moves ``~/.claude``; newer
     versions also use ``~/.config/claude``. ``codex_homes`` are those of ``CODEX_HOME``, which moves
-    ``~/.codex``.
+    ``~/.codex``. OpenHands keeps conversations below ``~/.openhands`` (its documentation, "Resume
+    conversations"), and sessions of V0 there or in ``~/.openhands-state``.
     """
     claude = [*_given(claude_config_dirs), home / ".claude", home / ".config" / "claude"]
     codex = [*_given(codex_homes), home / ".codex"]
@@ -32,6 +40,7 @@ def known_places(
     places += [
         Place("codex", root / n) for root in codex for n in ("sessions", "archived_sessions")
     ]
+    places += [Place(format, home / name) for format, name in _OPENHANDS]
     found: dict[Path, Place] = {}
     for place in places:
         if place.path.is_dir():

@@ -38,6 +38,7 @@ from harness.importers.trajectories import (
     attempts_of,
     beside,
     beside_step,
+    identity_of,
     is_trajectory,
 )
 from harness.importers.true_requests import Seen, TrueRequests
@@ -137,14 +138,19 @@ class Run:
         slot = Slot()
         if entry.message is None:
             kept = self._run.kept(entry.value, entry.line, _origin(entry, {}))
-            self._run.add(self._run.unit([entry.value], [kept]))
+            self._add(entry, [kept])
         elif entry.is_answer:
             self._answer(entry, slot)
         else:
             build = self._result if entry.role == "tool" else self._message
-            self._run.add(self._run.unit([entry.value], [Planned(slot, lambda: build(entry))]))
+            self._run.add(
+                self._run.unit([identity_of(entry.value)], [Planned(slot, lambda: build(entry))])
+            )
         if slot.position:
             self._lines[slot.position] = entry
+
+    def _add(self, entry: Entry, events: list[Planned], *more: Any) -> None:
+        self._run.add(self._run.unit([identity_of(entry.value), *more], events))
 
     def _message(self, entry: Entry) -> Event:
         source, label = self._speaker(entry)
@@ -181,7 +187,7 @@ class Run:
         step, call = entry.step, Slot()
         synthetic = step is not None and step.is_synthetic
         origin = _origin(entry, self._rest(entry))
-        stamped = [entry.value, *([step.rest] if step is not None else [])]
+        stamped = [step.rest] if step is not None else []
 
         def said() -> Event:
             return MessageAppended(
@@ -194,12 +200,12 @@ class Run:
             )
 
         if synthetic:
-            self._run.add(self._run.unit(stamped, [Planned(slot, said)]))
+            self._add(entry, [Planned(slot, said)], *stamped)
             return
         here = Origin(records=(OriginRecord(line=entry.line, type="step"),))
         called = self._call(step, call, here)
         ended = Planned(Slot(), lambda: ModelResponded(call=call.position, origin=here))
-        self._run.add(self._run.unit(stamped, [called, Planned(slot, said), ended]))
+        self._add(entry, [called, Planned(slot, said), ended], *stamped)
 
     def _rest(self, entry: Entry) -> dict[str, Any]:
         """What the file says of an entry that the message does not."""
@@ -244,16 +250,16 @@ class Run:
 
     def _call(self, step: Step | None, slot: Slot, origin: Origin) -> Planned:
         """The call of a step; what its request changes is appended before."""
-        seen = self._see(step.request) if step is not None and step.request else None
-        if seen is not None and step is not None and step.request is not None:
+        if step is not None and step.request is not None:
+            seen = self._see(step.request)
             more = self._more(seen, step.request)
             return seen.call(slot, origin.model_copy(update={"rest": more}))
         model = self._attempt.model
         called = ModelCalled(model=model, dialect=DIALECT, origin=origin)
         return Planned(slot, lambda: called)
 
-    def _see(self, entries: Entries) -> Seen | None:
-        """Read a context; None where nothing of the conversation is in it."""
+    def _see(self, entries: Entries) -> Seen:
+        """Read a context, and append what it changes."""
         self._requests += 1
         number = self._requests
         messages = [message for entry in entries if (message := as_sent(entry)) is not None]
@@ -261,13 +267,11 @@ class Run:
             dialect=DIALECT,
             model=self._attempt.model,
             entries=dialect_of(DIALECT).from_request({"messages": messages}),
+            belongs=True,
         )
         seen = self._stream.see(request, lambda event: self._dressed(event, number))
-        if seen.kind == "side":
-            self._run.add(self._run.unit([entries], [self._run.kept(entries, 1, NOWHERE, "known")]))
-            return None
         if seen.changes:
-            self._run.add(self._run.unit([entries], seen.changes))
+            self._run.add(self._run.unit([[identity_of(entry) for entry in entries]], seen.changes))
         return seen
 
     def _dressed(self, event: Event, number: int) -> Event:

@@ -77,7 +77,7 @@ class Entry:
     """1-based."""
     value: Any
     message: dict[str, Any] | None
-    """As it is sent; None where it is no message."""
+    """As it is stored; None where it is no message."""
     is_demo: bool = False
     calls: tuple[Call, ...] = ()
     result: str | None = None
@@ -154,9 +154,42 @@ def as_sent(entry: Any) -> dict[str, Any] | None:
     return message
 
 
+def as_stored(entry: Any) -> dict[str, Any] | None:
+    """The message of an entry of the history, without the marks of a provider's cache.
+
+    SWE-agent sets and takes them in the history itself, at each request anew, and makes a list of
+    a text for them: the same entry has them in one file and not in the next.
+    """
+    message = as_sent(entry)
+    if message is None:
+        return None
+    message.pop("cache_control", None)
+    content = message.get("content")
+    if isinstance(content, list):
+        content = [_unmarked(block) for block in content]
+        only = content[0] if len(content) == 1 and isinstance(content[0], dict) else {}
+        is_text = only.keys() == {"type", "text"} and only["type"] == "text"
+        message["content"] = only["text"] if is_text else content
+    return message
+
+
+def _unmarked(block: Any) -> Any:
+    if not isinstance(block, dict):
+        return block
+    return {name: value for name, value in block.items() if name != "cache_control"}
+
+
+def identity_of(entry: Any) -> Any:
+    """What tells an entry from others: not what SWE-agent's processors put on it later."""
+    if not isinstance(entry, dict):
+        return entry
+    return {**_unmarked(entry), **(as_stored(entry) or {}), "tags": None}
+
+
 def beside(entry: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
     """What an entry says besides the message that it is sent as."""
-    rest = {k: v for k, v in entry.items() if k not in message and v not in (None, [])}
+    skipped = {*message, "cache_control"}
+    rest = {k: v for k, v in entry.items() if k not in skipped and v not in (None, [])}
     if rest.get("thought") == message.get("content"):
         rest.pop("thought", None)
     if rest.get("tool_call_ids") == [message.get("tool_call_id")]:
@@ -169,7 +202,7 @@ def beside_step(step: Step, answer: Entry, told: Entry | None) -> tuple[dict[str
 
     The second goes with what the environment says: what is erased there must not stand elsewhere.
     """
-    said = {"response": answer.value.get("content")}
+    said = {"response": (answer.message or {}).get("content")}
     said |= {name: answer.value.get(name) for name in ("thought", "action")}
     rest = {k: v for k, v in step.rest.items() if v not in (None, [], {}) and v != said.get(k)}
     if told is None:
@@ -253,7 +286,7 @@ def _entries(history: Sequence[Any]) -> list[Entry]:
     names: dict[str, str] = {}
     answered = False
     for line, value in enumerate(history, 1):
-        entry = Entry(line, value, as_sent(value))
+        entry = Entry(line, value, as_stored(value))
         if entry.message is not None:
             entry.is_demo = bool(value.get("is_demo"))
             before = found[-1] if found else None
@@ -318,7 +351,7 @@ def _match(entries: Sequence[Entry], steps: Sequence[Step]) -> list[Step]:
     for entry in reversed(entries):
         if not entry.is_answer:
             continue
-        same = places.get(_key(entry.value.get("content"), entry.value.get("action")), [])
+        same = places.get(_key((entry.message or {}).get("content"), entry.value.get("action")), [])
         index = bisect_left(same, bound) - 1
         if index < 0:
             continue

@@ -2,8 +2,8 @@
 
 What several agents do, with their own numbers: see the presets. Without a summary the middle is
 dropped; over ``tokens`` the ladder goes on from there.
-Source: OpenHands' ``LLMSummarizingCondenser`` (SDK 611629e: ``max_size``, ``keep_first``), Claude
-Code's auto-compact, the hybrid of The Complexity Trap (arXiv 2508.21433).
+Source: Claude Code's auto-compact, the hybrid of The Complexity Trap (arXiv 2508.21433). OpenHands
+counts and cuts in another way: see ``halve``.
 """
 
 from __future__ import annotations

@@ -59,6 +59,8 @@ class Entry:
     is_result: bool
     """What a tool gave back; also where an agent without tool calls has it as a message."""
     is_summary: bool = False
+    parallel: int = 0
+    """Of an answer: its calls beyond the first."""
     is_settled: bool = False
     """A placeholder stands in its place, or none would be smaller; a cut text is none."""
     failed: bool = False

@@ -7,14 +7,15 @@ sections 2 and 3, read in source or documentation at the version named.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from projections.strategies import base
 from projections.strategies.base import Combination, Strategy
 from projections.strategies.clear import Clear
 from projections.strategies.condense import Condense
+from projections.strategies.halve import Halve
 from projections.strategies.mask import Mask
 from projections.strategies.users import Users
 
@@ -55,20 +56,36 @@ class SweAgent(Preset):
 class OpenHands(Preset):
     """OpenHands: over 240 events the middle becomes a summary, and half of that many stay.
 
-    ``LLMSummarizingCondenser`` of the SDK: ``max_size`` 240, ``keep_first`` 2, a tail so that 120
-    stand afterwards. Its events are counted as our items.
+    ``LLMSummarizingCondenser`` of the SDK, ``max_size`` 240 and ``keep_first`` 2 by default; its
+    own agents are given 80 and 4. Events are counted as it counts them. What a person requests,
+    its token limit and its prompt are left out.
     """
 
     name = "openhands"
     system = "OpenHands SDK"
-    version = "611629e"
-    source = "openhands/sdk/context/condenser"
+    version = "118402a"
+    source = "openhands-sdk/openhands/sdk/context/condenser"
+
+    class Parameters(Preset.Parameters):
+        """The condenser's own numbers, as a conversation's configuration names them."""
+
+        max_size: Annotated[int, Field(ge=4)] = 240
+        """Events over which it happens."""
+        keep_first: Annotated[int, Field(ge=0)] = 2
+        """Events that stay at the beginning, the system prompt among them."""
+
+        @model_validator(mode="after")
+        def _a_tail(self) -> Self:
+            if self.max_size // 2 - self.keep_first - 1 <= 0:
+                raise ValueError("keep_first must be less than half of max_size, less one")
+            return self
+
+    parameters: Parameters
 
     def expand(self) -> tuple[Strategy, ...]:
         """One summary."""
-        return (
-            Condense(Condense.Parameters(max_items=240, tokens=0, keep_first=2, keep_last=117)),
-        )
+        p = self.parameters
+        return (Halve(Halve.Parameters(max_size=p.max_size, keep_first=p.keep_first)),)
 
 
 class Codex(Preset):

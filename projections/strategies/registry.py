@@ -11,6 +11,7 @@ from projections.strategies.compress import Compress
 from projections.strategies.condense import Condense
 from projections.strategies.cut import Cut
 from projections.strategies.dedup import Dedup
+from projections.strategies.halve import Halve
 from projections.strategies.hybrid import Hybrid
 from projections.strategies.intelligent import Intelligent
 from projections.strategies.mask import Mask
@@ -25,7 +26,7 @@ from projections.strategies.window_tokens import TokenWindow
 
 _OWN: tuple[type[Strategy], ...] = (
     *(NoStrategy, Truncate, Compress, Cut, Clear, CompactTurns, TokenWindow, Tiered),
-    *(Adaptive, Budget, Prune, Dedup, Intelligent, Mask, Protect, Hybrid, Condense, Users),
+    *(Adaptive, Budget, Prune, Dedup, Intelligent, Mask, Protect, Hybrid, Condense, Halve, Users),
 )
 
 STRATEGIES: dict[str, type[Strategy]] = {cls.name: cls for cls in _OWN} | dict(PRESETS)

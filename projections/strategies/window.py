@@ -52,6 +52,8 @@ class Window:
         """Of the results that can be replaced."""
         self.settled = 0
         """Tool results that stand and are not among ``results`` any more."""
+        self.parallel = 0
+        """Calls beyond the first, over the answers that stand."""
         self.calls = 0
         self.turns = 0
         self.failures = 0
@@ -191,7 +193,8 @@ class Window:
             tool=item.tool_name,
         )
         self._join(entry, results)
-        for part in calls_of(item) if role == "assistant" else ():
+        for number, part in enumerate(calls_of(item) if role == "assistant" else ()):
+            entry.parallel = number
             self.tools[part.name] = self.tools.get(part.name, 0) + 1
             entry.unit.waiting += 1
             waiting = Waiting(entry.unit, part)
@@ -248,6 +251,7 @@ class Window:
 
     def _count(self, entry: Entry, sign: int) -> None:
         self.tokens += sign * entry.tokens
+        self.parallel += sign * entry.parallel
         if entry.is_system:
             self.system_tokens += sign * entry.tokens
             _queued(self.system, entry, sign)

@@ -139,6 +139,7 @@ WHAT_IFS: list[list[str]] = [
     ["compare", NAME, "-s", "truncate:turns=1", "--prices", "in=1,out=2"],
     ["compare", NAME, "-s", "none", "--prices", "recorded", "--prices", "gpt-99"],
 ]
+SEARCHES: list[list[str]] = [["search", "evil"], ["search", "link script"], ["search", "*A*", NAME]]
 REASONS: list[list[str]] = [
     ["why", NAME, "4"],
     ["why", NAME, "11"],
@@ -166,6 +167,10 @@ COMMANDS: list[list[str]] = [
     *WHAT_IFS,
     ["compare", NAME, "-s", "cut:limit=20", "--csv"],
     ["stats", NAME],
+    ["search", "evil"],
+    ["search", "*A*", NAME, "-n", "0"],
+    ["search", "evil", "--ids"],
+    ["search", "script", f"{NAME}@k1^"],
     ["doctor"],
     ["backup", "\x1b[2J/no/such"],
     ["sql", "select * from messages_readable"],
@@ -206,6 +211,11 @@ COMMANDS: list[list[str]] = [
     ["log", NAME, "--range", "\x1b[2J"],
     ["log", NAME, "--\x1b[2Jx"],
     ["\x1b[2J"],
+    ["search", "\x1b[2J\u202e"],
+    ["search", "\udcff\x00"],
+    ["search", "evil", "--state", "\x1b[2J"],
+    ["search", "evil", "--since", "\x1b[2J"],
+    ["search", "evil", "no\x1b[2Jsuch"],
     ["import", "/no/\x1b[2J"],
     ["import", ".", "--format", "\x1b[2J"],
     ["fork", NAME, "--name", "\x1b[2J"],
@@ -276,7 +286,7 @@ class TestHostileLogs:
         elif code > 1:
             assert json.loads(err)["error"]["exit"] == code
 
-    @pytest.mark.parametrize("args", [*COMMANDS[:5], *WHAT_IFS, *REASONS], ids=named)
+    @pytest.mark.parametrize("args", [*COMMANDS[:5], *SEARCHES, *WHAT_IFS, *REASONS], ids=named)
     @pytest.mark.parametrize("more", [["--width", "60"], ["--width", "60", "--ascii"]])
     def test_long_lines_are_cut_to_the_terminal(
         self, args: list[str], more: list[str], db: Path

@@ -68,12 +68,22 @@ class TestRun:
         assert dry["events"]
         assert {**dry, "dry_run": False} == data(*args)
 
-    def test_all_of_it_can_be_taken_back_as_it_says(self, demo: Path) -> None:
+    @pytest.mark.parametrize(
+        ("spec", "commands"),
+        [
+            ("clear:keep=2,at=model_call | truncate:turns=0,at=model_call", ["rewind"]),
+            ("window:tokens=9000", ["undo"]),
+            ("mask:n=6,polling=6", ["undo", "undo"]),
+        ],
+    )
+    def test_all_of_it_can_be_taken_back_as_it_says(
+        self, spec: str, commands: list[str], demo: Path
+    ) -> None:
         with open_log(demo) as live:
             key = live.log.stream(DEMO).key._replace(session="raw")
             before = live.view(key)
-        done = data("run", "raw", "-s", "clear:keep=2 | truncate:turns=1", "--db", demo)
-        assert len(done["undo"]) > 1
+        done = data("run", "raw", "-s", spec, "--db", demo)
+        assert [line.split()[0] for line in done["undo"]] == commands
         for line in done["undo"]:
             assert run(*line.split(), "--db", demo).exit_code == 0
         with open_log(demo) as live:

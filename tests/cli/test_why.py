@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 from demo_log import demo_log
 from running import data, run
-from small_log import FORK, KEY, small_log
+from small_log import FORK, KEY, said, small_log
+
+from eventlog.events import (
+    MessageAppended,
+    ModelCalled,
+    ModelResponded,
+    PlaceholderSubstituted,
+    ToolResultRecorded,
+)
+from projections import open_log
 
 S = KEY.session
 
@@ -130,3 +139,34 @@ class TestAnswers:
         lost = {a["text"]: a["used_by"] for a in found["anchors"] if not a["in_place"]}
         assert lost["ORD-77120"][:2] == ["187", "189"]
         assert "Never touch migrations/, 0001 to 0004 are in production" in lost
+
+
+class TestRecordedRequests:
+    """A recorded request is the proof; what is folded is only what should have been."""
+
+    def test_the_manifest_of_the_call_says_whether_it_held_the_item(self, tmp_path: Path) -> None:
+        call = {"id": "x", "type": "function", "function": {"name": "X", "arguments": "{}"}}
+        answer = {"role": "assistant", "content": None, "tool_calls": [call]}
+        with open_log(tmp_path / "l.db") as live:
+            live.append(
+                KEY,
+                said("system", "be brief"),  # 1
+                said("user", "U1"),  # 2
+                ModelCalled(model="m", dialect="openai_chat", manifest=("1-2",)),  # 3: c1
+                MessageAppended(dialect="openai_chat", source="model", call=3, message=answer),  # 4
+                ModelResponded(call=3),  # 5
+                ToolResultRecorded(tool_call_id="x", dialect="openai_chat", content="long"),  # 6
+                PlaceholderSubstituted(item="6", kind="cut", content="l…"),  # 7
+                said("user", "U2"),  # 8
+                ModelCalled(model="m", dialect="openai_chat", manifest=("=2", "4", "6@7")),  # 9
+            )
+        db = tmp_path / "l.db"
+        assert data("why", S, "6@c2", "--db", db)["held"] == {
+            "call": "c2",
+            "recorded": True,
+            "rendition": "6@7",
+        }
+        left_out = data("why", S, "8@c2", "--db", db)
+        assert left_out["state"] == "context"
+        assert left_out["held"]["rendition"] is None
+        assert "c2: the recorded request did not hold it" in run("why", S, "8", "--db", db).stdout

@@ -216,6 +216,14 @@ class TestKnownPlaces:
             ("claude-code", home / ".claude" / "projects"),
         ]
 
+    def test_sessions_of_openhands_lie_below_its_own_folder(self, tmp_path: Path) -> None:
+        (tmp_path / ".openhands" / "conversations").mkdir(parents=True)
+        (tmp_path / ".openhands-state" / "sessions").mkdir(parents=True)
+        assert [(p.format, str(p.path.relative_to(tmp_path))) for p in known_places(tmp_path)] == [
+            ("openhands-v1", ".openhands/conversations"),
+            ("openhands-v0", ".openhands-state/sessions"),
+        ]
+
     def test_codex_keeps_what_is_archived_apart(self, tmp_path: Path) -> None:
         home, moved = tmp_path / "home", tmp_path / "moved"
         for folder in (home / ".codex" / "sessions", home / ".codex" / "archived_sessions"):

@@ -114,15 +114,11 @@ class TestWhatTheModelSaw:
         key = brought(live, run_of(4, version="0.7", text=True), tmp_path)
         assert verdicts(live, key) == ["rebuilt"] * 4
 
+    @MODES
     def test_what_a_processor_marks_is_a_form_of_the_same_message(
-        self, live: Live, tmp_path: Path
+        self, live: Live, tmp_path: Path, text: bool
     ) -> None:
-        agent = run_of(4)
-        for step in agent.steps:
-            for entry in step["query"][-2:]:
-                part = {"type": "text", "text": entry["content"]}
-                entry["content"] = [{**part, "cache_control": {"type": "ephemeral"}}]
-        agent.requests = [step["query"] for step in agent.steps]
+        agent = run_of(4, text=text, marks=True)
         key = brought(live, agent, tmp_path)
         assert verdicts(live, key) == ["exact"] * 4
         assert bodies(live, key) == asked(agent)
@@ -264,11 +260,13 @@ class TestAgain:
     """The file is written again after each step, and imported while the agent runs."""
 
     @MODES
+    @pytest.mark.parametrize("marks", [False, True], ids=["plain", "marked"])
     @pytest.mark.parametrize("version", ["0.7", "1.0", "1.1"])
     def test_after_each_step_only_what_is_new_comes_in(
-        self, live: Live, tmp_path: Path, version: str, text: bool
+        self, live: Live, tmp_path: Path, version: str, text: bool, marks: bool
     ) -> None:
-        agent = Agent(version=version, text=text)
+        """A marked history changes at each request: what was said in it does not."""
+        agent = Agent(version=version, text=text, marks=marks)
         agent.task()
         for number in range(9):
             agent.step(refused=number % 2)

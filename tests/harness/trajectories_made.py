@@ -17,8 +17,10 @@ Value = dict[str, Any]
 class Agent:
     """One run, step by step."""
 
-    def __init__(self, *, version: str = "1.1", text: bool = False, keep: int = 5) -> None:
-        self.version, self.text, self.keep = version, text, keep
+    def __init__(
+        self, *, version: str = "1.1", text: bool = False, keep: int = 5, marks: bool = False
+    ) -> None:
+        self.version, self.text, self.keep, self.marks = version, text, keep, marks
         self.history: list[Value] = []
         self.steps: list[Value] = []
         self.info: Value = {"model_stats": {"api_calls": 0}}
@@ -43,6 +45,8 @@ class Agent:
     @property
     def seen(self) -> list[Value]:
         """The history as the processor leaves it."""
+        if self.marks:
+            self._mark()
         observed = [
             at
             for at, entry in enumerate(self.history)
@@ -55,6 +59,20 @@ class Agent:
             elided = {**entry, "content": f"Old environment output: ({lines} lines omitted)"}
             found.append(elided if at in gone else entry)
         return copy.deepcopy(found)
+
+    def _mark(self) -> None:
+        """What the processor for a provider's cache does, to the entries of the history itself."""
+        left = 2
+        for entry in reversed(self.history):
+            entry.pop("cache_control", None)
+            if isinstance(entry["content"], list):
+                entry["content"][0].pop("cache_control", None)
+            if left and entry["role"] in ("user", "tool"):
+                left -= 1
+                if not isinstance(entry["content"], list):
+                    entry["content"] = [{"type": "text", "text": entry["content"]}]
+                marked = entry if entry["role"] == "tool" else entry["content"][0]
+                marked["cache_control"] = {"type": "ephemeral"}
 
     def step(
         self, output: str = "", call_id: str = "", *, refused: int = 0, gave_up: bool = False

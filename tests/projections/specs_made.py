@@ -36,6 +36,8 @@ COUNTED = (
     "compact:keep_turns=1",
     "compact:keep_turns=0,at=model_call",
     "condense:max_items=4,tokens=0,keep_first=1,keep_last=2",
+    "halve:max_size=6,keep_first=1",
+    "halve:max_size=8,keep_first=2,max_summary_tokens=50",
     "dedup",
     "dedup:at=model_call,min_tokens=0",
     "mask:n=1,polling=2",

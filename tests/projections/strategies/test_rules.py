@@ -184,6 +184,34 @@ class TestSummaries:
         assert origins(runner)[:2] == [1, 2]
         assert runner.items()[2].kind == "summary"
 
+    def test_halve_counts_the_prompt_and_leaves_half_with_the_summary(self) -> None:
+        items = session(6, LONG, turns=99)  # a prompt, a task and twelve of work
+        assert not replayed(items, "halve:max_size=14,keep_first=2", summarize=short).result.changes
+        runner = replayed(items, "halve:max_size=12,keep_first=2", summarize=short)
+        # 12 // 2 - 2 - 1 = 3 would stay at the end; the third of them lost its call, and leaves.
+        assert [o for o in origins(runner) if isinstance(o, int)] == [1, 2, 13, 14]
+        assert [each.kind for each in runner.items()].index("summary") == 2
+
+    def test_halve_counts_each_call_of_an_answer(self) -> None:
+        many = answer(3, "a", "b", "c")
+        results = [result(4 + n, call, LONG) for n, call in enumerate("abc")]
+        items = [system(), human(2), many, *results, *work_of(7, LONG), *work_of(9, LONG)]
+        spec = "halve:max_size={n},keep_first=2"
+        assert not replayed(items, spec.format(n=12), summarize=short).result.changes
+        (change,) = replayed(items, spec.format(n=11), summarize=short).result.changes
+        # 12 events stand, 2 would stay at the end: the batch and the work behind it leave.
+        assert change.items == (3, 4, 5, 6, 7, 8)
+
+    def test_halve_begins_behind_a_batch_that_its_first_ones_reach_into(self) -> None:
+        items = [system(), human(2), *work_of(3, LONG), *work_of(5, LONG), *work_of(7, LONG)]
+        runner = replayed(items, "halve:max_size=7,keep_first=1", summarize=short)
+        assert runner.result.changes[0].items[0] in (2, 3)
+        deeper = replayed(items, "halve:max_size=8,keep_first=2", summarize=short)
+        assert not deeper.result.changes
+        inside = [*items, *work_of(9, LONG), *work_of(11, LONG)]
+        first = replayed(inside, "halve:max_size=10,keep_first=3", summarize=short)
+        assert first.result.changes[0].items[0] == 5
+
     def test_tiered_keeps_the_task_in_front_of_the_archive(self) -> None:
         runner = replayed(session(30, LONG, turns=7), "tiered:tokens=2000", summarize=short)
         assert origins(runner)[:2] == [1, 2]

@@ -71,6 +71,10 @@ class TestWrong:
             ("hybrid:at=user_turn", "hybrid: its parts decide at moments of their own"),
             ("truncate:unit=page", "truncate: unit=page: input should be 'message' or 'turn'"),
             ("compress:keep_recent=50", "compress: keep_recent must be less than max_messages"),
+            (
+                "openhands:max_size=8,keep_first=3",
+                "openhands: keep_first must be less than half of max_size, less one",
+            ),
             ("condense:tokens=0", "condense: one of max_items and tokens must be given"),
             ("my.py:keep", "my.py: strategies from files are not read here"),
             ("dedup:threshold=2", "dedup: threshold=2: input should be less than or equal to 1"),
@@ -167,7 +171,8 @@ class TestPresets:
         ("spec", "parts"),
         [
             ("swe-agent", ["mask:n=5,polling=1,count_task=true,marker=lines"]),
-            ("openhands", ["condense:max_items=240,tokens=0,keep_first=2,keep_last=117"]),
+            ("openhands", ["halve"]),
+            ("openhands:max_size=80,keep_first=4", ["halve:max_size=80,keep_first=4"]),
             ("codex", ["users:tokens=180000"]),
             ("codex:window=272000", ["users:tokens=244800"]),
             ("claude-code", ["condense:tokens=167000,keep_last=0,max_summary_tokens=4000"]),

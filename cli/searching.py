@@ -1,0 +1,233 @@
+"""A search for the command line: what is searched, the index, and the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cli.models_search import HitData, SearchData
+from cli.moments import typed_moment
+from cli.naming import place
+from cli.occurrences import LETTERS
+from cli.output import Output
+from cli.paths import current_program
+from cli.progress import Meter
+from cli.saying import who
+from cli.snippets import snippet
+from cli.style import plural, typed
+from eventlog import StreamKey
+from eventlog.errors import Busy, DamagedLog, DiskFault, InputRefused, LogFull, ReadOnlyLog
+from projections import Live
+from projections.search import STATES, Hit, Place, Search, Wanted
+from projections.search_index import SearchIndex
+from projections.search_query import Query, parse
+from projections.searchable import AREAS
+from projections.session_state import iso, moment
+from projections.sessions import session_states
+
+if TYPE_CHECKING:
+    from eventlog import RecordedEvent
+
+TAIL = 256
+"""Events that are read without being put into the index first."""
+
+HIDDEN = "hidden"
+"""Every state in which it once was visible, and is not now."""
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person typed."""
+
+    query: str
+    session: str = ""
+    roles: Sequence[str] = ()
+    tools: Sequence[str] = ()
+    areas: Sequence[str] = ()
+    states: Sequence[str] = ()
+    since: str = ""
+    until: str = ""
+    agent: str = ""
+    user: str = ""
+
+
+def wanted(asked: Asked, now: datetime | None = None) -> Wanted:
+    """What is looked for. Raises InputRefused for a word that is none of those that there are."""
+    query = parse(asked.query)
+    if not query.terms:
+        raise InputRefused("there is nothing to look for: name a word or a part of one")
+    now = now or datetime.now(UTC)
+    states = set(_words("--state", asked.states, (*STATES, HIDDEN)))
+    if HIDDEN in states:
+        states = (states - {HIDDEN}) | (set(STATES) - {"visible", "never", "unknown"})
+    return Wanted(
+        query,
+        areas=frozenset(_words("--in", asked.areas, AREAS)),
+        roles=frozenset(asked.roles),
+        tools=frozenset(asked.tools),
+        states=frozenset(states),
+        since=typed_moment(asked.since, now) if asked.since else None,
+        until=typed_moment(asked.until, now, end=True) if asked.until else None,
+    )
+
+
+def _words(option: str, given: Sequence[str], known: Sequence[str]) -> list[str]:
+    words = [word.strip() for text in given for word in text.split(",")]
+    for word in words:
+        if word not in known:
+            raise InputRefused(f"{option} {word!r}: there are {', '.join(known)}")
+    return words
+
+
+def reindexed(live: Live, out: Output) -> int:
+    """Make the index anew where there is one; how many events it holds. Raises Busy."""
+    index = SearchIndex(live)
+    if not index.is_there():
+        return 0
+    index.drop()
+    _caught_up(index, out)
+    return index.held() or 0
+
+
+def _caught_up(index: SearchIndex, out: Output) -> None:
+    meter = Meter(out, "indexing")
+    try:
+        for step in index.catch_up():
+            meter.show(step.sequence, step.end)
+    finally:
+        meter.close()
+
+
+def indexed(live: Live, out: Output) -> SearchIndex:
+    """The index, brought up to the end of the log where that is worth it and can be done.
+
+    What it does not hold is read from the events: a log that cannot be written, or that somebody
+    else writes to just now, is searched all the same.
+    """
+    index = SearchIndex(live)
+    if live.log.read_only or live.log.last_sequence() - (index.held() or 0) <= TAIL:
+        return index
+    try:
+        _caught_up(index, out)
+    except (Busy, DamagedLog, DiskFault, LogFull, ReadOnlyLog) as error:
+        out.note(f"the index stays behind, events are read instead: {error}")
+    return index
+
+
+def places(live: Live, asked: Asked) -> list[Place]:
+    """The sessions that are searched, the newest first: one with what it inherits, or all.
+
+    Raises StreamNotFound, Ambiguous, PositionNotFound, InputRefused.
+    """
+    if asked.session:
+        if asked.agent or asked.user:
+            raise InputRefused("a session is named: --agent and --user choose among all of them")
+        where = place(live, asked.session)
+        return [Place(where.stream, where.position, inherited=True)]
+    found = []
+    for state in session_states(live):
+        key = StreamKey.parse(state.key)
+        if asked.agent in ("", key.agent) and asked.user in ("", key.user):
+            found.append(Place(key, live.log.version(key), inherited=False))
+    return found
+
+
+def searched(
+    live: Live, out: Output, asked: Asked, *, limit: int | None, count: bool = False
+) -> SearchData:
+    """The hits, at most so many; with ``count`` only how many there are."""
+    look = wanted(asked)
+    where = places(live, asked)
+    search = Search(live, indexed(live, out), look, where)
+    if search.damage:
+        out.note(f"the index is damaged, events were read instead; {current_program()} rebuild")
+    elif live.log.read_only and search.unindexed > TAIL:
+        read = plural(search.unindexed, "event")
+        out.note(f"the log cannot be written now, so {read} were read without the index")
+    named = where[0] if asked.session else None
+    data = SearchData(
+        query=asked.query,
+        session=str(named.stream) if named is not None else None,
+        position=named.at if named is not None else None,
+        hits=[],
+        count=0,
+        cut=False,
+        unindexed=search.unindexed,
+    )
+    hits = search.hits()
+    if count:
+        data.count = sum(1 for _ in hits)
+        return data
+    for hit in islice(hits, limit):
+        data.hits.append(_row(live, look.query, hit))
+    data.count = len(data.hits)
+    data.cut = limit is not None and next(hits, None) is not None
+    return data
+
+
+def _row(live: Live, query: Query, hit: Hit) -> HitData:
+    shown = snippet(query, hit.text.text)
+    item, event = hit.item, hit.event
+    is_tool = hit.text.area in ("input", "output")
+    return HitData(
+        key=str(hit.stream),
+        ref=item.rendition if item is not None else str(event.position),
+        item=item.id if item is not None else None,
+        position=event.position,
+        state=hit.state,
+        by=_name(live, hit.stream, hit.by) if hit.by is not None else None,
+        area=hit.text.area,
+        role=item.role if item is not None else "",
+        who=(hit.text.tool or "tool") if is_tool else who(item) if item else hit.text.area,
+        tool=hit.text.tool,
+        call=_call(live, hit),
+        at=iso(moment(event)),
+        occurred_at=event.occurred_at,
+        snippet=shown.text,
+        marks=shown.marks,
+    )
+
+
+def _name(live: Live, key: StreamKey, event: RecordedEvent) -> str:
+    letter = LETTERS.get(event.type)
+    return f"{letter}{live.number(key, event)}" if letter else str(event.position)
+
+
+def _call(live: Live, hit: Hit) -> int | None:
+    if hit.item is None or hit.item.call is None:
+        return None
+    call = live.log.at(hit.stream, [hit.item.call]).get(hit.item.call)
+    return live.number(hit.stream, call) if call is not None else None
+
+
+def cut_note(data: SearchData) -> str:
+    """What is said of a search that was cut."""
+    return (
+        f"the newest {plural(data.count, 'hit')}; there are more: "
+        f"-n {data.count * 4} shows more, -n 0 all, --count counts them"
+    )
+
+
+def nothing_note(asked: Asked) -> str:
+    """What is said when nothing was found."""
+    filters = (asked.roles, asked.tools, asked.areas, asked.states, asked.since, asked.until)
+    what = "nothing found" + (" with these filters" if any(filters) else "")
+    plain = [t.typed for t in parse(asked.query).terms if not (t.any_before and t.any_behind)]
+    if not plain:
+        return what
+    part = f'*"{plain[0]}"*' if len(plain[0].split()) > 1 else f"*{plain[0]}*"
+    return f"{what}; whole words were looked for: '{part}' finds parts of words too"
+
+
+def next_note(hit: HitData, names: Mapping[str, str]) -> str:
+    """What can be typed next."""
+    name, program = names.get(hit.key, hit.key), current_program()
+    show = f"{program} show {typed(f'{name}@{hit.ref}')}"
+    if hit.item is None:
+        return f"next: {show}"
+    return f"next: {show} · {program} why {typed(name)} {hit.item}"
