@@ -42,6 +42,9 @@ from projections.proof import request_of
 RELIEVE_BYTES = 4 * 1024 * 1024
 """Of records, between two looks at how much waits to be appended."""
 
+MOST_NAMES = 40
+"""Of what was left out, in the note that says so."""
+
 MAX_HELD_BYTES = 64 * 1024 * 1024
 """Of records before the first request."""
 
@@ -117,8 +120,10 @@ class RequestLog:
     def finish(self) -> None:
         """The file ends. Raises NoRequest when it holds none, and waits for none."""
         if self._left_out:
-            names = ", ".join(sorted(self._left_out))
-            self._job.report.notes.append(f"left out, since it may hold keys: {names}")
+            names = sorted(self._left_out)
+            more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+            told = ", ".join(names[:MOST_NAMES]) + more
+            self._job.report.notes.append(f"left out, since it may hold keys: {told}")
         if self._last is None and not self._job.report.pending:
             raise NoRequest(self._job.source.name)
         self._job.report.pending += len(self._held)

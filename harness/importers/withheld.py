@@ -55,7 +55,7 @@ def without_secrets(value: Any, bodies: frozenset[str], left_out: set[str]) -> A
         elif name in ("url", "uri", "target") and isinstance(each, str):
             kept[name] = address(each)
         elif name == "queryString" or _SECRET.search(name):
-            left_out.add(name)
+            left_out.add(name[:80])
         else:
             kept[name] = without_secrets(each, bodies, left_out)
     return kept

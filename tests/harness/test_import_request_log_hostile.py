@@ -380,6 +380,16 @@ class TestWithheld:
         assert 'x\\"y' not in found
 
 
+def test_thousands_of_names_of_headers_are_one_short_note(live: Live, tmp_path: Path) -> None:
+    recorder = small_session()
+    names = {f"x-{number}" + "y" * 90: "z" for number in range(5_000)}
+    recorder.pairs[0]["request"]["headers"] = names
+    report = import_path(live.log, recorder.write(tmp_path / "log.jsonl"))
+    (note,) = report.files[0].notes
+    assert len(note) < 4_000
+    assert note.endswith(" more")
+
+
 def test_a_folder_of_logs_passes_over_what_is_none(tmp_path: Path) -> None:
     folder = tmp_path / "trace"
     folder.mkdir()
