@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eventlog import events, messages
 from eventlog.events import Event
 from eventlog.jsonvalue import Json
-from eventlog.messages import Dialect
+from eventlog.messages import Dialect, Part
 from projections import forms
 from projections.dialects.entries import RequestEntry
 from projections.items import OBSERVATION, Item
@@ -46,12 +46,30 @@ def change(item: Item, entry: RequestEntry, *, in_place: bool = False) -> Event 
     if item.role in messages.SYSTEM_ROLES:
         return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
     calls = messages.calls(item.dialect, entry.message)
-    if calls and tuple(call.id for call in calls) == item.call_ids:
+    same_calls = bool(calls) and tuple(call.id for call in calls) == item.call_ids
+    if same_calls or _says_the_same(item, entry):
         return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
     if in_place and item.label == OBSERVATION:
         text = messages.text(item.dialect, entry.message)
         return _other_content(item, entry, item.text, text)
     return None
+
+
+def _says_the_same(item: Item, entry: RequestEntry) -> bool:
+    """Whether an answer differs in its thinking only, or in white space around its texts: clients
+    leave both out when they send it back."""
+    if entry.role != "assistant":
+        return False
+    said = _said(item.parts)
+    return bool(said) and said == _said(messages.parts(item.dialect, entry.message))
+
+
+def _said(parts: Sequence[Part]) -> list[tuple[str, str, str, str]]:
+    return [
+        (part.kind, part.text.strip(), part.id, part.name)
+        for part in parts
+        if part.kind != "thinking" and (part.kind != "text" or part.text.strip())
+    ]
 
 
 def _other_content(item: Item, entry: RequestEntry, before: str, text: str) -> Event:

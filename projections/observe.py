@@ -13,9 +13,11 @@ an earlier rendition of the item at its place          ``DecisionUndone`` of the
 the same place and call id, other content              ``PlaceholderSubstituted``
 what a tool said, as text, with other text there       ``PlaceholderSubstituted``
 another system prompt, other text with the same calls  ``MessageRevised``
+the same answer without its thinking                   ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
 anything else                                          a new item
 an earlier manifest, and from there another answer     ``SessionRewound``, then new items
+the last manifest again, without what was answered     ``SessionRewound``
 nothing of the conversation, other system or tools     a side call: no events
 =====================================================  ========================================
 
@@ -59,6 +61,8 @@ class Request:
     """The tool definitions as sent; None when the request has none."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Everything else in it."""
+    belongs: bool = False
+    """Whether it is known to be a call of this conversation, whatever it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ class _Observer:
                 self._rewind(branch)
                 old, new = self._keys()
                 pairs = align(old, new)
-            elif self._is_side(pairs):
+            elif not self.request.belongs and self._is_side(pairs):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
         self._match(old, new, pairs)
@@ -155,7 +159,7 @@ class _Observer:
     # -- what kind of call ----------------------------------------------------------------------
 
     def _branch(self, pairs: Sequence[tuple[int, int]]) -> Earlier | None:
-        """The newest earlier call from which the request goes on in another way.
+        """The newest call from which the request goes on in another way, or which it makes again.
 
         Where it goes on with the answer that was given, it does so only if nothing of what came
         later stands in it: else it is the same conversation, and what differs has changed there.
@@ -165,10 +169,13 @@ class _Observer:
         answers: dict[int | None, Item] = {}
         for item in self.items:
             answers.setdefault(item.call, item)
-        for call in list(self.known.calls())[-2 : -2 - MAX_BRANCHES : -1]:
+        calls = list(self.known.calls())[: -2 - MAX_BRANCHES : -1]
+        for call in calls:
             size = len(call.pieces)
             if size > len(new) or not size:
                 continue
+            if call is calls[0] and size != len(new):
+                continue  # it goes on from the last call; only the same again is a branch of it
             following = self.request.entries[size] if size < len(new) else None
             if following is not None and following.role != "assistant":
                 continue
@@ -176,6 +183,13 @@ class _Observer:
             same = following is not None and given is not None and _is_at(given, new[size])
             if same and (last > size or self._goes_on(given, size + 1)):
                 continue
+            if (
+                not same
+                and following is not None
+                and given is not None
+                and change(given, following)
+            ):
+                continue  # the answer that was given, with other bytes
             sent = zip(self.known.sent(call), new, strict=False)
             if not all(_is_at(item, key) for item, key in sent):
                 continue

@@ -60,7 +60,7 @@ def command(
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
 ) -> None:
-    """Import transcripts: Claude Code, Codex, OpenHands, SWE-agent, OpenAI chat, or an export.
+    """Import transcripts: Claude Code, Codex, SWE-agent, OpenHands, API messages, exports.
 
     A second import adds nothing, a grown file only what is new. An answer or a line that is still
     open at the end of a file waits for the next import. What cannot be read is kept and told; the

@@ -9,9 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from eventlog import Json
-from eventlog.events import OriginRecord, Source, Usage
+from eventlog.events import OriginRecord, Source
 from eventlog.messages import shared_text
+from harness.importers.answers import text_of as text_of
+from harness.importers.anthropic_answers import usage_of as usage_of
 from harness.importers.identity import Stamp
 from harness.importers.records import Record
 from harness.importers.units import label_time
@@ -148,11 +149,6 @@ def kind_of(value: Any) -> str:
     return "known" if isinstance(kind, str) and kind in KNOWN_TYPES else "unknown"
 
 
-def text_of(value: object) -> str:
-    """The value when it is a string, else nothing."""
-    return value if isinstance(value, str) else ""
-
-
 def speaker(row: Row, blocks: list[Any], sidechain: bool) -> tuple[Source, str]:
     """Who speaks in a user record, and what kind of text it is when it is injected."""
     texts = [b.get("text", "") for b in blocks if isinstance(b, dict) and b.get("type") == "text"]
@@ -166,14 +162,15 @@ def speaker(row: Row, blocks: list[Any], sidechain: bool) -> tuple[Source, str]:
         return "injected", "command"
     if start.startswith("<task-notification>"):
         return "injected", "task-notification"
-    if len(texts) == len(blocks) > 0 and all(_wrapped(text) for text in texts):
+    if len(texts) == len(blocks) > 0 and all(is_reminder(text) for text in texts):
         return "injected", "system-reminder"
     if sidechain:
         return "injected", "task"  # a sub-agent is prompted by the model that started it
     return "human", ""
 
 
-def _wrapped(text: str) -> bool:
+def is_reminder(text: str) -> bool:
+    """Whether a text is a reminder that the agent put there, and nothing else."""
     stripped = text.strip()
     return stripped.startswith(_REMINDER[0]) and stripped.endswith(_REMINDER[1])
 
@@ -236,22 +233,3 @@ def _not_repeated(result: Any, row: Row) -> Any:
         if not (isinstance(value, str) and value.strip() and value.strip() in texts)
         and not (value and value in contents)
     }
-
-
-def usage_of(message: Mapping[str, Any]) -> Usage | None:
-    """The usage that a record names; None where it has none."""
-    found = message.get("usage")
-    if not isinstance(found, dict):
-        return None
-
-    def count(field: str) -> int:
-        value = found.get(field)
-        return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-    return Usage(
-        input=count("input_tokens"),
-        cached=count("cache_read_input_tokens"),
-        cache_write=count("cache_creation_input_tokens"),
-        output=count("output_tokens"),
-        provider=Json(found),
-    )

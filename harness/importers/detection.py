@@ -5,17 +5,21 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from eventlog.errors import InputRefused
 from harness.importers.folder import Folder
 from harness.importers.formats import FOLDERS, FORMATS, FolderFormat
-from harness.importers.openai_chat import has_blocks_of_anthropic
 from harness.importers.records import BLOCK, read_records
 
-ZSTD = b"\x28\xb5\x2f\xfd"
-"""What a file that zstd packed begins with; Codex packs rollouts that were not used for long."""
+_BINARY = {
+    rb"\x1f\x8b": "a gzip file; unpack it first",
+    rb"\x28\xb5\x2f\xfd": "a zstd file; unpack it first",
+    rb"\d{2,9}:\d{1,3}:[a-z]": "flows of mitmproxy; save them as an HTTP archive (.har) first",
+}
+"""How files begin that hold what can be imported, but not as text."""
 
 
 class UnknownFormat(InputRefused):
@@ -103,12 +107,17 @@ def _may_be(head: bytes, asked: str, *, when_torn: bool = False) -> bool:
 def _detected(head: bytes, name: str) -> str:
     if not head.strip():
         raise UnknownFormat(name, "the file is empty")
-    if head.startswith(ZSTD):
-        raise UnknownFormat(name, "it is compressed; unpack it first (zstd -d)")
-    found = ""
+    for begins, what in _BINARY.items():
+        if re.match(begins, head):
+            raise UnknownFormat(name, what)
+    found, general = "", next(reversed(FORMATS))
     for record in read_records(io.BytesIO(head[:BLOCK])):
-        found = _of_value(record.value) if not record.fault else ""
-        if found:  # the first record that says something: later ones may quote other transcripts
+        said = _of_value(record.value) if not record.fault else ""
+        if not found or said in FORMATS:
+            found = said or found
+        # The first record that says something: later ones may quote other transcripts. Only a
+        # conversation that any format may have says too little.
+        if found not in ("", general):
             break
     found = found or _of_document(head)
     if found in FORMATS:
@@ -129,13 +138,15 @@ def _other(value: Any) -> str:
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
     if isinstance(value, list) and value:
-        if has_blocks_of_anthropic(value):
-            return "an Anthropic request, which is not imported yet"
         return _of_value(value[0])
     if not isinstance(value, dict):
         return ""
+    if any(map(_is_responses_request, (value.get("request"), value.get("body")))):
+        return "requests to OpenAI's Responses API, which are not imported yet"
     kind = value.get("type")
     kind = kind if isinstance(kind, str) else ""
+    if kind in ("request", "response", "response_chunk") and ("body" in value or "id" in value):
+        return "a log with requests and responses in lines of their own, which is not imported yet"
     if kind == "session" and "cwd" in value:
         return "a pi session, which is not imported yet"
     if kind.startswith("session.") and isinstance(value.get("data"), dict):
@@ -148,6 +159,11 @@ def _other(value: Any) -> str:
     if "samples" in value and "eval" in value:
         return "an Inspect log, which is not imported yet"
     return ""
+
+
+def _is_responses_request(value: Any) -> bool:
+    body = value.get("body", value) if isinstance(value, dict) else None
+    return isinstance(body, dict) and "input" in body and "model" in body
 
 
 def _of_document(head: bytes) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from harness.importers import (
+    anthropic,
     claude_code,
     codex,
     mini_swe_agent,
@@ -43,10 +44,11 @@ FORMATS: dict[str, Format] = {
     )
     for module in (
         *(claude_code, codex, openhands_v1, openhands_v0),
-        *(swe_agent, mini_swe_agent, openai_chat),
+        *(swe_agent, mini_swe_agent, anthropic, openai_chat),
     )
 }
-"""By name, in the order in which they are tried."""
+"""By name, in the order in which they are tried; the last is what a conversation is that says
+nothing more special."""
 
 
 class FolderFormat(NamedTuple):

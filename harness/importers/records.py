@@ -67,7 +67,7 @@ class Record:
 
 def read_records(stream: Readable, max_line: int = MAX_LINE) -> Iterator[Record]:
     """The records of a stream, in order. Raises only what reading the stream raises."""
-    for line, offset, body, size, ended in _lines(stream, max_line):
+    for line, offset, body, size, ended in read_lines(stream, max_line):
         if size > max_line:
             fault = f"a line of {size:,} bytes is over the limit of {max_line:,}"
             yield Record(line, 0, offset, body[:HEAD], fault=fault, torn=not ended)
@@ -96,8 +96,17 @@ def records_of_line(body: bytes, line: int, offset: int, ended: bool = True) -> 
     yield Record(line, 0, start, raw, None if fault else value, fault)
 
 
-def _lines(stream: Readable, limit: int) -> Iterator[tuple[int, int, bytes, int, bool]]:
-    """(number, offset, bytes, size, whether a newline ended it); of a long line only its head."""
+def beginning_of(text: str) -> Any:
+    """The value that a text holds or begins, as far as it goes; None where it begins none."""
+    try:
+        return from_json(text, allow_inf_nan=False, allow_partial=True, cache_strings="keys")
+    except ValueError:
+        return None
+
+
+def read_lines(stream: Readable, limit: int) -> Iterator[tuple[int, int, bytes, int, bool]]:
+    """(number, offset, bytes, size, whether a newline ended it) of each line; of one that is longer
+    than the limit only its head."""
     number, offset, size = 1, 0, 0
     kept: list[bytes] = []
     while block := stream.read(BLOCK):

@@ -164,9 +164,10 @@ class Seen:
         """One of the changes, as the file tells it."""
         return self._dress(self._settled().events[index])
 
-    def call(self, slot: Slot, origin: Origin) -> PlannedCall:
+    def call(self, slot: Slot, origin: Origin, server_edited: tuple[str, ...] = ()) -> PlannedCall:
         """The call, to be appended behind the changes."""
         planned = PlannedCall(slot, lambda: planned.made(), seen=self, origin=origin)
+        planned.server_edited = server_edited
         return planned
 
     def _safe(self, index: int) -> Event:
@@ -226,6 +227,8 @@ class PlannedCall(Planned):
 
     seen: Seen = field(kw_only=True)
     origin: Origin = field(kw_only=True)
+    server_edited: tuple[str, ...] = ()
+    """What of the request the provider completed or edited itself."""
     ground: proof.Ground | None = None
     """What it rests on, once everything before it is in the view."""
 
@@ -236,4 +239,4 @@ class PlannedCall(Planned):
         assert self.ground is not None
         assert self.salt is not None
         event = self.seen.made(self.ground, self.salt)
-        return event.model_copy(update={"origin": self.origin})
+        return event.model_copy(update={"origin": self.origin, "server_edited": self.server_edited})

@@ -1,0 +1,302 @@
+"""One request to a model with its response, as somebody recorded it between the two.
+
+Recorders agree on little, so the two are found by what they are. Read are:
+
+* claude-trace: ``{"request": {…, "body"}, "response": {…, "body" | "body_raw"} | null}`` a line
+* cc-viewer: ``{"url", "headers", "body", "response": {"status", "body"}, …}``, pretty-printed
+* HTTP archives (HAR) of mitmproxy, Charles and browsers: ``{"log": {"entries": […]}}``
+* the two bodies alone: ``{"request": …, "response": …}`` or ``request_body`` and ``response_body``
+
+A body may be JSON, the text of it, or of a response the text of a stream. Sources: the recorders'
+own code, and the HAR 1.2 specification.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from eventlog.errors import EventInvalid
+from eventlog.jsonvalue import dumps, loads
+from eventlog.messages import Dialect
+from harness.importers import anthropic_answers, openai_answers
+from harness.importers.answers import Answer, text_of
+from harness.importers.anthropic_answers import is_response
+from harness.importers.anthropic_stream import read_stream
+from harness.importers.openai_answers import is_completion, read_chunks
+from harness.importers.records import value_fault
+from harness.importers.streams import Streamed, is_stream
+from harness.importers.units import label_time
+from harness.importers.withheld import without_secrets
+
+_BODIES = ("body", "body_raw", "postData", "content", "json", "text")
+"""Where recorders keep the body of a request or response; the first that is there."""
+
+_APART = frozenset({"request", "response", "request_body", "response_body"})
+BODIES = frozenset({*_BODIES, "request_body", "response_body"})
+"""Fields that hold a body, or the text of one."""
+
+_AROUND = frozenset({"response", "url", "method", "headers"})
+"""Of a record that is a request itself, with its response as one more field."""
+
+_FOREIGN_ROLES = frozenset({"system", "developer", "tool", "function"})
+_BEGINNING = 4096
+_STATUS = ("status_code", "status", "statusCode")
+_CLOCKS = ("timestamp", "startedDateTime", "time", "created_at")
+_NO_CALL = re.compile(r"/count_tokens\b|/batches\b")
+_BEDROCK = re.compile(r"/model/([^/]+)/invoke")
+
+
+@dataclass(slots=True)
+class Failure:
+    """A call that ended without an answer."""
+
+    error: str
+    status: int | None = None
+    detail: Any = None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request, and what came back."""
+
+    body: dict[str, Any]
+    """The request as it was sent."""
+    dialect: Dialect
+    address: str = ""
+    """Where it was sent; empty where that was not recorded."""
+    answer: Answer | None = None
+    failure: Failure | None = None
+    """What came instead. With neither, nobody knows how the call ended."""
+    asked_at: str | None = None
+    answered_at: str | None = None
+    rest: dict[str, Any] = field(default_factory=dict)
+    """What the record says besides."""
+    unread: list[str] = field(default_factory=list)
+    """Pieces of a streamed answer that are no part of a message."""
+    left_out: set[str] = field(default_factory=set)
+    """Names of headers and fields that may hold a key."""
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a model was asked, and not only a token count, say."""
+        return not _NO_CALL.search(self.address)
+
+    @property
+    def model(self) -> str:
+        """The model that was asked; Bedrock names it in the address."""
+        found = _BEDROCK.search(self.address)
+        return text_of(self.body.get("model")) or (found[1] if found else "")
+
+
+def archive_entries(value: Any) -> list[Any] | None:
+    """The records of an HTTP archive; None for anything else."""
+    log = value.get("log") if isinstance(value, dict) else None
+    entries = log.get("entries") if isinstance(log, dict) else None
+    return entries if isinstance(entries, list) else None
+
+
+def exchange_dialect(value: Any) -> Dialect | None:
+    """In which dialect a record holds a request with messages beside what came back, or the first
+    entry of it that does; None where none does."""
+    entries = value if isinstance(value, list) else archive_entries(value)
+    if entries is not None:
+        found = (exchange_dialect(each) for each in entries if isinstance(each, dict))
+        return next((dialect for dialect in found if dialect is not None), None)
+    sides = _sides(value)
+    body = _request_body(sides[0]) if sides is not None else None
+    if sides is None or body is None:
+        return None
+    return _dialect(body, _Side(sides[0], body).address, _Side(sides[1]).body)
+
+
+def is_foreign(message: Any) -> bool:
+    """Whether a message is one that Anthropic's API does not know and OpenAI's does."""
+    if not isinstance(message, dict):
+        return False
+    role = message.get("role")
+    return "tool_calls" in message or (isinstance(role, str) and role in _FOREIGN_ROLES)
+
+
+def _dialect(body: Mapping[str, Any], address: str, given: Any) -> Dialect:
+    """By the address, by what came back, or by the messages."""
+    if "/chat/completions" in address:
+        return "openai_chat"
+    if "/messages" in address or _BEDROCK.search(address):
+        return "anthropic"
+    if is_completion(given) or (
+        isinstance(given, str) and '"chat.completion' in given[:_BEGINNING]
+    ):
+        return "openai_chat"
+    return "openai_chat" if any(map(is_foreign, body["messages"])) else "anthropic"
+
+
+def exchange_of(value: Any) -> Exchange | None:
+    """The exchange that a record holds; None where it holds no request with messages."""
+    sides = _sides(value)
+    if sides is None:
+        return None
+    request, response, outer = sides
+    body = _request_body(request)
+    if body is None:
+        return None
+    asked, answered = _Side(request, body), _Side(response)
+    found = Exchange(
+        body,
+        _dialect(body, asked.address, answered.body),
+        address=asked.address,
+        asked_at=asked.time or _time(outer),
+        answered_at=answered.time,
+        left_out=asked.left_out | answered.left_out,
+    )
+    around = without_secrets(outer, BODIES, found.left_out)
+    found.rest = {k: v for k, v in around.items() if k not in _APART and k not in _CLOCKS}
+    for name, side in (("request", asked), ("response", answered)):
+        if side.rest:
+            found.rest[name] = side.rest
+    _take_answer(found, answered)
+    return found
+
+
+def _sides(value: Any) -> tuple[Any, Any, Mapping[str, Any]] | None:
+    """The request, the response, and what stands around them."""
+    if not isinstance(value, Mapping):
+        return None
+    if "request" in value:
+        return value["request"], value.get("response"), value
+    if "request_body" in value:
+        return value["request_body"], value.get("response_body"), value
+    if "body" in value and not _AROUND.isdisjoint(value):
+        return {k: v for k, v in value.items() if k not in _APART}, value.get("response"), {}
+    return None
+
+
+def _request_body(request: Any) -> dict[str, Any] | None:
+    if isinstance(request, str):
+        request = _parsed(request)
+    if not isinstance(request, Mapping):
+        return None
+    body: Any = request if "messages" in request else _parsed(_given(request))
+    if isinstance(body, dict) and isinstance(body.get("messages"), list):
+        return body
+    return None
+
+
+def _given(side: Mapping[str, Any]) -> Any:
+    """What stands where a body is kept; of an archive the text in there."""
+    given = next((side[name] for name in _BODIES if side.get(name) is not None), None)
+    if not isinstance(given, Mapping) or not isinstance(given.get("text"), str):
+        return given
+    text: str = given["text"]
+    if given.get("encoding") != "base64":
+        return text
+    try:
+        return base64.b64decode(text).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return text
+
+
+def _parsed(given: Any) -> Any:
+    """The value of a text that is JSON; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    try:
+        value = loads(given)
+    except EventInvalid:
+        return given
+    return given if value_fault(value, given.encode("utf-8", "surrogatepass")) else value
+
+
+class _Side:
+    """A request or a response: its body, and what was recorded of how it was sent."""
+
+    def __init__(self, recorded: Any, body: Any = None) -> None:
+        self.left_out: set[str] = set()
+        self.rest: dict[str, Any] = {}
+        self.address, self.time = "", None
+        self.status: int | None = None
+        self.body = recorded
+        is_body = recorded is body or _is_answer(recorded)
+        if isinstance(recorded, Mapping) and not is_body:
+            self.body = _given(recorded)
+            kept = without_secrets(recorded, BODIES, self.left_out)
+            self.address, self.time = text_of(kept.get("url")), _time(kept)
+            found = [kept[name] for name in _STATUS if type(kept.get(name)) is int]
+            self.status = found[0] if found else None
+            apart = (*_BODIES, *(_CLOCKS if self.time is not None else ()))
+            self.rest = {k: v for k, v in kept.items() if k not in apart and v not in (None, "")}
+
+
+def _is_answer(value: Any) -> bool:
+    if is_response(value) or is_completion(value):
+        return True
+    return isinstance(value, Mapping) and value.get("type") == "error"
+
+
+def _time(side: Mapping[str, Any]) -> str | None:
+    """The clock of the recorder, as it wrote it."""
+    for name in _CLOCKS:
+        value = side.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and name != "time":
+            value = dumps(value)
+        if (label := label_time(value)) is not None:
+            return label
+    return None
+
+
+# -- the response -------------------------------------------------------------------------------
+
+
+def _take_answer(into: Exchange, side: _Side) -> None:
+    body = side.body
+    if isinstance(body, str) and is_stream(body):
+        is_chat = into.dialect == "openai_chat"
+        _take_stream(into, read_chunks(body) if is_chat else read_stream(body), side.status)
+        return
+    body = _parsed(body)
+    if isinstance(body, dict) and is_response(body):
+        into.answer = anthropic_answers.answer_of(body)
+    elif isinstance(body, dict) and is_completion(body):
+        into.answer = openai_answers.answer_of(body)
+    elif body not in (None, "") or (side.status is not None and side.status >= 400):
+        into.failure = _failure(body, side.status)
+
+
+def _take_stream(into: Exchange, found: Streamed, status: int | None) -> None:
+    message, into.unread = found.message, found.unread
+    if message is not None:
+        try:
+            dumps(message)
+        except EventInvalid as fault:
+            into.failure = Failure(f"the streamed answer cannot be kept: {fault}", status)
+            return
+    if found.complete and message is not None and found.error is None:
+        if into.dialect == "openai_chat":
+            into.answer = openai_answers.answer_of(message)
+        else:
+            into.answer = anthropic_answers.answer_of({"role": "assistant", **message})
+        return
+    error = found.error or {}
+    said = [text_of(error.get("type")), text_of(error.get("message"))]
+    cut = "the stream ended before the answer did"
+    detail = {"message": message, "error": found.error}
+    into.failure = Failure(
+        ": ".join(filter(None, said)) or cut,
+        status,
+        {k: v for k, v in detail.items() if v is not None} or None,
+    )
+
+
+def _failure(body: Any, status: int | None) -> Failure:
+    error = body.get("error") if isinstance(body, dict) else None
+    said = [error] if isinstance(error, str) else []
+    if isinstance(error, dict):
+        said = [text_of(error.get("type")), text_of(error.get("message"))]
+    text = ": ".join(filter(None, said))
+    if not text:
+        text = f"HTTP {status}" if (status or 0) >= 400 else "the response is no message"
+    return Failure(text, status, body)
