@@ -13,8 +13,9 @@ from projections.audit.model import Coverage, MoveRow, Severity
 from projections.audit.passages import MoveKind
 from projections.prefix_causes import Cause
 
-MOST_INFO = 20
-"""Findings of the least severity that are shown where no rule was named; the JSON has all."""
+MOST = 8
+"""Findings of one rule and severity that are shown where that rule was not named alone; the JSON
+has all."""
 
 _LABELS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "magenta"),
@@ -34,6 +35,11 @@ _VERBS = {
 """What each kind of change is shown as, as in the log."""
 
 _COLUMNS = ("call", "verdict", "items", "tokens", "billed", "came")
+_GIVING_WAY = ("came", "billed", "items", "tokens")
+"""What goes first where it is narrow."""
+
+_LEAST = 16
+"""Columns of what left."""
 
 
 def render_audit(
@@ -56,7 +62,7 @@ def render_audit(
         yield ""
         yield from _coverage(session.coverage, style)
     yield ""
-    yield from _findings(data.findings, style, program, short_info=len(data.rules) > 1)
+    yield from _findings(data.findings, style, program, MOST if len(data.rules) > 1 else None)
     yield from _totals(data, style)
 
 
@@ -79,13 +85,22 @@ def _calls(calls: Sequence[AuditCallData], style: Style) -> Iterator[str]:
     billed = any(call.billed is not None for call in calls)
     shown = [n for n in range(len(_COLUMNS)) if billed or _COLUMNS[n] != "billed"]
     widths = [max(display_width(row[n]) for row in (_COLUMNS, *rows)) for n in range(len(_COLUMNS))]
-    start = 2 + sum(widths[n] + 2 for n in shown)
-    yield style.paint(f"  {_line(_COLUMNS, widths, shown)}left, and what broke the prefix", "dim")
+    for title in _GIVING_WAY:
+        if style.width - _front(widths, shown) >= _LEAST:
+            break
+        shown = [n for n in shown if _COLUMNS[n] != title]
+    start = _front(widths, shown)
+    title = style.line("left, and what broke the prefix", style.width - start)
+    yield style.paint(f"  {_line(_COLUMNS, widths, shown)}{title}", "dim")
     for call, cells in zip(calls, rows, strict=True):
         front = style.block(f"{_sign(call)} {_line(cells, widths, shown)}")
-        said = style.line(_moved(call), max(16, style.width - start))
+        said = style.line(_moved(call), style.width - start)
         is_plain = not said and call.verdict not in ("broken", "drift")
         yield (style.paint(front.rstrip(), "dim") if is_plain else front + said).rstrip()
+
+
+def _front(widths: Sequence[int], shown: Sequence[int]) -> int:
+    return 2 + sum(widths[n] + 2 for n in shown)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], shown: Sequence[int]) -> str:
@@ -158,7 +173,7 @@ def _coverage(coverage: Coverage, style: Style) -> Iterator[str]:
     parts = []
     for state in coverage.states:
         by = f" by {state.by}" if state.by else ""
-        why = f" ({state.reason})" if state.reason else ""
+        why = f" ({style.line(state.reason, _REASON)})" if state.reason else ""
         parts.append(
             f"{state.items:,} {state.state.replace('_', ' ')}{by}{why} {tokens(state.tokens)}"
         )
@@ -174,6 +189,9 @@ def _coverage(coverage: Coverage, style: Style) -> Iterator[str]:
     )
 
 
+_REASON = 30
+"""Columns of the reason for a state."""
+
 _STATES = 8
 """States that are shown; the JSON has all."""
 
@@ -182,17 +200,19 @@ _STATES = 8
 
 
 def _findings(
-    findings: Sequence[FindingData], style: Style, program: str, *, short_info: bool
+    findings: Sequence[FindingData], style: Style, program: str, most: int | None
 ) -> Iterator[str]:
-    told = 0
+    """Each, or the first of each rule and severity, and how many there are beside them."""
+    groups: dict[tuple[Severity, str], list[FindingData]] = {}
     for finding in findings:
-        told += finding.severity == "info"
-        if finding.severity == "info" and short_info and told > MOST_INFO:
-            continue
-        yield from _finding(finding, style, program)
-    if short_info and told > MOST_INFO:
-        rest = plural(told - MOST_INFO, "more finding")
-        yield style.paint(f"{' ' * _LABEL} {rest} at the level of info: name a --rule", "dim")
+        groups.setdefault((finding.severity, finding.rule), []).append(finding)
+    for (severity, rule), of in groups.items():
+        for finding in of[:most]:
+            yield from _finding(finding, style, program)
+        if most is not None and len(of) > most:
+            label, color = _LABELS[severity]
+            more = f" {rule}: {len(of) - most:,} more; --rule {rule} shows them"
+            yield style.paint(pad(label, _LABEL), color) + style.paint(more, "dim")
 
 
 def _finding(finding: FindingData, style: Style, program: str) -> Iterator[str]:
@@ -252,7 +272,7 @@ def _sessions(
         text = f"{verdicts} · {', '.join(counts) or 'no findings'}"
         yield f"{style.paint(name, 'bold')}  {style.line(text, style.width - width - 2)}"
         worse = [f for f in of.get(session.key, ()) if f.severity != "info"]
-        yield from _findings(worse, style, program, short_info=False)
+        yield from _findings(worse, style, program, MOST if len(data.rules) > 1 else None)
     yield style.paint(f"{plural(len(data.sessions), 'session')}: {_counted(data)}", "bold")
 
 

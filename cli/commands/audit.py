@@ -46,17 +46,18 @@ def command(
     billed, what came since the call before, what left and by which decision, and what broke the
     prefix that a provider caches. Then what became of everything that ever came in. Then findings:
 
-    verdicts: calls that are broken, drifted, partly unknown, or were never answered.
-    coverage: items that left with no decision that names them, pins, calls not recorded.
-    summaries: summaries that cover what their summarizer was not shown, or are empty, or grew.
-    anchors: ids, paths, rules and such of covered items that the summary does not hold.
-    unseen: what the model used when it could no longer see it.
-    broken_rules: what a rule forbids, done when the rule could no longer be seen.
-    placeholders: placeholders whose original is not in the log.
-    pairs: tool results without their call, calls without a result.
-    opaque: summaries that only the provider can read.
-    bill: bills that are far from what the log says that the requests held.
-    prefix: what broke the prefix, and cache reads that nothing explains.
+    \b
+    verdicts: calls that are broken, drifted, partly unknown, or never answered
+    coverage: items that no decision took, pins that were not kept, calls missed
+    summaries: what a summarizer was not shown; summaries that are empty or grew
+    broken_rules: what a rule forbids, done when it could no longer be seen
+    unseen: ids, paths and such that the model used when it could not see them
+    anchors: ids, paths, rules of covered items that the summary does not hold
+    placeholders: placeholders whose original is not in the log
+    pairs: tool results without their call, calls without a result
+    opaque: summaries that only the provider can read
+    bill: bills that are far from what the log says that the requests held
+    prefix: what broke the prefix, and cache reads that nothing explains
 
     The exit code is 1 where there is a finding of --fail-on or worse, and 4 where a call is broken.
     What rests on a guess says that it is a heuristic.

@@ -124,6 +124,7 @@ WHAT_IFS: list[list[str]] = [
     ["diff", f"{NAME}@c2", "--prefix"],
     ["diff", f"{NAME}@k1", "--anchors", "--prefix"],
     ["diff", f"{NAME}@c2", "--side-by-side"],
+    ["audit", NAME, "--rule", "bill", "--rule", "opaque"],
     ["diff", NAME, "--left", "observed", "--right", "cut:limit=20", "--word"],
     ["diff", NAME, "--left", "truncate:turns=1", "--right", "clear:keep=0", "--anchors"],
     [
@@ -166,6 +167,9 @@ COMMANDS: list[list[str]] = [
     ["replay", NAME, "--strategy", "truncate:turns=1", "--format", "text"],
     *WHAT_IFS,
     ["compare", NAME, "-s", "cut:limit=20", "--csv"],
+    ["audit", NAME],
+    ["audit", NAME, "--prefix", "--rule", "anchors"],
+    ["audit", "--all"],
     ["stats", NAME],
     ["search", "evil"],
     ["search", "*A*", NAME, "-n", "0"],
