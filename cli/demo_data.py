@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-
-class LostData(BaseModel):
-    """A literal that left the context with a compaction."""
-
-    kind: str
-    text: str
-    item: str
-    """Where it stood."""
-    again: str | None
-    """The item in which it came up again."""
+from cli.models_audit import FindingData
+from cli.models_reasons import RecoveredSentence, WhyData
+from cli.models_whatif import LostAnchorData
 
 
 class WindowData(BaseModel):
@@ -35,4 +28,14 @@ class DemoData(BaseModel):
     new: int
     before: WindowData
     after: WindowData
-    lost: list[LostData]
+    left: str
+    right: str
+    """Two strategies."""
+    strategies_lost: list[LostAnchorData]
+    """What of the literals that the session was made for they would have lost."""
+    findings: list[FindingData]
+    """What an audit finds of these literals."""
+    why: WhyData
+    """Why one of them could not be seen when it was needed."""
+    recovered: list[RecoveredSentence]
+    """What the compaction lost and somebody needed, in the sentences it stood in."""

@@ -1,4 +1,4 @@
-"""The demo: a bundled session, before and after a compaction, and what was gone with it."""
+"""The demo: a bundled session, before and after a compaction, what was gone with it, and why."""
 
 from __future__ import annotations
 
@@ -6,36 +6,45 @@ import json
 import os
 import tempfile
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import NamedTuple
 
+from cli.audits import audited
 from cli.bringing import bring
-from cli.demo_data import LostData, WindowData
+from cli.demo_data import DemoData, WindowData
 from cli.diffs import sides_under, versus
-from cli.models_whatif import DemoData, DiffData
+from cli.item_places import item_place
+from cli.models_audit import AuditData, FindingData
+from cli.models_reasons import RecoverData, WhyData
+from cli.models_whatif import DiffData
 from cli.naming import place, short_names
 from cli.opening import opened
 from cli.options import Settings
 from cli.output import Output
 from cli.paths import cache_folder, current_program, home, nearest
+from cli.recovering import lost_with
+from cli.render_audit import render_audit
 from cli.render_diff import render_diff
 from cli.render_keep import render_import
 from cli.render_log import legend, render_log
+from cli.render_recover import render_recover
 from cli.render_replay import render_items
 from cli.render_sessions import render_sessions
 from cli.render_show import render_context
+from cli.render_why import render_why
 from cli.replays import replay
 from cli.style import Style, pad, plural, typed
 from cli.summaries import Summaries
 from cli.timeline import timeline
+from cli.whys import why
 from cli.windows import context_at
 from eventlog import StreamKey
 from harness.importers.job import Options
 from projections import Live
-from projections.anchors import Anchor, item_anchors, lost
-from projections.items import Item
 from projections.sessions import list_sessions
 
 NAME = "refund-rounding.jsonl"
@@ -51,6 +60,17 @@ _PLANTED = 2
 _BEGIN = 8
 """Lines that are shown of what is longer."""
 
+EXPLAINED = "3@c35"
+"""An item, and the call that did what a rule in it forbids."""
+
+
+class _Reasons(NamedTuple):
+    """What the commands say that explain a loss and bring it back."""
+
+    audit: AuditData
+    why: WhyData
+    recovered: RecoverData
+
 
 def demonstrate(settings: Settings, out: Output) -> None:
     """Import the bundled session into a log of its own and show it."""
@@ -63,12 +83,18 @@ def demonstrate(settings: Settings, out: Output) -> None:
         summaries = Summaries(live, "extractive")
         sides = sides_under(live, place(live, str(key)), LEFT, RIGHT, summaries)
         held = versus(live, *sides, summaries)
-        data = _collected(live, key, path, imported.new, held)
+        name = short_names(row.key for row in list_sessions(live))[str(key)]
+        reasons = _Reasons(
+            audited(live, [key], (), "warning", {str(key): name}),
+            why(live, item_place(live, str(key), EXPLAINED)),
+            lost_with(live, key, "k1"),
+        )
+        data = _collected(live, key, path, imported.new, held, reasons)
         if out.as_json:
             out.show(data, "")
             return
         shown = render_import(imported, out.style)
-        out.write("\n".join(_told(live, data, held, shown, bundled, out.style)))
+        out.write("\n".join(_told(live, data, held, reasons, shown, bundled, out.style)))
 
 
 def _database() -> Path:
@@ -83,7 +109,9 @@ def _database() -> Path:
     return Path(tempfile.mkdtemp(prefix="ctxlog-demo-")) / "ctxlog.db"
 
 
-def _collected(live: Live, key: StreamKey, path: str, new: int, held: DiffData) -> DemoData:
+def _collected(
+    live: Live, key: StreamKey, path: str, new: int, held: DiffData, reasons: _Reasons
+) -> DemoData:
     planted = _planted()
     return DemoData(
         database=path,
@@ -91,7 +119,6 @@ def _collected(live: Live, key: StreamKey, path: str, new: int, held: DiffData) 
         new=new,
         before=_window(live, f"{key}@k1^"),
         after=_window(live, f"{key}@k1"),
-        lost=list(_lost(live, key)),
         left=LEFT,
         right=RIGHT,
         strategies_lost=[
@@ -99,6 +126,9 @@ def _collected(live: Live, key: StreamKey, path: str, new: int, held: DiffData) 
             for one in held.lost
             if any(one.kind == k and text in one.text for k, text in planted)
         ],
+        findings=list(_planted_in(reasons.audit.findings, planted)),
+        why=reasons.why,
+        recovered=reasons.recovered.sentences,
     )
 
 
@@ -108,45 +138,27 @@ def _planted() -> list[tuple[str, str]]:
     return [(one["kind"], one["text"]) for one in json.loads(text)]
 
 
+def _planted_in(
+    findings: Iterable[FindingData], planted: Sequence[tuple[str, str]]
+) -> Iterator[FindingData]:
+    """The findings that name one of the planted literals, and of their literals only these."""
+    for finding in findings:
+        named = [a for a in finding.anchors if any(a.kind == k and t in a.text for k, t in planted)]
+        if named:
+            yield finding.model_copy(update={"anchors": named})
+
+
 def _window(live: Live, reference: str) -> WindowData:
     found = context_at(live, place(live, reference))
     first = found.items[0].preview if found.items else ""
     return WindowData(ref=found.ref, items=len(found.items), tokens=found.tokens, first=first)
 
 
-def _lost(live: Live, key: StreamKey) -> Iterator[LostData]:
-    """What a person had said, that left with k1 word for word, and that came up again."""
-    at = live.position(key, "k", 1)
-    before, after = live.items(key, at - 1), [item.text for item in live.items(key, at)]
-    later = [i for i in live.items(key) if i.kind != "summary" and int(i.id.split(".")[0]) > at]
-    from_people: dict[Anchor, str] = {}
-    for item in before:
-        if item.is_human:
-            for anchor in item_anchors(item):
-                from_people.setdefault(anchor, item.id)
-    kept = " ".join(" ".join(after).casefold().split())
-    for anchor in lost(from_people, after):
-        if anchor.kind == "rule" and _opening(anchor.text) in kept:
-            continue  # said again in other words
-        again = _again(anchor, later)
-        if again is not None or anchor.kind == "rule":
-            yield LostData(
-                kind=anchor.kind, text=anchor.text, item=from_people[anchor], again=again
-            )
-
-
-def _again(anchor: Anchor, later: Sequence[Item]) -> str | None:
-    return next((item.id for item in later if not lost([anchor], [item.text])), None)
-
-
-def _opening(rule: str) -> str:
-    return " ".join(rule.casefold().split()[:3]).rstrip(".,;:")
-
-
 def _told(
     live: Live,
     data: DemoData,
     held: DiffData,
+    reasons: _Reasons,
     imported: Iterable[str],
     bundled: str,
     style: Style,
@@ -182,30 +194,37 @@ def _told(
     yield from _cut(text, 0, _BEGIN, style, "line")
     yield _step(
         style,
-        "What a person had said that is gone with k1, and where it came up again. This is the "
-        f"demo's own look; `diff {name}@k1 --anchors` lists everything.",
-    )
-    for gone in data.lost:
-        where = f"{gone.item} → {gone.again}" if gone.again else f"{gone.item}"
-        start = f"  {pad(where, 11)} {pad(gone.kind, 7)} "
-        yield start + style.line(gone.text, style.width - len(start))
-    yield _step(
-        style,
         "The same recording under two other strategies: what truncation would have lost (<), "
         "what a summary would have lost (>), and what both (x).",
     )
     yield type_(f"diff {name} --left {data.left} --right {data.right} --anchors")
     lines = list(render_diff(held, style, anchors=True))
     yield from _some(lines, _telling(lines), style, "line")
+    yield _step(style, "What an audit of the session finds of it, with the command to type next.")
+    yield type_(f"audit {name}")
+    names_ = {data.key: names[data.key]}
+    lines = list(render_audit(reasons.audit, style, names_, program, every=False))
+    yield from _some(lines, _found(lines), style, "line")
+    yield _step(style, "Why call 35 could not know better: the rule stood in item 3.")
+    yield type_(f"why {name} {EXPLAINED}")
+    yield from render_why(reasons.why, style, program)
+    yield _step(style, "Nothing of it is gone from the log: ready to paste, in the words it had.")
+    yield type_(f"recover {name} --lost k1")
+    lines = "\n".join(render_recover(reasons.recovered, style)).rstrip("\n").splitlines()
+    yield from _cut(lines, 0, _BEGIN, style, "line")
     yield _step(style, "Try it on this log:")
     yield style.block(f"  export CTXLOG_DB={nearest(Path(data.database))}")
-    for line, meaning in (
-        (f"show {name}@3", "the first message, in full"),
+    tries = (
         (f"show {name}@c35 --context", "what call 35 was given, when it used curl"),
+        (f"search ORD-77120 {name}", "where it stands, and what became of each place"),
         (f"log {name} --at k1^", "the same session, seen from before k1"),
+        (f"diff {name}@k1 --anchors", "everything that k1 lost"),
+        (f"recover {name} 3 --into-context --dry-run", "the rule, in a context again"),
         (f"compare {name}", "what six strategies would have cost and lost"),
-    ):
-        yield style.block(f"  {program} {pad(line, 27)}  # {meaning}")
+    )
+    width = max(len(line) for line, _ in tries)
+    for line, meaning in tries:
+        yield style.block(f"  {program} {pad(line, width)}  # {meaning}")
     yield wrapped("And on your own sessions, without that variable:", style)
     yield style.block(f"  {program} import --all")
 
@@ -234,7 +253,25 @@ def _telling(lines: Sequence[str]) -> set[int]:
     return shown
 
 
-def _some(lines: Sequence[str], shown: set[int], style: Style, unit: str) -> Iterator[str]:
+def _found(lines: Sequence[str]) -> set[int]:
+    """The head, and the first warnings with what was planted: of one rule no more than two."""
+    starts = [n for n, line in enumerate(lines) if line[:6].rstrip() in _LEVELS]
+    ends = [*starts[1:], len(lines)]
+    shown, of = {0, 1, len(lines) - 1}, Counter[str]()
+    for start, end in zip(starts, ends, strict=True):
+        level, rule = lines[start].split()[:2]
+        text = " ".join(lines[start:end])
+        planted = any(literal in text for _, literal in _planted())
+        if level == "WARN" and planted and of[rule] < _PLANTED:
+            of[rule] += 1
+            shown |= set(range(start, end))
+    return shown
+
+
+_LEVELS = ("ERROR", "WARN", "info")
+
+
+def _some(lines: Sequence[str], shown: Collection[int], style: Style, unit: str) -> Iterator[str]:
     """Some lines of an output, and how many are left out between them."""
     gap = 0
     for number, line in enumerate(lines):

@@ -6,7 +6,6 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from cli import demo_data
 from cli.models import ReplayData
 from cli.models_prefix import PrefixCallData
 from projections.comparison import Winner
@@ -284,11 +283,3 @@ class StrategiesData(BaseModel):
     """``strategies``: what there is to compare."""
 
     strategies: list[Description]
-
-
-class DemoData(demo_data.DemoData):
-    """``demo``, with what two other strategies would have lost of what it was made for."""
-
-    left: str
-    right: str
-    strategies_lost: list[LostAnchorData]

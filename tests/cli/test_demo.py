@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
-from running import on_path, run
+from running import ROOT, data, on_path, run
 
 
 class TestDemo:
@@ -23,12 +24,12 @@ class TestDemo:
         text = self.shown(tmp_path, width)
         blocks = re.findall(r"^\$ ctxlog (.*)\n((?:(?!\n\n[A-Z]).|\n(?!\n[A-Z]))*)", text, re.M)
         assert [command.split()[0] for command, _ in blocks] == [
-            "import", "sessions", "log", "show", "replay", "diff",
+            "import", "sessions", "log", "show", "replay", "diff", "audit", "why", "recover",
         ]  # fmt: skip
         for command, block in blocks:
             fresh = "new.db" if command.startswith("import") else "d.db"
             args = [*shlex.split(command), "--width", str(width), "--db", tmp_path / fresh]
-            printed = run(*args).stdout.splitlines()
+            printed = run(*args, PATH=on_path(tmp_path)).stdout.splitlines()
             left_out = 0
             for line in block.rstrip("\n").splitlines():
                 gap = re.fullmatch(r"… ([\d,]+) (?:row|line)s? more", line)
@@ -40,9 +41,9 @@ class TestDemo:
             assert printed in ([], [""])
 
     def test_what_is_to_be_tried_works(self, tmp_path: Path) -> None:
-        text = self.shown(tmp_path)
+        _, _, text = self.shown(tmp_path).partition("\nTry it on this log:\n")
         tried = re.findall(r"^  ctxlog (.*?) +# ", text, re.M)
-        assert len(tried) == 4
+        assert len(tried) == 6
         for command in tried:
             assert run(*shlex.split(command), "--db", tmp_path / "d.db").exit_code == 0
 
@@ -52,5 +53,14 @@ class TestDemo:
         assert re.search(r"^\$ \S+ -m cli\.main log ", result.stdout, re.M)
         assert re.search(r"^  \S+ -m cli\.main import --all$", result.stdout, re.M)
 
-    def test_the_demos_own_look_is_called_that(self, tmp_path: Path) -> None:
-        assert "demo's own" in self.shown(tmp_path)
+    def test_it_ends_on_what_was_lost_why_and_how_to_get_it_back(self, tmp_path: Path) -> None:
+        found = data("demo", "--db", tmp_path / "d.db")
+        named = {one["text"] for each in found["findings"] for one in each["anchors"]}
+        for planted in json.loads((ROOT / "cli" / "demo" / "anchors.json").read_text()):
+            if planted["kind"] in ("id", "path", "url") and not planted["in_summary"]:
+                assert planted["text"] in named
+        (rule,) = (f for f in found["findings"] if f["rule"] == "broken_rules")
+        assert "Use httpie, not curl" in rule["message"]
+        assert rule["next"] == "why 8f31c0a9 3@c35"
+        assert found["why"]["state"] == "folded"
+        assert any("ORD-77120" in each["text"] for each in found["recovered"])
