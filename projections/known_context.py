@@ -154,12 +154,24 @@ def _in_force(steps: Sequence[Step]) -> list[Step]:
     return found[::-1]
 
 
+def holds_blob(message: Mapping[str, Any]) -> bool:
+    """Whether an encrypted compaction of a provider stands in it; hostile shapes beside it do not
+    hide it."""
+    items = message.get("items")
+    return any(
+        isinstance(block, Mapping)
+        and isinstance(block.get("type"), str)
+        and block["type"] in BLOBS
+        and "encrypted_content" in block
+        for block in [message, *(items if isinstance(items, list) else ())]
+    )
+
+
 def mark_of(new: Mapping[str, Any]) -> MarkKind | None:
     """The mark of a stored message; hostile shapes have none."""
     try:
         message = new["message"]
-        blocks = message.get("items") or [message]
-        if any(b.get("type") in BLOBS and "encrypted_content" in b for b in blocks):
+        if holds_blob(message):
             return "opaque"
         return "system" if messages.role(new["dialect"], message) in SYSTEM_ROLES else None
     except (AttributeError, KeyError, TypeError):

@@ -28,7 +28,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
 from projections.context import DECISIONS, effective
 from projections.items import Item
-from projections.known_context import BLOBS
+from projections.known_context import holds_blob
 from projections.live import Live
 from projections.runs import Standing
 from projections.sent import Requests
@@ -223,9 +223,4 @@ def erased_in(items: Iterable[Item]) -> int:
 
 def has_blob(item: Item) -> bool:
     """Whether an encrypted compaction of a provider stands in it."""
-    native: Any = item.message
-    blocks = native.get("items") or [native]
-    return any(
-        isinstance(block, dict) and block.get("type") in BLOBS and "encrypted_content" in block
-        for block in blocks
-    )
+    return holds_blob(item.message)

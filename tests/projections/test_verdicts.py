@@ -130,3 +130,24 @@ class TestRecorded:
             found = verdict(again, call)
             assert found.name == "drift"
             assert "unheard_of" in found.detail
+
+
+class TestWhatIsSealed:
+    """Without it one part of a strange shape takes the audit down, or hides a sealed part."""
+
+    @pytest.mark.parametrize("strange", [[], {}, 5, None, ["compaction"]])
+    def test_a_sealed_part_counts_beside_parts_of_any_shape(
+        self, live: Live, strange: object
+    ) -> None:
+        blob = {"type": "compaction", "encrypted_content": "x"}
+        message = {"items": [strange, {"type": strange}, blob]}
+        new = events.MessageAppended(dialect="openai_responses", source="injected", message=message)
+        live.append(KEY, new, CALLED)
+        assert verdict(live, 2).name == "opaque"
+
+    @pytest.mark.parametrize("items", [5, "compaction", {"type": "compaction"}, True])
+    def test_what_is_no_list_of_parts_holds_none(self, live: Live, items: object) -> None:
+        message = {"role": "user", "content": "Hi.", "items": items}
+        new = events.MessageAppended(dialect="openai_chat", source="human", message=message)
+        live.append(KEY, new, CALLED)
+        assert verdict(live, 2).name != "opaque"
