@@ -28,7 +28,7 @@ from eventlog.events import (
 )
 from harness.importers.codex_history import Layout
 from harness.importers.codex_records import DIALECT, Row, unmapped, usage_of
-from harness.importers.codex_speakers import SUMMARIES, speaker
+from harness.importers.codex_speakers import SUMMARIES, speaker, text_of
 from harness.importers.standing import Standing, runs
 from harness.importers.units import Planned, Slot, Unit
 from projections.dialects.openai_responses import INSTRUCTIONS
@@ -276,8 +276,9 @@ class Maker:
 
     def _new(self, message: Mapping[str, Any]) -> NewMessage:
         source, label = speaker(message, self.subagent)
-        if message.get("type") not in (None, "message") and message.get("type") not in SUMMARIES:
-            label = label or str(message.get("type"))
+        kind = message.get("type")
+        if kind not in (None, "message") and text_of(kind) not in SUMMARIES:
+            label = label or str(kind)
         return NewMessage(dialect=DIALECT, message=Json(message), source=source, label=label)
 
     def rewind(self, row: Row, to: Slot) -> Unit:
@@ -341,7 +342,8 @@ def _is_sealed(history: Sequence[Any], written: object) -> bool:
     Some versions got a history back that says nothing of the summary, and wrote none.
     """
     pieces = [each.get("item", each) for each in history if isinstance(each, dict)]
-    if any(isinstance(piece, dict) and piece.get("type") in SUMMARIES for piece in pieces):
+    kinds = [text_of(piece.get("type")) for piece in pieces if isinstance(piece, dict)]
+    if any(kind in SUMMARIES for kind in kinds):
         return True
     return not written
 

@@ -219,6 +219,8 @@ class TestWhatIsSealed:
             ([], "", True),
             ([sealed()], "Summed up.", True),
             ([{**sealed(), "type": "compaction_summary"}], "", True),
+            ([{"type": ["message"]}, {"type": {}}], "Summed up.", False),
+            ([{"type": ["message"]}, sealed()], "Summed up.", True),
         ],
     )
     def test_a_history_without_any_summary_is_opaque_too(
