@@ -8,6 +8,7 @@ text is in quotes, so that no program takes a part of it for a cell of its own.
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -22,6 +23,13 @@ from eventlog.readable import VIEWS
 MOST = 1_000
 """Rows of a table, where nothing else is asked for."""
 
+_ROOM = 256 * 1024 * 1024
+"""Characters and bytes of an answer that is held as a whole: as a table or as JSON."""
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
+_BROKEN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+|(?=[eE]))(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_MOST_WHOLE = 2**63
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a spreadsheet takes for the beginning of a formula, full-width signs included (OWASP, CSV
 Injection)."""
@@ -34,30 +42,35 @@ _LEAST = 8
 
 
 def values_of(given: Sequence[str]) -> dict[str, Value]:
-    """``NAME=VALUE``: numbers as numbers, all else as text. Raises InputRefused."""
+    """``NAME=VALUE``: what is written as SQL writes a number is one, all else is text, such as
+    ``nan``, ``007`` and what no column can hold. Raises InputRefused."""
     found: dict[str, Value] = {}
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not name.isidentifier():
             raise InputRefused(f"--param takes NAME=VALUE, for :NAME in the query, not {each!r}")
         found[name] = value
-        for number in (int, float):
-            try:
-                found[name] = number(value)
-                break
-            except ValueError:
-                continue
+        if _WHOLE.fullmatch(value) and -_MOST_WHOLE <= int(value) < _MOST_WHOLE:
+            found[name] = int(value)
+        elif _BROKEN.fullmatch(value) and math.isfinite(float(value)):
+            found[name] = float(value)
     return found
 
 
 def sql_data(answer: Answer, limit: int | None) -> SqlData:
-    """The answer, up to so many rows."""
-    rows = list(islice(answer.rows, limit))
+    """The answer, up to so many rows. Raises InputRefused for one that is too large to hold."""
+    rows: list[list[int | float | str | BlobData | None]] = []
+    room = _ROOM
+    for row in islice(answer.rows, limit):
+        room -= sum(len(value) for value in row if isinstance(value, str | bytes))
+        if room < 0:
+            raise InputRefused(
+                f"the answer is larger than {_ROOM // 1024**2} MB after {len(rows):,} rows: --csv "
+                "writes it while it comes, and --limit takes less of it"
+            )
+        rows.append([_cell(value) for value in row])
     more = limit is not None and next(answer.rows, None) is not None
-    return SqlData(
-        columns=list(answer.columns), rows=[[_cell(value) for value in row] for row in rows],
-        more=more,
-    )  # fmt: skip
+    return SqlData(columns=list(answer.columns), rows=rows, more=more)
 
 
 def _cell(value: Value) -> int | float | str | BlobData | None:

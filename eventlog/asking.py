@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from eventlog.codec import MAX_PAYLOAD
 from eventlog.connection import translate, uri_mode
 from eventlog.errors import InputRefused
 
@@ -61,6 +62,9 @@ _SHOWS = frozenset(
 
 _FORBIDDEN = frozenset({"load_extension", "fts3_tokenizer", "writefile", "edit"})
 
+LONGEST = 2 * MAX_PAYLOAD
+"""Bytes of the longest value, in between and in the answer; a payload is at most half as long."""
+
 _STEPS = 10_000
 """Instructions of SQLite between two looks at the clock."""
 
@@ -101,6 +105,8 @@ def asked(
         for pragma in ("query_only=on", "cell_size_check=on", "mmap_size=0"):
             connection.execute(f"pragma {pragma}")
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        # One call of printf or zeroblob makes a gigabyte, and no time limit ends it.
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         connection.set_authorizer(_may)
         # Without one an interrupt would wait until the statement ends.
         connection.set_progress_handler(lambda: int(until is not None and _now() > until), _STEPS)
@@ -134,7 +140,22 @@ def _text(value: bytes) -> str:
         return value.decode("utf-8", "replace")
 
 
-_CALLERS = ("SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_READONLY", "SQLITE_TOOBIG", "SQLITE_RANGE")
+_OF_THE_FILE = (
+    "SQLITE_BUSY",
+    "SQLITE_CANTOPEN",
+    "SQLITE_CORRUPT",
+    "SQLITE_FULL",
+    "SQLITE_IOERR",
+    "SQLITE_LOCKED",
+    "SQLITE_NOTADB",
+    "SQLITE_PERM",
+    "SQLITE_PROTOCOL",
+)
+"""What SQLite says of the file or the disk. All else is about the query, such as the mismatch of
+``limit 'x'``."""
+
+_SAID = 300
+"""Characters of SQLite's message that are told: it repeats names of the query at any length."""
 
 
 @contextlib.contextmanager
@@ -149,9 +170,10 @@ def _told(path: Path, until: float | None, seconds: float | None) -> Iterator[No
                 raise TooLong(seconds or 0) from None
             raise KeyboardInterrupt from None  # SQLite swallowed it in the progress handler
         text = " ".join(str(error).split())
+        text = text if len(text) <= _SAID else text[:_SAID] + "…"
         denied = any(words in text for words in ("not authorized", "authorization denied"))
         if denied or name == "SQLITE_AUTH" or name.startswith("SQLITE_READONLY"):
             raise InputRefused(f"only reading is possible here ({text})") from None
-        if not name or name in _CALLERS or isinstance(error, sqlite3.ProgrammingError):
-            raise InputRefused(f"SQL: {text}") from None
-        raise translate(error, path) from error  # type: ignore[arg-type]
+        if name.startswith(_OF_THE_FILE):
+            raise translate(error, path) from error  # type: ignore[arg-type]
+        raise InputRefused(f"SQL: {text}") from None

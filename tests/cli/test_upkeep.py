@@ -243,9 +243,37 @@ class TestSqlAsked:
         assert row == ["x=y", 1.5, "text"]
 
     @pytest.mark.parametrize(
+        ("given", "bound"),
+        [
+            ("0", 0),
+            ("-7", -7),
+            ("1e3", 1000.0),
+            *((text, text) for text in ("nan", "inf", "-Infinity", "007", "1_000", " 1", "１")),
+            *((text, text) for text in ("9" * 19, "1e999", "-", "--1", "+1")),
+        ],
+    )
+    def test_only_what_sql_would_take_for_a_number_is_bound_as_one(
+        self, db: Path, given: str, bound: object
+    ) -> None:
+        assert data("sql", "select :a", "-p", f"a={given}", "--db", db)["rows"] == [[bound]]
+
+    def test_an_answer_that_would_fill_the_memory_is_refused_or_comes_as_csv(
+        self, db: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("cli.sql._ROOM", 1000)
+        many = "with recursive t (n) as (select 1 union all select n + 1 from t limit 9) "
+        for more in ([], ["--json"]):
+            result = run("sql", f"{many} select zeroblob(200) from t", *more, "--db", db)
+            assert (result.exit_code, "--csv" in result.output) == (2, True)
+        assert run("sql", f"{many} select 'x' from t", "--db", db).exit_code == 0
+        whole = run("sql", f"{many} select hex(zeroblob(200)) from t", "--csv", "--db", db)
+        assert (whole.exit_code, len(whole.stdout.splitlines())) == (0, 10)
+
+    @pytest.mark.parametrize(
         "args",
         [
             ("selec",),
+            ("select nope",),
             ("select * from nope",),
             ("delete from events",),
             ("select 1; select 2",),

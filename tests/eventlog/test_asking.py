@@ -125,17 +125,27 @@ class TestTold:
         [
             ("selec", "syntax error"),
             ("select * from nope", "no such table: nope"),
+            ("select nope", "no such column: nope"),
+            ("select nope from events", "no such column: nope"),
+            ("select 1 limit 'x'", "datatype mismatch"),
             ("select :a", "binding"),
             ("select ?", "has no name"),
             ("", "begins with select"),
             ("-- nothing", "begins with select"),
             ("select zeroblob(2000000000)", "too big"),
+            ("select zeroblob(200000000)", "too big"),
+            ("select replace(hex(zeroblob(90000)), '00', hex(zeroblob(9000)))", "too big"),
             ("select 'a\x00b'", "null character"),
         ],
     )
     def test_what_is_wrong_with_it(self, path: Path, sql: str, said: str) -> None:
         with pytest.raises(InputRefused, match=said):
             answer(path, sql)
+
+    def test_a_long_name_is_not_told_whole(self, path: Path) -> None:
+        with pytest.raises(InputRefused) as refused:
+            answer(path, f"select {'n' * 70_000}")
+        assert len(str(refused.value)) < 400
 
     def test_a_number_that_is_too_large_to_bind(self, path: Path) -> None:
         with pytest.raises(InputRefused):
