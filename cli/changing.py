@@ -110,8 +110,8 @@ def _append(
     if written == asked.stream:
         live.append(written, *events, expected_version=version)
         return
-    live.log.fork(written, asked.stream, version, reason=asked.reason)
-    live.append(written, *events, expected_version=version + 1)
+    # One transaction: what is stopped in between leaves no fork without the change it was made for.
+    live.log.fork(written, asked.stream, version, *events, reason=asked.reason)
 
 
 def _foretold(

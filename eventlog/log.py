@@ -105,19 +105,20 @@ class EventLog(Writing):
         child: StreamKey | str,
         parent: StreamKey | str,
         at: int,
-        *,
+        *events: Event,
         ownership: Literal["owned", "observed"] = "owned",
         reason: str = "",
         import_key: bytes | None = None,
     ) -> Appended:
         """Make a stream that shares the parent's events up to position ``at`` by reference.
 
-        Its own first event is ``SessionForked`` at position ``at + 1``. Raises StreamNotFound,
-        PositionNotFound, and WrongExpectedVersion when the child exists.
+        Its own first event is ``SessionForked`` at position ``at + 1``; ``events`` follow it, in
+        the same transaction. Raises as ``append`` does, and StreamNotFound, PositionNotFound, and
+        WrongExpectedVersion when the child exists.
         """
         child_key, parent_key = _key(child), _key(parent)
         event = SessionForked(parent=str(parent_key), at=at, ownership=ownership, reason=reason)
-        prepared = self._prepare([event])
+        prepared = self._prepare([event, *events])
         with self.writing() as db:
             existing = self._head(db, child_key, create=False)
             if existing is not None:

@@ -157,6 +157,26 @@ class TestPins:
 class TestObservedSessions:
     """What another program writes is its own: it is forked, and that is said."""
 
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ["undo", "8f31", "k1"],
+            ["rewind", "8f31@k1^"],
+            ["recover", "8f31", "3", "--into-context", "--yes"],
+            ["recover", "8f31", "3", "--into-context", "--only"],
+            ["run", "8f31", "-s", "truncate:turns=1"],
+        ],
+    )
+    def test_the_fork_and_its_change_are_one_append(self, args: list[str], demo: Path) -> None:
+        # A kill, or a full disk, between two would leave a fork that says nothing of why.
+        assert run(*args, "--name", "mine", "--db", demo).exit_code == 0
+        with open_log(demo) as live:
+            (key,) = (info.key for info in live.log.streams() if info.key.session == "mine")
+            own = list(live.log.read(key, live.log.stream(key).base))
+        assert own[0].type == "session_forked"
+        assert len(own) > 1
+        assert len({event.recorded_at for event in own}) == 1
+
     @pytest.mark.parametrize("args", [["undo", "8f31", "k1"], ["rewind", "8f31@k1^"]])
     def test_it_is_forked_first_and_stays_as_it_was(self, args: list[str], demo: Path) -> None:
         with open_log(demo) as live:

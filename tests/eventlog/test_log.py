@@ -230,6 +230,17 @@ class TestFork:
         assert [(e.parent, e.at, e.reason) for e in forked] == [(str(KEY), 2, "try again")]
         assert log.last_sequence() == 6
 
+    def test_what_follows_in_it_comes_with_it_or_neither_does(self, log: EventLog) -> None:
+        log.append(KEY, said("a"), said("b"), said("c"))
+        with pytest.raises(EventTooLarge):
+            log.fork(OTHER, KEY, 2, said("d"), said("x" * (64 * 1024 * 1024)))
+        assert not log.exists(OTHER)
+        assert log.fork(OTHER, KEY, 2, said("d"), said("e")) == Appended(3, 5, False)
+        assert texts(log.read(OTHER)) == ["a", "b", "d", "e"]
+        assert len({e.recorded_at for e in log.read(OTHER, after=2)}) == 1
+        log.close()
+        assert recompute(log.path) == []
+
     def test_a_fork_of_a_fork_reads_across_all_of_them(self, log: EventLog) -> None:
         third, fourth = OTHER._replace(session="s3"), OTHER._replace(session="s4")
         log.append(KEY, *[said(f"p{n}") for n in range(1, 6)])
