@@ -76,7 +76,7 @@ class Output:
     def note(self, text: str) -> None:
         """A line for the person, on stderr; not with ``--quiet``."""
         if not self.settings.quiet:
-            _to_stderr(safe_text(text))
+            _to_stderr(safe_text(text, newlines=False))
 
     def _carried(self, text: str) -> str:
         return ascii_text(self.style.translated(text)) if self.style.ascii else text

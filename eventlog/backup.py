@@ -82,7 +82,7 @@ def backup(
     try:
         known = _heads(log)
         pending = scrub.is_pending(log)
-        _copy(log, part, progress)
+        _copy(log, part, path, progress)
         if pending:
             _leave_out_derived(part)
         found = _proved(log, part, known, progress)
@@ -120,7 +120,7 @@ def _check_target(log: Path, path: Path, replace: bool) -> None:
 # -- the copy -------------------------------------------------------------------------------------
 
 
-def _copy(log: Reading, part: Path, progress: Progress) -> None:
+def _copy(log: Reading, part: Path, path: Path, progress: Progress) -> None:
     connection = sqlite3.connect(
         f"file:{quote(str(log.path))}?{uri_mode(log.path, True)}", uri=True, isolation_level=None
     )
@@ -142,7 +142,7 @@ def _copy(log: Reading, part: Path, progress: Progress) -> None:
 
         connection.set_progress_handler(look, _STEPS)
         try:
-            with translated(part):
+            with translated(path):  # who reads of it knows that name
                 connection.execute("vacuum into ?", (str(part),))
         except BaseException:
             if stopped:

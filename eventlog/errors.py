@@ -115,7 +115,7 @@ class LogFull(DatabaseFault):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        super().__init__(f"no space left for {path}; nothing of this append was written")
+        super().__init__(f"no space left for {path}; nothing was written")
 
 
 class ReadOnlyLog(DatabaseFault):

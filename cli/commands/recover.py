@@ -128,7 +128,8 @@ def _brought(
             raise InputRefused(
                 f"{said}: say --yes, --only for just these as a message, or --dry-run to look"
             )
-        out.note("\n".join(render_change(found, out.style)))
+        for line in render_change(found, out.style):
+            out.note(line)
         if not typer.confirm(f"{said}. Do it?", err=True):
             raise typer.Abort
     doing = bringing_back(

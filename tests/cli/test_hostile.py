@@ -317,6 +317,27 @@ class TestHostileLogs:
         assert "](" not in outside
 
 
+class TestNamesOfFiles:
+    """A line feed in a name would let it write lines that read as if ctxlog said them."""
+
+    def test_a_note_is_one_line(self, db: Path, tmp_path: Path) -> None:
+        folder = tmp_path / "a\nctxlog: 99 new"
+        folder.mkdir()
+        (folder / "s\n1 session.jsonl").write_text("{")
+        for args in (
+            ["import", str(folder)],
+            ["import", str(folder / "s\n1 session.jsonl")],
+            ["backup", str(folder / "copy.db")],
+            ["export", "--all", "--out", str(folder / "out.jsonl")],
+            ["sessions", "--db", str(folder / "none.db")],
+        ):
+            more = [] if "--db" in args else ["--db", str(db)]
+            result = run(*args, *more)
+            said = (result.stdout + result.stderr).splitlines()
+            assert said
+            assert not [line for line in said if line.startswith(("ctxlog: 99", "1 session"))]
+
+
 class TestHostileTranscripts:
     """An import tells the names of files, sessions and formats that it did not choose."""
 
