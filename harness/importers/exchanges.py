@@ -31,7 +31,7 @@ from harness.importers.openai_answers import is_completion, read_chunks
 from harness.importers.records import value_fault
 from harness.importers.streams import Streamed, is_stream
 from harness.importers.units import label_time
-from harness.importers.withheld import without_secrets
+from harness.importers.withheld import body_without_secrets, without_secrets
 
 _BODIES = ("body", "body_raw", "postData", "content", "json", "text")
 """Where recorders keep the body of a request or response; the first that is there."""
@@ -65,7 +65,7 @@ class Exchange:
     """A request, and what came back."""
 
     body: dict[str, Any]
-    """The request as it was sent."""
+    """The request as it was sent, without keys among its parameters."""
     dialect: Dialect
     address: str = ""
     """Where it was sent; empty where that was not recorded."""
@@ -80,6 +80,8 @@ class Exchange:
     """Pieces of a streamed answer that are no part of a message."""
     left_out: set[str] = field(default_factory=set)
     """Names of headers and fields that may hold a key."""
+    is_whole: bool = True
+    """Whether nothing of the body was left out."""
 
     @property
     def is_call(self) -> bool:
@@ -145,13 +147,16 @@ def exchange_of(value: Any) -> Exchange | None:
     if body is None:
         return None
     asked, answered = _Side(request, body), _Side(response)
+    left_out = asked.left_out | answered.left_out
+    shown = body_without_secrets(body, left_out)
     found = Exchange(
-        body,
+        shown,
         _dialect(body, asked.address, answered.body),
         address=asked.address,
         asked_at=asked.time or _time(outer),
         answered_at=answered.time,
-        left_out=asked.left_out | answered.left_out,
+        left_out=left_out,
+        is_whole=shown is body,
     )
     around = without_secrets(outer, BODIES, found.left_out)
     found.rest = {k: v for k, v in around.items() if k not in _APART and k not in _CLOCKS}

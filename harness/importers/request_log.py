@@ -209,7 +209,7 @@ class RequestLog:
         call = Slot()
         origin = Origin(records=(place.record(),), rest=json_of(exchange.rest))
         edits = exchange.answer.edits if exchange.answer is not None else ()
-        called = seen.call(call, origin, edits)
+        called = seen.call(call, origin, edits, is_whole=exchange.is_whole)
         for index, planned in enumerate(seen.changes):
             planned.build = partial(place.counted, planned.build, index)
         for planned in (*seen.changes, called):

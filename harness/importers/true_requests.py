@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from eventlog import EventLog, messages
 from eventlog.events import (
@@ -164,10 +164,20 @@ class Seen:
         """One of the changes, as the file tells it."""
         return self._dress(self._settled().events[index])
 
-    def call(self, slot: Slot, origin: Origin, server_edited: tuple[str, ...] = ()) -> PlannedCall:
-        """The call, to be appended behind the changes."""
+    def call(
+        self,
+        slot: Slot,
+        origin: Origin,
+        server_edited: tuple[str, ...] = (),
+        *,
+        is_whole: bool = True,
+    ) -> PlannedCall:
+        """The call, to be appended behind the changes.
+
+        A request that is not whole gets no digest: what is proved would not be what was sent.
+        """
         planned = PlannedCall(slot, lambda: planned.made(), seen=self, origin=origin)
-        planned.server_edited = server_edited
+        planned.server_edited, planned.is_whole = server_edited, is_whole
         return planned
 
     def _safe(self, index: int) -> Event:
@@ -227,6 +237,8 @@ class PlannedCall(Planned):
 
     seen: Seen = field(kw_only=True)
     origin: Origin = field(kw_only=True)
+    is_whole: bool = True
+    """Whether the file, and so the log, holds all of the request."""
     server_edited: tuple[str, ...] = ()
     """What of the request the provider completed or edited itself."""
     ground: proof.Ground | None = None
@@ -239,4 +251,7 @@ class PlannedCall(Planned):
         assert self.ground is not None
         assert self.salt is not None
         event = self.seen.made(self.ground, self.salt)
-        return event.model_copy(update={"origin": self.origin, "server_edited": self.server_edited})
+        update: dict[str, Any] = {"origin": self.origin, "server_edited": self.server_edited}
+        if not self.is_whole:
+            update["request_digest"] = None
+        return event.model_copy(update=update)

@@ -2,8 +2,9 @@
 
 Recorders write headers down, and with them the keys that requests are paid with; some mask them,
 some do not. Of headers only those named here are kept, of addresses nothing behind the path, and no
-field anywhere around the bodies whose name says that it is a secret. The bodies are not touched:
-what the model saw is what it saw.
+field anywhere around the bodies whose name says that it is a secret. Of a body what the model is
+given is not touched: it saw what it saw. Among its parameters keys do stand (those of MCP servers,
+of headers that a gateway is to add); a request without them is not the one that was sent.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _IN_TEXT = re.compile(
     rf'("[^"\\]{{0,80}}(?:{_NAME})[^"\\]{{0,80}}"\s{{0,80}}:\s{{0,80}}")(?:[^"\\]|\\.)*',
     re.IGNORECASE,
 )
+WITHHELD = "[withheld]"
+_ADDRESS_NAME = re.compile(r"(?:^|_)ur[li]$", re.IGNORECASE)
 _TOKENS = re.compile(r"\b(?:sk-[\w-]{8,}|Bearer\s+[\w.~+/=-]{8,})", re.IGNORECASE)
 _ADDRESS = re.compile(r"^([a-z][a-z+.-]*://)?(?:[^/?#@]*@)?([^?#]*)", re.IGNORECASE)
 
@@ -61,10 +64,48 @@ def without_secrets(value: Any, bodies: frozenset[str], left_out: set[str]) -> A
     return kept
 
 
+def body_without_secrets(body: dict[str, Any], left_out: set[str]) -> dict[str, Any]:
+    """A request whose parameters hold no key; the same object where none held one."""
+    kept = {name: _given(name, each, left_out) for name, each in body.items()}
+    return body if kept == body else kept
+
+
+def _given(name: str, value: Any, left_out: set[str]) -> Any:
+    if name in ("messages", "system"):
+        return value
+    if name == "tools" and isinstance(value, list):  # in a schema such a name is no secret
+        return [
+            _parameter("", tool, left_out)
+            if isinstance(tool, Mapping) and tool.get("type") == "mcp"
+            else tool
+            for tool in value
+        ]
+    return _parameter(name, value, left_out)
+
+
+def _parameter(name: str, value: Any, left_out: set[str]) -> Any:
+    if isinstance(value, list):
+        return [_parameter(name, each, left_out) for each in value]
+    if isinstance(value, Mapping):
+        if name.lower().endswith("headers"):
+            return _headers(value, left_out)
+        return {key: _parameter(key, each, left_out) for key, each in value.items()}
+    if not isinstance(value, str):
+        return value
+    shown = value
+    if _SECRET.search(name):
+        shown = WITHHELD
+    elif _ADDRESS_NAME.search(name):
+        shown = address(value)
+    if shown != value:
+        left_out.add(name[:80])
+    return shown
+
+
 def address(url: str) -> str:
     """An address up to the end of its path, without a user."""
     found = _ADDRESS.match(url)
-    return _TOKENS.sub("[withheld]", f"{found[1] or ''}{found[2]}") if found else ""
+    return _TOKENS.sub(WITHHELD, f"{found[1] or ''}{found[2]}") if found else ""
 
 
 def _headers(headers: Any, left_out: set[str]) -> dict[str, Any]:
@@ -89,4 +130,4 @@ def _headers(headers: Any, left_out: set[str]) -> dict[str, Any]:
 
 def text_without_secrets(text: str) -> str:
     """The text of a record that cannot be read, without what looks like a key in it."""
-    return _TOKENS.sub("[withheld]", _IN_TEXT.sub(r"\1[withheld]", text))
+    return _TOKENS.sub(WITHHELD, _IN_TEXT.sub(r"\1[withheld]", text))

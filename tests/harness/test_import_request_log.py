@@ -939,3 +939,70 @@ class TestErased:
             "erased",
             *["rebuilt"] * 2,
         ]
+
+
+class TestKeysAmongParameters:
+    """Without it a gateway's key is in the log, or a request without it passes for the one sent."""
+
+    @pytest.mark.parametrize(
+        ("given", "stored", "names"),
+        [
+            (
+                {"mcp_servers": [{"type": "url", "name": "n", "authorization_token": KEY}]},
+                {"mcp_servers": [
+                    {"type": "url", "name": "n", "authorization_token": "[withheld]"}]},
+                ["authorization_token"],
+            ),
+            (
+                {"mcp_servers": [{"url": f"https://u:{KEY}@host/sse?key={KEY}"}]},
+                {"mcp_servers": [{"url": "https://host/sse"}]},
+                ["url"],
+            ),
+            (
+                {"api_key": KEY, "extra_headers": {"X-Api-Key": KEY, "anthropic-beta": "b"}},
+                {"api_key": "[withheld]", "extra_headers": {"anthropic-beta": "b"}},
+                ["api_key", "x-api-key"],
+            ),
+            (
+                {"tools": [{"type": "mcp", "headers": {"Authorization": KEY}}]},
+                {"tools": [{"type": "mcp", "headers": {}}]},
+                ["authorization"],
+            ),
+        ],
+    )  # fmt: skip
+    def test_a_key_among_the_parameters_is_left_out_and_such_a_request_proves_nothing(
+        self,
+        live: Live,
+        tmp_path: Path,
+        given: dict[str, Any],
+        stored: dict[str, Any],
+        names: list[str],
+    ) -> None:
+        recorder = small_session()
+        for pair in recorder.pairs:
+            pair["request"]["body"].update(given)
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        assert set(names) <= set(report.files[0].notes[0].split(": ")[1].split(", "))
+        own = calls(live, report)
+        assert {verdict.name for verdict in judge_all(live, MAIN, own)} == {"rebuilt"}
+        for call in own:
+            body = Requests(live).sent(MAIN, call).body
+            assert {name: body[name] for name in stored} == stored
+        held = b"".join(each.read_bytes() for each in tmp_path.glob("log.db*"))
+        assert KEY.encode() not in held
+        assert run(live.log, tmp_path / "log.jsonl").new == 0
+
+    def test_what_the_model_is_given_is_as_it_was_whatever_it_is_called(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        schema = {"type": "object", "properties": {"password": {"type": "string"}},
+                  "required": ["password"], "description": "api_key"}  # fmt: skip
+        tools = [{"name": "login", "description": "api_key: sk", "input_schema": schema}]
+        recorder = small_session()
+        for pair in recorder.pairs:
+            pair["request"]["body"]["tools"] = tools
+        report = run(live.log, recorder.write(tmp_path / "log.jsonl"))
+        own = calls(live, report)
+        sent = [canonical(Requests(live).sent(MAIN, call).body) for call in own]
+        assert sent == [canonical(pair["request"]["body"]) for pair in recorder.pairs]
+        assert {verdict.name for verdict in judge_all(live, MAIN, own)} == {"exact"}
