@@ -220,7 +220,7 @@ class Subject:
         return self.name(move.position) if move is not None else ""
 
     def is_sealed(self, position: int) -> bool:
-        """Whether a compaction is encrypted: what it kept is not known, so nothing is surely lost."""
+        """Whether a compaction is encrypted: nobody knows what it kept."""
         compaction = self.noted.compactions.get(position)
         return compaction is not None and compaction.is_opaque
 
