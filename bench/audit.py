@@ -84,9 +84,9 @@ def _seconds(path: Path, rounds: int) -> float:
     spent = []
     for _ in range(rounds):
         with open_log(path) as live:
-            began = time.perf_counter()
+            began = time.process_time()  # what it computes: it waits for nothing
             audit(live, KEY)
-            spent.append(time.perf_counter() - began)
+            spent.append(time.process_time() - began)
     return statistics.median(spent)
 
 
