@@ -180,7 +180,9 @@ class TestAVocabularyThatCannotBeUsed:
         with pytest.raises(vocabulary.VocabularyDamaged, match="line"):
             vocabulary.ranks("toy", gzip.compress(raw, mtime=0), hashlib.sha256(raw).hexdigest())
 
-    @pytest.mark.parametrize("data", [b"", b"no gzip", gzip.compress(b"YQ== 0\n" * 99, mtime=0)[:-20]])
+    @pytest.mark.parametrize(
+        "data", [b"", b"no gzip", gzip.compress(b"YQ== 0\n" * 99, mtime=0)[:-20]]
+    )
     def test_a_damaged_file_is_reported(self, data: bytes) -> None:
         with pytest.raises(vocabulary.VocabularyDamaged):
             vocabulary.ranks("toy", data, "0" * 64)
