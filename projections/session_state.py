@@ -226,6 +226,8 @@ def _ended(state: SessionState, event: RecordedEvent) -> None:
     data = event.data
     call = data.get("call", 0)
     verdict = state.unanswered.pop(call, None)
+    if verdict == "rebuilt" and state.context.lacks_tools:
+        verdict = "partial"
     if verdict == _RECORDED:
         state.unjudged.append(call)
     elif verdict is not None:
