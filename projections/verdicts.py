@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from eventlog import messages
 from eventlog.errors import CriticalUnknown, CtxlogError
@@ -32,18 +32,14 @@ from projections.known_context import BLOBS, uses_tool
 from projections.live import Live
 from projections.runs import Standing
 from projections.sent import Requests
-
-Name = Literal["exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken"]
-
-ORDER: tuple[Name, ...] = ("exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken")
-"""From the best known to the worst."""
+from projections.session_state import Provenance
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What can be said of one call."""
 
-    name: Name
+    name: Provenance
     outcome_unknown: bool = False
     detail: str = ""
     erased: int = 0
@@ -55,11 +51,6 @@ class Verdict:
         if self.name == "broken":
             return 4
         return 1 if self.name in ("drift", "opaque") or self.outcome_unknown else 0
-
-
-def provenance(names: Iterable[Name]) -> Name | None:
-    """The weakest; None when there are no calls."""
-    return max(names, key=ORDER.index, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +131,7 @@ def _with_erased(detail: str, erased: int, missing: str = "") -> str:
     return f"{detail}; {told}" if detail else told
 
 
-def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Name, str]:
+def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Provenance, str]:
     recorded = call.data.get("request_digest")
     is_erased = bool(seen.erased or seen.missing)
     if recorded is not None and seen.digest is None and not is_erased:
@@ -232,7 +223,7 @@ def _hides(event: RecordedEvent, standing: set[str]) -> bool:
 
 def of_stood(stood: Stood, unknown: bool) -> Verdict:
     """The weakest verdict that holds for a call whose request was not recorded."""
-    name: Name
+    name: Provenance
     if stood.is_sealed:
         name, detail = "opaque", "an encrypted summary stands in it"
     elif stood.is_opaque:

@@ -15,8 +15,9 @@ from projections import erasure, open_log
 from projections.calls import Calls
 from projections.judging import judge_all
 from projections.live import Live
+from projections.session_state import weakest
 from projections.sessions import session_stats
-from projections.verdicts import Verdict, judge, provenance
+from projections.verdicts import Verdict, judge
 
 KEY = StreamKey("local", "agent", "s")
 CALLED = events.ModelCalled(model="m", dialect="openai_chat")
@@ -99,7 +100,7 @@ class TestTools:
         calls = list(live.log.read(KEY, types=["model_called"]))
         found = [judge(live, KEY, call) for call in calls]
         assert judge_all(live, KEY, calls) == found
-        assert session_stats(live, KEY).provenance == provenance(each.name for each in found)
+        assert session_stats(live, KEY).provenance == weakest(each.name for each in found)
         return [(each.name, each.detail) for each in found]
 
     def test_a_session_without_any_tool_is_rebuilt(self, live: Live) -> None:
