@@ -208,8 +208,8 @@ class _Found:
         return found
 
     def _taken_by(self, item: Origin) -> str:
-        left = self.states.left.get(item)
-        if item not in self.states.view.items and left is not None:
-            return number_of(self.live, self.stream, left.position) or str(left.position)
+        left_at = self.states.left_at(item)
+        if left_at is not None:
+            return number_of(self.live, self.stream, left_at) or str(left_at)
         changed, _ = change_of(self.live, self.stream, self.states, item)
         return str(changed) if changed else ""

@@ -18,7 +18,7 @@ from projections.folding import Folding
 from projections.force import out_of_force
 from projections.held import Held
 from projections.items import Item
-from projections.runs import Origin, bounds, is_run, position_of, standing
+from projections.runs import Named, Origin, position_of
 
 READ = frozenset({"redacted", "session_forked"})
 """Events of which ``trace`` reads the payload, beside those that a fold reads."""
@@ -184,24 +184,13 @@ def _names(event: RecordedEvent, item: Origin, named: set[int], passes: set[str]
     if kind in ("placeholder_substituted", "message_revised", "item_pinned", "item_unpinned"):
         return bool(event.data.get("item") == str(item))
     if kind == "context_compacted":
-        return _covers(event.data.get("covered", ()), item, event.position)
+        return item in Named(event.data.get("covered", ()), event.position)
     if kind == "decision_undone":
         data = event.data
         return data.get("target") in named or data.get("pass_id") in passes
     if kind == "redacted":
         targets = event.data.get("targets", ())
         return any(target["position"] in named for target in targets)
-    return False
-
-
-def _covers(entries: Iterable[str], item: Origin, end: int) -> bool:
-    for entry in entries:
-        if is_run(entry):
-            low, high = bounds(entry, end)
-            if isinstance(item, int) and low <= item <= high:
-                return True
-        elif standing(entry)[0] == item:
-            return True
     return False
 
 
