@@ -105,7 +105,12 @@ def _sentences(items: dict[str, Item], lost: Iterable[LostAnchorData]) -> list[R
             (one.item, text),
             RecoveredSentence(item=one.item, who=one.who, text=text, literals=[]),
         )
-        literal = RecoveredLiteral(kind=one.kind, text=one.text, used_by=one.used_by)
+        literal = RecoveredLiteral(
+            kind=one.kind,
+            text=one.text,
+            used_by=one.used_by,
+            in_other_words=one.in_other_words,
+        )
         sentence.literals.append(literal)
 
     def rank(sentence: RecoveredSentence) -> tuple[bool, bool, int, str]:

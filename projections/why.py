@@ -16,7 +16,7 @@ from projections.anchors import Anchor, item_anchors
 from projections.context import REFOLDING, View
 from projections.folding import Folding
 from projections.force import out_of_force
-from projections.held import Held
+from projections.held import Held, reworded
 from projections.items import Item
 from projections.runs import Named, Origin, position_of
 
@@ -206,12 +206,14 @@ class Survived:
     """It stands in what took the item's place: a summary, a placeholder."""
     elsewhere: str
     """Else the first item that stood beside it then and holds it; empty when none does."""
+    is_reworded: bool = False
+    """It is a rule that is lost word for word, and what took the place says it in other words."""
     used_by: tuple[str, ...] = field(default=())
     """Later messages, of the model or a person, that hold it."""
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing that was shown then held it."""
+        """Whether nothing that was shown then held it word for word."""
         return not self.in_place and not self.elsewhere
 
 
@@ -239,7 +241,8 @@ def survived(
         if message.role != "tool":
             for place in held.inside([message]):
                 used.setdefault(place, []).append(message.id)
+    again = reworded(anchors, in_its_place) - kept - others.keys()
     return tuple(
-        Survived(anchor, n in kept, others.get(n, ""), tuple(used.get(n, ())))
+        Survived(anchor, n in kept, others.get(n, ""), n in again, tuple(used.get(n, ())))
         for n, anchor in enumerate(anchors)
     )
