@@ -117,7 +117,7 @@ class BrokenRules(Rule):
             seen = f" from {since.name}" if since is not None else ""
             yield Finding(
                 rule=self.name,
-                severity="warning",
+                severity="info" if self.subject.is_sealed(rule.gone.position) else "warning",
                 refs=some((by, rule.item, *dict.fromkeys(item for _, item, _ in rule.breaches))),
                 message=f"{quoted(rule.text)} ({rule.item}) is gone with {by}, not visible{seen}; "
                 f"{spans(calls)} did {quoted(done)}",
