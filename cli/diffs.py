@@ -231,8 +231,10 @@ def _both_lost(
     left = {(one.kind, one.text): one for one in ours}
     found = []
     for one in theirs:
-        both = left.pop((one.kind, one.text), None) is not None
-        found.append(_lost(one, of, "both" if both else "right"))
+        other = left.pop((one.kind, one.text), None)
+        data = _lost(one, of, "right" if other is None else "both")
+        data.in_other_words = one.is_reworded and (other is None or other.is_reworded)
+        found.append(data)
     found += [_lost(one, of, "left") for one in left.values()]
     return _ranked(found, of)
 
@@ -342,6 +344,7 @@ def _lost(one: LostAnchor, of: _Named, by: Literal["left", "right", "both"]) -> 
         lost_by=by,
         used_by=list(one.used_by),
         uses=sum(item.role != "tool" for item in behind),
+        in_other_words=one.is_reworded,
     )
 
 

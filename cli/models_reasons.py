@@ -58,6 +58,8 @@ class WhyAnchor(BaseModel):
     """What took the item's place holds it."""
     elsewhere: str
     """Else an item that stood in the context just after that and holds it; empty when none did."""
+    in_other_words: bool
+    """Else it is a rule that what took the item's place says in other words."""
     used_by: list[str]
     """Later messages, of the model or a person, that hold it."""
 
@@ -142,12 +144,14 @@ class RecoveredSentence(BaseModel):
 
 
 class RecoveredLiteral(BaseModel):
-    """A literal that a compaction lost."""
+    """A literal that a compaction lost, word for word."""
 
     kind: str
     text: str
     used_by: list[str]
     """Later messages, of the model or a person, that hold it."""
+    in_other_words: bool = False
+    """It is a rule, and the summary says it in other words."""
 
 
 class RecoverData(BaseModel):

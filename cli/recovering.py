@@ -105,7 +105,12 @@ def _sentences(items: dict[str, Item], lost: Iterable[LostAnchorData]) -> list[R
             (one.item, text),
             RecoveredSentence(item=one.item, who=one.who, text=text, literals=[]),
         )
-        literal = RecoveredLiteral(kind=one.kind, text=one.text, used_by=one.used_by)
+        literal = RecoveredLiteral(
+            kind=one.kind,
+            text=one.text,
+            used_by=one.used_by,
+            in_other_words=one.in_other_words,
+        )
         sentence.literals.append(literal)
 
     def rank(sentence: RecoveredSentence) -> tuple[bool, bool, int, str]:
@@ -208,8 +213,8 @@ class _Found:
         return found
 
     def _taken_by(self, item: Origin) -> str:
-        left = self.states.left.get(item)
-        if item not in self.states.view.items and left is not None:
-            return number_of(self.live, self.stream, left.position) or str(left.position)
+        left_at = self.states.left_at(item)
+        if left_at is not None:
+            return number_of(self.live, self.stream, left_at) or str(left_at)
         changed, _ = change_of(self.live, self.stream, self.states, item)
         return str(changed) if changed else ""

@@ -71,6 +71,7 @@ class _Why:
                     text=one.anchor.text,
                     in_place=one.in_place,
                     elsewhere=one.elsewhere,
+                    in_other_words=one.is_reworded,
                     used_by=list(one.used_by),
                 )
                 for one in lost

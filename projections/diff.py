@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from projections.anchors import KINDS, Anchor, Kind, item_anchors
-from projections.held import Held
+from projections.held import Held, reworded
 from projections.items import Item
 from projections.metrics.model import Result
 from projections.tokens import Counter, count_item
@@ -69,7 +69,7 @@ class Sum(Result):
 
 
 class LostAnchor(Result):
-    """A literal of the left context that the right one does not hold."""
+    """A literal of the left context that the right one does not hold word for word."""
 
     kind: Kind
     text: str
@@ -79,6 +79,8 @@ class LostAnchor(Result):
     """What became of that item."""
     used_by: tuple[str, ...]
     """Later messages, of the model or a person, that hold it."""
+    is_reworded: bool
+    """It is a rule, and what is new on the right says it in other words."""
 
 
 class CommonPrefix(Result):
@@ -303,6 +305,8 @@ def _lost(
     kept = Held(anchors).inside(right)
     lost = [anchor for place, anchor in enumerate(anchors) if place not in kept]
     used: dict[int, list[str]] = {}
+    known = {(item.id, item.rendition) for item in left}
+    again = reworded(lost, (one for one in right if (one.id, one.rendition) not in known))
     held = Held(lost)
     for item in later:
         if item.role != "tool":
@@ -316,4 +320,5 @@ def _lost(
             item=item.id,
             state=states[(item.id, item.rendition)],
             used_by=tuple(used.get(place, ())),
+            is_reworded=place in again,
         )
