@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel
 
 from cli.models import State
 from cli.models_whatif import DecidedData
-
-WhyState = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
+from projections.reasons import State as Standing
 
 
 class WhyStep(BaseModel):
@@ -95,7 +94,7 @@ class WhyData(BaseModel):
     preview: str
     tokens: int
     """Estimated, of the original."""
-    state: WhyState
+    state: Standing
     rendition: str | None
     """In which it stands there; None where it does not stand."""
     pinned: bool

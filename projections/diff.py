@@ -75,8 +75,12 @@ class LostAnchor(Result):
     text: str
     item: str
     """The newest item of the left context in which it stands."""
+    first: str
+    """Where it came from: the first item in which a person said it, else the first of all."""
+    uses: int
+    """Items behind that one, of the model or of people, that hold it."""
     state: State
-    """What became of that item."""
+    """What became of the newest one."""
     used_by: tuple[str, ...]
     """Later messages, of the model or a person, that hold it."""
     is_reworded: bool
@@ -295,10 +299,11 @@ def _lost(
     states: Mapping[tuple[str, str | None], State],
     later: Sequence[Item],
 ) -> Iterator[LostAnchor]:
-    found: dict[Anchor, Item] = {}
+    found: dict[Anchor, list[Item]] = {}
     for item in left:
         if states.get((item.id, item.rendition)) != "kept":
-            found.update(dict.fromkeys(item_anchors(item), item))
+            for anchor in item_anchors(item):
+                found.setdefault(anchor, []).append(item)
     anchors = list(found)
     if not anchors:
         return
@@ -313,11 +318,16 @@ def _lost(
             for place in held.inside([item]):
                 used.setdefault(place, []).append(item.id)
     for place, anchor in enumerate(lost):
-        item = found[anchor]
+        mentions = found[anchor]
+        item = mentions[-1]
+        first = next((one for one in mentions if one.is_human), mentions[0])
+        behind = mentions[mentions.index(first) + 1 :]
         yield LostAnchor(
             kind=anchor.kind,
             text=anchor.text,
             item=item.id,
+            first=first.id,
+            uses=sum(one.role != "tool" for one in behind),
             state=states[(item.id, item.rendition)],
             used_by=tuple(used.get(place, ())),
             is_reworded=place in again,
