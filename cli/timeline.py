@@ -13,12 +13,13 @@ from cli.models import State, TimelineData, TimelineRow
 from cli.occurrences import LETTERS, billed, outcome_words, outcomes
 from cli.saying import preview, said, who
 from eventlog import RecordedEvent, StreamKey
+from eventlog.reading import Header
 from projections import Live
-from projections.context import ITEM_TYPES
+from projections.context import DECISIONS, ITEM_TYPES, is_known
 from projections.items import Item
 from projections.leaving import TAKING, Leaving, is_folding
 from projections.materialize import original
-from projections.runs import Origin, origin
+from projections.runs import Origin, Standing, origin
 
 SUBSTITUTED = "placeholder_substituted"
 
@@ -97,12 +98,45 @@ def timeline(
     )
 
 
+class _Given:
+    """What stands in the context at one call after the other: how many items, how many tokens.
+
+    Between two calls there is mostly nothing but new items, and then only those are counted: a
+    session of ten thousand calls is not folded ten thousand times.
+    """
+
+    def __init__(self, live: Live, key: StreamKey, counts: Counts) -> None:
+        self._live, self._key, self._counts = live, key, counts
+        self._at = self._items = self._tokens = 0
+        self._grows = False
+        """Whether a new item adds itself, and takes no place of another one."""
+
+    def at(self, position: int) -> tuple[int, int]:
+        """Items and tokens after a position, which lies behind the one asked before."""
+        headers = self._live.log.headers(self._key, self._at, position) if self._grows else []
+        if self._grows and all(map(_only_adds, headers)):
+            new: list[Standing] = [(h.position, 0) for h in headers if h.type in ITEM_TYPES]
+            self._items += len(new)
+            self._tokens += self._counts.total(new)
+        else:
+            view = self._live.view(self._key, position)
+            self._items, self._tokens = len(view), self._counts.total(view.standing())
+            self._grows = not view.waiting
+        self._at = position
+        return self._items, self._tokens
+
+
+def _only_adds(header: Header) -> bool:
+    return header.type not in DECISIONS and is_known(header.type, header.schema_version)
+
+
 class _Rows:
     """Rows in the making."""
 
     def __init__(self, live: Live, key: StreamKey, states: States) -> None:
         self.live, self.key, self.states = live, key, states
         self.counts = Counts(live, key)
+        self._given = _Given(live, key, self.counts)
         self.rows: list[TimelineRow] = []
         self.by_pass = True
         """One row for all substitutions of a pass, unless each event was asked for."""
@@ -197,8 +231,7 @@ class _Rows:
             self._outcomes = outcomes(self.live, self.key)
         answer = self._outcomes.get(event.position)
         row = _row(event, f"c{number}", said(event, self._name_at))
-        given = self.live.view(self.key, event.position).standing()
-        row.items, row.tokens = len(given), self.counts.total(given)
+        row.items, row.tokens = self._given.at(event.position)
         row.billed = billed(answer)
         row.outcome = ": ".join(filter(None, outcome_words(answer)))
         self.rows.append(row)
