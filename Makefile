@@ -11,7 +11,7 @@ demo: .venv/.ready  ## Import the bundled session and look at its compaction
 	$(BIN)/ctxlog demo
 
 test: .venv/.ready  ## The tests, without the slow profiles
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal
 
 check: .venv/.ready-check  ## Everything that CI checks
 	$(BIN)/ruff format --check .
@@ -22,7 +22,7 @@ check: .venv/.ready-check  ## Everything that CI checks
 	$(BIN)/cog --check -I . $(DOCS)
 
 reliability: .venv/.ready  ## The slow profiles: kill -9, races, mutated input
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -m slow -n auto --dist worksteal
 
 bench: .venv/.ready-bench  ## Measure beside the limit; takes minutes
 	$(BIN)/python -m bench $(ARGS)

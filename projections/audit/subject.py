@@ -219,6 +219,11 @@ class Subject:
         """The name of the decision."""
         return self.name(move.position) if move is not None else ""
 
+    def is_sealed(self, position: int) -> bool:
+        """Whether a compaction is encrypted: nobody knows what it kept."""
+        compaction = self.noted.compactions.get(position)
+        return compaction is not None and compaction.is_opaque
+
     def next_call(self, position: int) -> Called | None:
         """The first call behind a position."""
         at = bisect_right(self._calls_at, position)

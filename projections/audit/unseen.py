@@ -2,7 +2,7 @@
 
 What an answer used is known; that it needed it from the context, and did not come to it in another
 way, is not. A path of which at least the name still stood is told as less, and so is a command,
-which is written anew more often than it is remembered.
+which is written anew more often than it is remembered, and what an encrypted summary may hold.
 
 What was needed is that of later-reference recall (``metrics.ground``), which leaves out the first
 task; where a decision took even that, what it said counts as well.
@@ -88,7 +88,8 @@ class Unseen(Rule):
         first = uses[0]
         if first.kind == "command" or not any(use.in_arguments for use in uses):
             return "info"
-        return "info" if self._is_named(first) else "warning"
+        is_there = self._is_named(first) or self.subject.is_sealed(first.taken_at)
+        return "info" if is_there else "warning"
 
     def _is_named(self, use: _Use) -> bool:
         """Whether the summary that took its place names the file, if not the whole path."""
@@ -107,6 +108,8 @@ class Unseen(Rule):
         if since is not None:
             gone += f", not visible from {since.name}"
         but = ", of which the summary holds the name alone" if self._is_named(first) else ""
+        if self.subject.is_sealed(first.taken_at):
+            but = ", if its encrypted summary does not hold it"
         return Finding(
             rule=self.name,
             severity=severity,

@@ -165,6 +165,10 @@ class _Walk:
         self.by_position: dict[int, CallFacts] = {}
         self.mentions: dict[Origin, frozenset[int]] = {}
         self.last: dict[int, tuple[int, Origin]] = {}
+        self.holders: dict[int, list[Origin]] = {}
+        """The items that came in with each literal, in order."""
+        self.was_revised = False
+        """Some item mentions something else by now."""
         self.head: frozenset[int] = frozenset()
         self.heading = True
         self.open: dict[str, list[tuple[str, Origin]]] = {}
@@ -232,6 +236,8 @@ class _Walk:
         self.turns.append((step.position, origin))
         self.mentions[origin] = self.ground.original(origin).mentions
         self.arrived[origin] = self.standing[origin] = len(self.ground.calls)
+        for literal in self.mentions[origin]:
+            self.holders.setdefault(literal, []).append(origin)
         self._mention(origin)
         facts = self.by_position.get(item.call or 0)
         for call_id, done in self.actions.get(origin, ()):
@@ -240,6 +246,7 @@ class _Walk:
     def _revised(self, origin: Origin, mentions: frozenset[int]) -> None:
         before = self.mentions.get(origin, frozenset())
         self.mentions[origin] = mentions
+        self.was_revised = True
         if origin in self.ground.head:
             self.head |= mentions
         if origin not in self.standing:
@@ -325,9 +332,39 @@ class _Walk:
 
     def _rewind(self, step: Step) -> None:
         before = bisect_right(self.turns, step.to, key=lambda turn: turn[0])
-        self.newest = self.turns[before - 1][1] if before else None
-        self.turns.append((step.position, self.newest))
-        kept, at = set(), self.newest
+        goal = self.turns[before - 1][1] if before else None
+        gone, at = dict[Origin, None](), self.newest
+        while at is not None and at != goal:
+            gone[at] = None
+            at = self.came_behind[at]
+        self.newest = goal
+        self.turns.append((step.position, goal))
+        if at == goal:
+            self._take_back(gone)
+        else:
+            self._go_over(goal)
+        back = reversed(self.standing)
+        self.human = next((o for o in back if self._is_human(o)), None)
+        written = (o for o in reversed(self.standing) if o in self.ground.todos)
+        self.todo = next(written, None) if self.ground.todos else None
+
+    def _take_back(self, gone: dict[Origin, None]) -> None:
+        """The newest items leave: what they said last was last said by others."""
+        for origin in gone:
+            self.standing.pop(origin, None)
+        said = {literal for origin in gone for literal in self.mentions[origin]}
+        for literal in said:
+            if literal in self.last and self.last[literal][1] in gone:
+                del self.last[literal]
+                others = reversed(self.standing if self.was_revised else self.holders[literal])
+                holding = (o for o in others if o in self.standing and literal in self.mentions[o])
+                other = next(holding, None)
+                if other is not None:
+                    self.last[literal] = (self.standing[other], other)
+
+    def _go_over(self, goal: Origin | None) -> None:
+        """To what a rewind had taken back before: another branch."""
+        kept, at = set(), goal
         while at is not None:
             kept.add(at)
             at = self.came_behind[at]
@@ -335,10 +372,6 @@ class _Walk:
         self.last = {}
         for origin in self.standing:
             self._mention(origin)
-        humans = [o for o in self.standing if self._is_human(o)]
-        self.human = humans[-1] if humans else None
-        written = [o for o in self.standing if o in self.ground.todos]
-        self.todo = written[-1] if written else None
 
     def _is_human(self, origin: Origin) -> bool:
         item = self.ground.items[origin].item

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_sessions import Session
 
 from eventlog import events
+from projections.metrics import ground as grounds
 from projections.metrics.ground import Ground
 from projections.metrics.measure import Measured, Options, measure
 from projections.metrics.mentions import texts
@@ -164,3 +166,22 @@ class TestAnySession:
         assert 0 <= found.artifacts.written.named <= found.artifacts.written.files
         assert all(0 <= v.valid <= v.calls == found.calls for v in found.validity)
         assert found.prefix.cached <= found.tokens.cumulative
+
+
+class TestRewind:
+    """Without this a session that is often rewound needs what it never needed."""
+
+    @settings(max_examples=200, deadline=None)
+    @given(session())
+    def test_taking_back_the_newest_is_as_going_over_everything_that_stays(
+        self, made: Session
+    ) -> None:
+        recorded = made.recording()
+        found = Ground(recorded, COUNTING)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                grounds._Walk, "_take_back", lambda walk, gone: walk._go_over(walk.newest)
+            )
+            wanted = Ground(recorded, COUNTING)
+        assert found.calls == wanted.calls
+        assert found.standing == wanted.standing

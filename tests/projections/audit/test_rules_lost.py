@@ -93,6 +93,9 @@ class TestAnchors:
         found = of_kind(findings(made, "anchors"), "rule")
         assert [a.text for a in found.anchors] == ["Always run the linter first"]
         assert found.severity == "warning"
+        assert found.message.endswith(
+            "; 1 more is there in other words: “Never push to the release branch” (1)"
+        )
 
     def test_a_path_of_which_the_summary_has_the_name_is_told_as_less(self) -> None:
         made = Session()
@@ -154,6 +157,14 @@ class TestUnseen:
         made = compacted("They refund an order.")
         made.call(text="It is ORD-77120 again.")
         assert of_kind(findings(made, "unseen"), "id").severity == "info"
+
+    def test_what_an_encrypted_summary_may_hold_is_good_to_know(self) -> None:
+        made = quiet_session()
+        compaction(made, ["2", "4-7"], opaque=True)
+        made.call(("bash", {"command": "refund --order ORD-77120"}))
+        found = of_kind(findings(made, "unseen"), "id")
+        assert found.severity == "info"
+        assert found.message.endswith(", if its encrypted summary does not hold it")
 
     def test_what_a_clearing_took_names_its_event(self) -> None:
         made = Session()
@@ -265,6 +276,13 @@ class TestBrokenRules:
         made = self.made("Rule: use httpie and not curl against the dev server.")
         made.call(("bash", {"command": "curl -s http://localhost:8123"}))
         assert findings(made, "broken_rules") == []
+
+    def test_what_an_encrypted_summary_may_keep_is_good_to_know(self) -> None:
+        made = Session()
+        asked = made.human("Use httpie, not curl, against the dev server.")
+        compaction(made, [asked], opaque=True)
+        made.call(("bash", {"command": "curl -s http://localhost:8123"}))
+        assert [f.severity for f in findings(made, "broken_rules")] == ["info"]
 
     def test_a_rule_that_stands_and_is_broken_all_the_same_is_not_told(self) -> None:
         made = Session()
