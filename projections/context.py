@@ -12,7 +12,7 @@ Only an unknown *critical* event stops it (``CriticalUnknown``).
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -34,7 +34,6 @@ UNDOABLE = frozenset(
 
 DECISIONS = UNDOABLE | {"repair_applied", "item_pinned", "item_unpinned"}
 """Events whose payload a fold reads."""
-
 
 SLACK = 64
 """Barriers over twice the items that are kept before they are thinned."""
@@ -197,6 +196,8 @@ class View:
 
     def _compact(self, position: int, data: dict[str, Any]) -> None:
         names: list[Origin] = [f"{position}.{i}" for i in range(len(data.get("messages", ())))]
+        if changes_nothing(data):
+            return
         layout = data.get("layout")
         covered = list(self._covered(position, data.get("covered", ())))
         self._prune()
@@ -321,6 +322,12 @@ class View:
         self.notes.append(Note(position, message))
 
 
+def changes_nothing(compaction: Mapping[str, Any]) -> bool:
+    """Whether a compaction covers nothing and brings in nothing, as an agent may write one."""
+    empty = not (compaction.get("covered") or compaction.get("messages"))
+    return empty and compaction.get("layout") is None
+
+
 def is_known(type_name: str, schema_version: int) -> bool:
     """Whether this program knows the event type in that shape."""
     known = CLASSES.get(type_name)
@@ -373,8 +380,7 @@ def effective(events: Sequence[RecordedEvent]) -> tuple[list[RecordedEvent], lis
 
 def fold(events: Iterable[RecordedEvent]) -> View:
     """The view after all of these events, which are a stream from its first position on."""
-    sequence = list(events)
-    view = View()
+    sequence, view = list(events), View()
     notes: list[Note] = []
     in_force = sequence
     if any(event.type in REFOLDING for event in sequence):
@@ -389,6 +395,5 @@ def fold(events: Iterable[RecordedEvent]) -> View:
         view.set_apart(gone)
     if sequence:
         view.version = sequence[-1].position
-    view.notes += notes
-    view.notes.sort()
+    view.notes = sorted([*view.notes, *notes])
     return view

@@ -22,7 +22,7 @@ from eventlog.errors import CriticalUnknown
 from eventlog.log import EventLog
 from eventlog.reading import Header
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
-from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, is_known
+from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, changes_nothing, is_known
 from projections.refolding import refold
 
 STRIDE = 1000
@@ -106,6 +106,7 @@ class Views:
                 else:
                     view = self._before(event)
                     view.evolve(event)
+                    quick = event.type == "context_compacted" and changes_nothing(event.data)
             except CriticalUnknown:
                 # The append stands; whoever asks for this context is refused by the fold itself.
                 self._cache.pop(key, None)

@@ -15,6 +15,7 @@ Source: ``View.from_events`` of OpenHands (``memory/view.py``) and of its SDK (`
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -190,6 +191,8 @@ class ForeignView:
         ]
 
     def _parted(self, after: list[Shown]) -> tuple[tuple[Standing, tuple[int, ...]], ...]:
+        if len(after) == len(self._shown) and all(map(operator.is_, after, self._shown)):
+            return ()  # nothing was forgotten
         whole: dict[int, int] = {}
         for e in self._shown:
             if e.kind == "call" and e.item is not None and not e.gone:

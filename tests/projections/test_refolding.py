@@ -162,6 +162,14 @@ class TestTheCostOfARewind:
             assert len(live.view(KEY, 5003)) == 5001
             assert len(steps) < 10
 
+    def test_a_compaction_that_changes_nothing_writes_no_snapshot(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "l.db", durability="normal") as live:
+            for number in range(20):
+                live.append(KEY, said(str(number)), events.ContextCompacted(covered=()))
+            assert live.log.query("select count(*) from snapshots").fetchone()[0] == 0
+            assert live.view(KEY, 40) == live.view(KEY) == fold(live.log.read(KEY))
+            assert live.position(KEY, "k", 20) == 40
+
     def test_of_an_undo_is_the_way_to_what_it_undoes(
         self, tmp_path: Path, steps: list[int]
     ) -> None:
