@@ -132,7 +132,6 @@ class Conversation:
         source: Source,
         origin: Origin,
         call: Slot | None = None,
-        label: str = "",
     ) -> Planned:
         """A message that enters the context; ``call`` is where the call stands that it answers."""
 
@@ -140,7 +139,6 @@ class Conversation:
             return MessageAppended(
                 dialect=self.dialect,
                 source=source,
-                label=label,
                 call=call.position if call is not None else None,
                 message=Json(message),
                 origin=origin,
