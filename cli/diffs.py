@@ -29,7 +29,7 @@ from projections import Live, tokens
 from projections.anchors import KINDS, Kind, item_anchors
 from projections.diff import Became, Diff, Line, LostAnchor, diff
 from projections.items import Item
-from projections.materialize import original
+from projections.losses import later
 from projections.observed import OBSERVED
 from projections.references import Reference
 from projections.strategies.none import NoStrategy
@@ -96,8 +96,9 @@ def as_it_was(live: Live, where: Reference) -> Side:
 
 def compared(live: Live, left: Side, right: Side, words: bool = False) -> DiffData:
     """The right context held against the left one."""
-    later = _later(live, _last(left, right))
-    found = diff(left.items, right.items, tokens.counter(), became=right.became, later=later)
+    last = max(left.place.position, right.place.position)
+    behind = list(later(live, left.place.stream, last))
+    found = diff(left.items, right.items, tokens.counter(), became=right.became, later=behind)
     of = _Named(left.items, right.items)
     lost = _ranked([_lost(one, of, "right") for one in found.lost], of)
     data = _data(live, left, right, found, of, [_row(line, of, words) for line in found.lines])
@@ -153,9 +154,10 @@ def versus(
 
 
 def _held(live: Live, left: Side, right: Side, whole: Sequence[Item], words: bool) -> DiffData:
-    counting, later = tokens.counter(), _later(live, left.place)
-    ours = diff(whole, left.items, counting, became=left.became, later=later)
-    theirs = diff(whole, right.items, counting, became=right.became, later=later)
+    counting = tokens.counter()
+    behind = list(later(live, left.place.stream, left.place.position))
+    ours = diff(whole, left.items, counting, became=left.became, later=behind)
+    theirs = diff(whole, right.items, counting, became=right.became, later=behind)
     between = diff(left.items, right.items, counting)
     of = _Named(left.items, right.items, whole)
     rows = list(_rows(ours, theirs, of, words))
@@ -231,8 +233,10 @@ def _both_lost(
     left = {(one.kind, one.text): one for one in ours}
     found = []
     for one in theirs:
-        both = left.pop((one.kind, one.text), None) is not None
-        found.append(_lost(one, of, "both" if both else "right"))
+        other = left.pop((one.kind, one.text), None)
+        data = _lost(one, of, "right" if other is None else "both")
+        data.in_other_words = one.is_reworded and (other is None or other.is_reworded)
+        found.append(data)
     found += [_lost(one, of, "left") for one in left.values()]
     return _ranked(found, of)
 
@@ -250,10 +254,7 @@ class _Named:
         self.right = {item.id: item for item in right}
         self.whole = {item.id: item for item in whole} if whole is not None else self.left
         self.order = {item: number for number, item in enumerate(self.whole)}
-        self.mentions: dict[tuple[str, str], list[Item]] = {}
-        for item in self.whole.values():
-            for anchor in item_anchors(item):
-                self.mentions.setdefault(anchor, []).append(item)
+        self.anchors = {anchor for item in self.whole.values() for anchor in item_anchors(item)}
         self._tools = tool_names([*(whole or ()), *left, *right])
 
     def who(self, item: Item) -> str:
@@ -329,19 +330,17 @@ def _prefix(found: Diff, of: _Named) -> PrefixData:
 
 
 def _lost(one: LostAnchor, of: _Named, by: Literal["left", "right", "both"]) -> LostAnchorData:
-    mentions = of.mentions[(one.kind, one.text)]
-    first = next((item for item in mentions if item.is_human), mentions[0])
-    behind = mentions[mentions.index(first) + 1 :]
     return LostAnchorData(
         kind=one.kind,
         text=one.text,
-        item=first.id,
+        item=one.first,
         newest=one.item,
-        who=of.who(first),
+        who=of.who(of.whole[one.first]),
         state=one.state,
         lost_by=by,
         used_by=list(one.used_by),
-        uses=sum(item.role != "tool" for item in behind),
+        uses=one.uses,
+        in_other_words=one.is_reworded,
     )
 
 
@@ -356,7 +355,7 @@ def _ranked(lost: list[LostAnchorData], of: _Named) -> list[LostAnchorData]:
 
 
 def _counts(of: _Named, lost: Sequence[LostAnchorData], two: bool) -> list[AnchorCount]:
-    before = Bag(kind for kind, _ in of.mentions)
+    before = Bag(anchor.kind for anchor in of.anchors)
     left = Bag(one.kind for one in lost if one.lost_by != "right")
     right = Bag(one.kind for one in lost if one.lost_by != "left")
     return [
@@ -369,14 +368,3 @@ def _counts(of: _Named, lost: Sequence[LostAnchorData], two: bool) -> list[Ancho
         for kind in KINDS
         if before[kind]
     ]
-
-
-def _last(left: Side, right: Side) -> Reference:
-    return max(left.place, right.place, key=lambda one: one.position)
-
-
-def _later(live: Live, where: Reference) -> list[Item]:
-    """The messages that came after a place, as they were recorded."""
-    events = live.log.read(where.stream, after=where.position, types=["message_appended"])
-    made = (original(event.position, {event.position: event}) for event in events)
-    return [item for item in made if item is not None]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel
 
 from cli.models import State
 from cli.models_whatif import DecidedData
-
-WhyState = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
+from projections.reasons import State as Standing
 
 
 class WhyStep(BaseModel):
@@ -58,6 +57,8 @@ class WhyAnchor(BaseModel):
     """What took the item's place holds it."""
     elsewhere: str
     """Else an item that stood in the context just after that and holds it; empty when none did."""
+    in_other_words: bool
+    """Else it is a rule that what took the item's place says in other words."""
     used_by: list[str]
     """Later messages, of the model or a person, that hold it."""
 
@@ -93,7 +94,7 @@ class WhyData(BaseModel):
     preview: str
     tokens: int
     """Estimated, of the original."""
-    state: WhyState
+    state: Standing
     rendition: str | None
     """In which it stands there; None where it does not stand."""
     pinned: bool
@@ -142,12 +143,14 @@ class RecoveredSentence(BaseModel):
 
 
 class RecoveredLiteral(BaseModel):
-    """A literal that a compaction lost."""
+    """A literal that a compaction lost, word for word."""
 
     kind: str
     text: str
     used_by: list[str]
     """Later messages, of the model or a person, that hold it."""
+    in_other_words: bool = False
+    """It is a rule, and the summary says it in other words."""
 
 
 class RecoverData(BaseModel):

@@ -109,7 +109,7 @@ class PrefixData(BaseModel):
 
 
 class LostAnchorData(BaseModel):
-    """A literal that is gone."""
+    """A literal that is gone, word for word."""
 
     kind: str
     text: str
@@ -125,6 +125,8 @@ class LostAnchorData(BaseModel):
     """Messages behind the place that hold it."""
     uses: int
     """Messages of the model or of people that hold it, after the first item, up to the place."""
+    in_other_words: bool = False
+    """It is a rule, and what is new in the contexts that lost it says it in other words."""
 
 
 class AnchorCount(BaseModel):

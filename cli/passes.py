@@ -68,8 +68,9 @@ def change_of(live: Live, stream: StreamKey, states: States, item: Origin) -> tu
     """The event that carries the rendition in which an item stands, or stood when it left, and what
     it did to it; (0, "") for the original."""
     rendition = states.view.items.get(item)
-    if rendition is None and item in states.left:
-        rendition = live.view(stream, states.left[item].position - 1).items.get(item)
+    left_at = states.left_at(item)
+    if left_at is not None:
+        rendition = live.view(stream, left_at - 1).items.get(item)
     if not rendition:
         return 0, ""
     event = live.log.at(stream, [rendition])[rendition]

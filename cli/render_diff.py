@@ -268,13 +268,14 @@ def _anchors(data: DiffData, style: Style) -> Iterator[str]:
         return
     if two:
         yield from _wrapped(
-            "lost (< on the left only, > on the right only, x on both), from which item, and → "
-            "which messages behind the place hold it",
+            "lost word for word (< on the left only, > on the right only, x on both), from which "
+            "item, and → which messages behind the place hold it",
             style,
         )
     else:
         yield from _wrapped(
-            "lost, from which item, and → which messages behind the place hold it", style
+            "lost word for word, from which item, and → which messages behind the place hold it",
+            style,
         )
     ref = max(4, *(display_width(one.item) for one in data.lost))
     for count in data.anchors:
@@ -284,6 +285,8 @@ def _anchors(data: DiffData, style: Style) -> Iterator[str]:
             gone = f"left {count.left_lost:,}, right {count.right_lost:,}"
         if of:
             title = f"{count.kind}: {gone} of {count.before:,} lost"
+            again = sum(one.in_other_words for one in of)
+            title += f", {again:,} said again in other words" if again else ""
             yield style.paint(style.line(title, style.width), "bold")
             yield from _of_kind(of, style, ref, two)
 
@@ -303,7 +306,11 @@ def _of_kind(of: Sequence[LostAnchorData], style: Style, ref: int, two: bool) ->
 
 def _used(one: LostAnchorData) -> str:
     """Where it is needed; where nothing came later, how often it was."""
+    again = "in other words" if one.in_other_words else ""
     if not one.used_by:
-        return f"(in {plural(one.uses, 'later message')})" if one.uses else ""
+        uses = f"in {plural(one.uses, 'later message')}" if one.uses else ""
+        said = "; ".join(filter(None, (again, uses)))
+        return f"({said})" if said else ""
     more = len(one.used_by) - _USERS
-    return "→ " + ", ".join(one.used_by[:_USERS]) + (f" +{more}" if more > 0 else "")
+    said = "→ " + ", ".join(one.used_by[:_USERS]) + (f" +{more}" if more > 0 else "")
+    return f"({again}) {said}" if again else said

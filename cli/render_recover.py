@@ -42,6 +42,8 @@ def _sentence(sentence: RecoveredSentence) -> Iterator[str]:
         named = list(used)[:_USERS]
         more = f" and {len(used) - _USERS} more" if len(used) > _USERS else ""
         where += f"; needed by {', '.join(named)}{more}"
+    if any(one.in_other_words for one in sentence.literals):
+        where += "; said again in other words"
     if [_bare(one.text) for one in sentence.literals] == [_bare(sentence.text)]:
         yield f"- {code(sentence.text)} ({where})"
         return

@@ -72,14 +72,14 @@ def _anchors(data: WhyData, style: Style) -> Iterator[str]:
     kept = [one for one in data.anchors if one.in_place]
     elsewhere = [one for one in data.anchors if not one.in_place and one.elsewhere]
     lost = [one for one in data.anchors if not one.in_place and not one.elsewhere]
+    again = sum(one.in_other_words for one in lost)
     place = ", ".join(data.replaced_by[:_USERS]) or "what is left"
     yield ""
     total = plural(len(data.anchors), "literal")
-    yield style.line(
-        f"of {total}: {len(kept)} in {place}, {len(elsewhere)} elsewhere in the context then, "
-        f"{len(lost)} lost",
-        style.width,
-    )
+    said = f"of {total}: {len(kept)} in {place}, {len(elsewhere)} elsewhere in the context then, "
+    said += f"{len(lost)} lost word for word"
+    said += f", {again} of them said again in other words" if again else ""
+    yield from _wrapped(said, style)
     ranked = sorted(lost, key=lambda one: -len(one.used_by))
     shown = [one for n, one in enumerate(ranked) if n < _MOST or one.used_by]
     for one in shown:
@@ -89,10 +89,10 @@ def _anchors(data: WhyData, style: Style) -> Iterator[str]:
 
 
 def _anchor(one: WhyAnchor, style: Style) -> str:
-    used = ""
+    used = "  (in other words)" if one.in_other_words else ""
     if one.used_by:
         more = f" +{len(one.used_by) - _USERS}" if len(one.used_by) > _USERS else ""
-        used = f"  → used by {', '.join(one.used_by[:_USERS])}{more}"
+        used += f"  → used by {', '.join(one.used_by[:_USERS])}{more}"
     start = f"  {pad(one.kind, 8)} "
     tail = style.translated(used)
     return start + style.line(one.text, style.width - len(start) - display_width(tail)) + tail

@@ -1,30 +1,27 @@
 """A session as a person reads it: one row an item, and where each item stands at a point.
 
-The state of an item at a point is what the view there says of it. An item that is not in the view
-left with the last decision whose view no longer had it: a compaction that put a summary in its
-place folded it, any other decision took it out.
+The state of an item at a point is what the view there says of it. One that is not in the view was
+folded by a compaction that put a summary in its place, or left with something else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from cli.counts import Counts
 from cli.models import State, TimelineData, TimelineRow
 from cli.occurrences import LETTERS, billed, outcome_words, outcomes
 from cli.saying import preview, said, who
 from eventlog import RecordedEvent, StreamKey
+from eventlog.reading import Header
 from projections import Live
-from projections.context import ITEM_TYPES
+from projections.context import DECISIONS, ITEM_TYPES, is_known
 from projections.items import Item
+from projections.leaving import TAKING, Leaving, is_folding
 from projections.materialize import original
-from projections.runs import Origin, origin
+from projections.runs import Origin, Standing, origin
 
 SUBSTITUTED = "placeholder_substituted"
-
-TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
-"""Events that can take an item out of a context."""
 
 SHOWN = (
     *ITEM_TYPES,
@@ -40,37 +37,13 @@ SHOWN = (
 """What has a row unless asked otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """The decision with which an item left."""
-
-    position: int
-    folded: bool
-
-
-def departures(
-    live: Live, key: StreamKey, to: int
-) -> tuple[dict[Origin, Departure], dict[int, int]]:
-    """For each item that left up to a position, the last time; and how many left each time."""
-    left: dict[Origin, Departure] = {}
-    sizes: dict[int, int] = {}
-    for event in live.log.read(key, to=to, types=TAKING):
-        before = live.view(key, event.position - 1).items
-        after = live.view(key, event.position).items
-        gone = [item for item in before if item not in after]
-        folded = event.type == "context_compacted" and bool(event.data.get("messages"))
-        sizes[event.position] = len(gone)
-        left.update((item, Departure(event.position, folded)) for item in gone)
-    return left, sizes
-
-
 class States:
     """Where items stand after a position."""
 
     def __init__(self, live: Live, key: StreamKey, at: int) -> None:
         self.at = at
         self.view = live.view(key, at)
-        self.left, self.sizes = departures(live, key, at)
+        self._leaving = Leaving(live, key, at)
         renditions = {rendition for rendition in self.view.items.values() if rendition}
         events = live.log.at(key, renditions)
         self._placeholders = {
@@ -82,8 +55,13 @@ class States:
         rendition = self.view.items.get(item)
         if rendition is not None:
             return "placeholder" if rendition in self._placeholders else "context"
-        departure = self.left.get(item)
-        return "folded" if departure is not None and departure.folded else "left"
+        event = self._leaving.of(item)
+        return "folded" if event is not None and is_folding(event) else "left"
+
+    def left_at(self, item: Origin) -> int | None:
+        """The position of the event with which it left; None where it stands, or never stood."""
+        event = self._leaving.of(item)
+        return event.position if event is not None else None
 
 
 def timeline(
@@ -120,12 +98,45 @@ def timeline(
     )
 
 
+class _Given:
+    """What stands in the context at one call after the other: how many items, how many tokens.
+
+    Between two calls there is mostly nothing but new items, and then only those are counted: a
+    session of ten thousand calls is not folded ten thousand times.
+    """
+
+    def __init__(self, live: Live, key: StreamKey, counts: Counts) -> None:
+        self._live, self._key, self._counts = live, key, counts
+        self._at = self._items = self._tokens = 0
+        self._grows = False
+        """Whether a new item adds itself, and takes no place of another one."""
+
+    def at(self, position: int) -> tuple[int, int]:
+        """Items and tokens after a position, which lies behind the one asked before."""
+        headers = self._live.log.headers(self._key, self._at, position) if self._grows else []
+        if self._grows and all(map(_only_adds, headers)):
+            new: list[Standing] = [(h.position, 0) for h in headers if h.type in ITEM_TYPES]
+            self._items += len(new)
+            self._tokens += self._counts.total(new)
+        else:
+            view = self._live.view(self._key, position)
+            self._items, self._tokens = len(view), self._counts.total(view.standing())
+            self._grows = not view.waiting
+        self._at = position
+        return self._items, self._tokens
+
+
+def _only_adds(header: Header) -> bool:
+    return header.type not in DECISIONS and is_known(header.type, header.schema_version)
+
+
 class _Rows:
     """Rows in the making."""
 
     def __init__(self, live: Live, key: StreamKey, states: States) -> None:
         self.live, self.key, self.states = live, key, states
         self.counts = Counts(live, key)
+        self._given = _Given(live, key, self.counts)
         self.rows: list[TimelineRow] = []
         self.by_pass = True
         """One row for all substitutions of a pass, unless each event was asked for."""
@@ -183,7 +194,6 @@ class _Rows:
                 self._tools[part.id] = part.name
         state = self.states.of(origin)
         rendition = self.states.view.items.get(origin, 0)
-        left = self.states.left.get(origin) if state in ("folded", "left") else None
         shown, said_now = None, preview(item)
         if rendition:
             shown = self.counts.total([(origin, rendition)])
@@ -199,7 +209,7 @@ class _Rows:
             tokens=self.counts.of((origin, 0), item),
             shown_tokens=shown,
             rendition=f"{origin}@{rendition}" if rendition else None,
-            left_at=left.position if left is not None else None,
+            left_at=self.states.left_at(origin),
             call=self._call_number(item.call),
             occurred_at=event.occurred_at,
             pinned=origin in self.states.view.pins,
@@ -221,8 +231,7 @@ class _Rows:
             self._outcomes = outcomes(self.live, self.key)
         answer = self._outcomes.get(event.position)
         row = _row(event, f"c{number}", said(event, self._name_at))
-        given = self.live.view(self.key, event.position).standing()
-        row.items, row.tokens = len(given), self.counts.total(given)
+        row.items, row.tokens = self._given.at(event.position)
         row.billed = billed(answer)
         row.outcome = ": ".join(filter(None, outcome_words(answer)))
         self.rows.append(row)
@@ -230,18 +239,17 @@ class _Rows:
     def _compaction(self, event: RecordedEvent, number: int) -> None:
         row = _row(event, f"k{number}", said(event, self._name_at))
         before, after = event.data.get("pre_tokens"), event.data.get("post_tokens")
-        row.before_recorded = self._context(event.position - 1)
-        row.after_recorded = self._context(event.position)
+        was = self.live.view(self.key, event.position - 1)
+        now = self.live.view(self.key, event.position)
+        row.before_recorded = self.counts.total(was.standing())
+        row.after_recorded = self.counts.total(now.standing())
         row.before_tokens = row.before_recorded if before is None else before
         row.before_estimated = before is None
         row.after_tokens = row.after_recorded if after is None else after
         row.after_estimated = after is None
-        row.items = self.states.sizes.get(event.position, 0)
+        row.items = len(was.items.keys() - now.items.keys())
         self.rows.append(row)
         self._brought(event, len(event.data.get("messages", ())))
-
-    def _context(self, position: int) -> int:
-        return self.counts.total(self.live.view(self.key, position).standing())
 
     def _brought(self, event: RecordedEvent, count: int) -> None:
         """The messages that a compaction or a repair put in."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from cli.counts import Counts
 from cli.item_places import ItemPlace
-from cli.models_reasons import HeldData, WayBack, WhyAnchor, WhyData, WhyState, WhyStep
+from cli.models_reasons import HeldData, WayBack, WhyAnchor, WhyData, WhyStep
 from cli.naming import ref_of, short_names
 from cli.occurrences import compaction_data
 from cli.saying import preview
@@ -17,12 +17,11 @@ from cli.windows import item_data, tool_names
 from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live, runs
-from projections.items import Item
-from projections.materialize import original
 from projections.ownership import is_observed
+from projections.reasons import Reasons, given, reasons
 from projections.runs import Origin, origin, position_of
 from projections.views import NUMBERED
-from projections.why import READ, Survived, Touch, Trace, survived, trace
+from projections.why import Touch
 
 
 def why(live: Live, asked: ItemPlace) -> WhyData:
@@ -36,16 +35,13 @@ class _Why:
         self.key, self.at = asked.stream, asked.where.position
         self.item: Origin = origin(asked.item)
         self.counts = Counts(live, self.key)
-        self.trace: Trace = trace(live.history(self.key, self.at, READ), self.item)
+        self.found: Reasons = reasons(live, self.key, self.item, self.at)
+        self.trace, self.made = self.found.trace, self.found.item
         self.names = short_names(str(info.key) for info in live.log.streams())
-        made = live.materialize(self.key, [(self.item, 0)])
-        self.made: Item = made[0]
-        self.erased = self.made.form == "redacted"
 
     def data(self) -> WhyData:
         found = self.trace
         shown = item_data(self.made, self.counts.counter, self._tools())
-        lost = self._survived()
         rendition = label(self.item, found.now.rendition) if found.now.stands else None
         steps = [self._step(touch) for touch in found.touches]
         return WhyData(
@@ -57,10 +53,10 @@ class _Why:
             who=shown.who,
             preview=preview(self.made),
             tokens=shown.tokens,
-            state=self._state(),
+            state=self.found.state,
             rendition=rendition,
             pinned=found.now.pinned,
-            erased=self.erased,
+            erased=self.found.is_erased,
             answer=self._answer(),
             steps=steps,
             calls=[f"c{number}" for number in found.calls],
@@ -71,12 +67,13 @@ class _Why:
                     text=one.anchor.text,
                     in_place=one.in_place,
                     elsewhere=one.elsewhere,
+                    in_other_words=one.is_reworded,
                     used_by=list(one.used_by),
                 )
-                for one in lost
+                for one in self.found.survived
             ],
-            replaced_by=[item.rendition for item in self._in_its_place()],
-            back=list(self._back(lost)),
+            replaced_by=[item.rendition for item in self.found.in_its_place],
+            back=list(self._back()),
         )
 
     def _tools(self) -> dict[str, str]:
@@ -88,24 +85,10 @@ class _Why:
 
     # -- where it stands --------------------------------------------------------------------------
 
-    def _state(self) -> WhyState:
-        found = self.trace
-        if position_of(self.item) > self.at:
-            return "not_yet"
-        if found.now.stands:
-            changed = found.changed
-            is_placeholder = changed is not None and changed.event.type == SUBSTITUTED
-            return "placeholder" if is_placeholder else "context"
-        left = found.left
-        if left is None:
-            return "never"
-        folded = left.event.type == "context_compacted" and left.event.data.get("messages")
-        return "folded" if folded else "left"
-
     def _answer(self) -> str:
         name, found = self.asked.item, self.trace
         when = f" at {ref_of(self.asked.where)}" if self.asked.where.kind != "now" else ""
-        state = self._state()
+        state = self.found.state
         if state == "not_yet":
             return f"{name} had not come in yet{when}: it is event {position_of(self.item)}."
         if state == "never":
@@ -129,7 +112,7 @@ class _Why:
         asked = runs.standing(self.asked.rendition)[1] if "@" in self.asked.rendition else 0
         if asked and asked != found.now.rendition:
             said += f" Its rendition {self.asked.rendition} is not in force."
-        if self.erased:
+        if self.found.is_erased:
             said += " Its text was erased from the log for good."
         return said
 
@@ -146,54 +129,17 @@ class _Why:
         if not at:
             return None
         call = self.live.log.at(self.key, [at])[at]
-        name = f"c{self.live.number(self.key, call)}"
-        if call.data.get("manifest") is None:
-            view = self.live.view(self.key, call.position - 1)
-            rendition = view.items.get(self.item)
-            shown = None if rendition is None else label(self.item, rendition)
-            return HeldData(call=name, recorded=False, rendition=shown)
-        from projections.sent import Requests
-
-        entries = Requests(self.live).expanded(self.key, call)
-        held = (piece.label for entry in entries for piece in entry if piece.item == self.item)
-        return HeldData(call=name, recorded=True, rendition=next(held, None))
-
-    # -- what of it is left -----------------------------------------------------------------------
-
-    def _since(self) -> Touch | None:
-        """The decision since which it is not shown as it came in."""
-        return self.trace.left or self.trace.changed
-
-    def _in_its_place(self) -> list[Item]:
-        touch = self._since()
-        if touch is None:
-            return []
-        event = touch.event
-        if self.trace.now.stands:
-            return self.live.materialize(self.key, [(self.item, self.trace.now.rendition)])
-        if event.type != "context_compacted":
-            return []
-        names = [f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))]
-        return self.live.materialize(self.key, [(name, 0) for name in names])
-
-    def _survived(self) -> Sequence[Survived]:
-        touch = self._since()
-        if touch is None or self.erased or self._state() == "never":
-            return ()
-        after = touch.event.position
-        events = self.live.log.read(self.key, after=after, types=["message_appended"])
-        later = (original(event.position, {event.position: event}) for event in events)
-        return survived(
-            self.made,
-            self._in_its_place(),
-            self.live.items(self.key, after),
-            (item for item in later if item is not None),
+        held = given(self.live, self.key, self.item, at)
+        return HeldData(
+            call=f"c{self.live.number(self.key, call)}",
+            recorded=held.is_recorded,
+            rendition=held.rendition,
         )
 
-    def _back(self, lost: Sequence[Survived]) -> Iterator[WayBack]:
+    def _back(self) -> Iterator[WayBack]:
         """What to type to get it back."""
-        touch = self._since()
-        if touch is None or self.erased:
+        touch = self.found.since
+        if touch is None or self.found.is_erased:
             return
         name = typed(self.names[str(self.key)])
         yield WayBack(command=f"recover {name} {self.asked.item}", does="prints the original")
@@ -203,7 +149,7 @@ class _Why:
             command=f"recover {name} {self.asked.item} --into-context",
             does=f"brings it back into the context{where}",
         )
-        if touch.number and any(one.is_lost for one in lost):
+        if touch.number and any(one.is_lost for one in self.found.survived):
             yield WayBack(
                 command=f"recover {name} --lost k{touch.number}",
                 does=f"prints everything that k{touch.number} lost",

@@ -137,7 +137,7 @@ def event_at(live: Live, place: Reference) -> EventData:
     version = live.log.version(stream)
     states = States(live, stream, version)
     state: State = states.of(item_origin) if item_origin is not None else "never"
-    left = states.left.get(item_origin) if state in ("folded", "left") and item_origin else None
+    left_at = states.left_at(item_origin) if item_origin is not None else None
     changed = change_of(live, stream, states, item_origin) if item_origin is not None else (0, "")
     counter = tokens.counter()
     data = item_data(item, counter) if item is not None else None
@@ -153,7 +153,7 @@ def event_at(live: Live, place: Reference) -> EventData:
         recorded_at=iso(event.recorded_at),
         erased=event.erased,
         state=state,
-        left_at=left.position if left is not None else None,
+        left_at=left_at,
         changed_at=changed[0] or None,
         changed=changed[1],
         number=number_of(live, stream, position),

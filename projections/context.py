@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from eventlog.codec import CLASSES
@@ -132,6 +133,19 @@ class View:
         """A plain item came in at the end. O(1)."""
         self.items[position] = 0
         self.version = position
+
+    def take_back(self, to: int, position: int) -> None:
+        """A rewind, where only items came in at the end since ``to``. O(what leaves)."""
+        gone = list(takewhile(lambda i: isinstance(i, int) and i > to, reversed(self.items)))
+        self._remove(reversed(gone))
+        self._prune()
+        self.version = position
+
+    def set_apart(self, items: Iterable[int]) -> None:
+        """Items that a rewind took away, and no step: they keep runs apart, too."""
+        for item in items:
+            self._leave(item)
+        self._prune()
 
     def evolve(self, event: RecordedEvent) -> None:
         """Take in the next event. Raises CriticalUnknown; undo and rewind are not for this."""
@@ -371,9 +385,8 @@ def fold(events: Iterable[RecordedEvent]) -> View:
         # Items that a rewind took away keep runs apart, too: last, since a step may forget
         # barriers that lie in front of what comes in later.
         kept = {event.position for event in in_force}
-        for event in sequence:
-            if event.type in ITEM_TYPES and event.position not in kept:
-                view._leave(event.position)
+        gone = (e.position for e in sequence if e.type in ITEM_TYPES and e.position not in kept)
+        view.set_apart(gone)
     if sequence:
         view.version = sequence[-1].position
     view.notes += notes

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from projections.anchors import KINDS, Anchor, Kind, item_anchors
-from projections.held import Held
+from projections.held import Held, reworded
 from projections.items import Item
 from projections.metrics.model import Result
 from projections.tokens import Counter, count_item
@@ -69,16 +69,22 @@ class Sum(Result):
 
 
 class LostAnchor(Result):
-    """A literal of the left context that the right one does not hold."""
+    """A literal of the left context that the right one does not hold word for word."""
 
     kind: Kind
     text: str
     item: str
     """The newest item of the left context in which it stands."""
+    first: str
+    """Where it came from: the first item in which a person said it, else the first of all."""
+    uses: int
+    """Items behind that one, of the model or of people, that hold it."""
     state: State
-    """What became of that item."""
+    """What became of the newest one."""
     used_by: tuple[str, ...]
     """Later messages, of the model or a person, that hold it."""
+    is_reworded: bool
+    """It is a rule, and what is new on the right says it in other words."""
 
 
 class CommonPrefix(Result):
@@ -293,27 +299,36 @@ def _lost(
     states: Mapping[tuple[str, str | None], State],
     later: Sequence[Item],
 ) -> Iterator[LostAnchor]:
-    found: dict[Anchor, Item] = {}
+    found: dict[Anchor, list[Item]] = {}
     for item in left:
         if states.get((item.id, item.rendition)) != "kept":
-            found.update(dict.fromkeys(item_anchors(item), item))
+            for anchor in item_anchors(item):
+                found.setdefault(anchor, []).append(item)
     anchors = list(found)
     if not anchors:
         return
     kept = Held(anchors).inside(right)
     lost = [anchor for place, anchor in enumerate(anchors) if place not in kept]
     used: dict[int, list[str]] = {}
+    known = {(item.id, item.rendition) for item in left}
+    again = reworded(lost, (one for one in right if (one.id, one.rendition) not in known))
     held = Held(lost)
     for item in later:
         if item.role != "tool":
             for place in held.inside([item]):
                 used.setdefault(place, []).append(item.id)
     for place, anchor in enumerate(lost):
-        item = found[anchor]
+        mentions = found[anchor]
+        item = mentions[-1]
+        first = next((one for one in mentions if one.is_human), mentions[0])
+        behind = mentions[mentions.index(first) + 1 :]
         yield LostAnchor(
             kind=anchor.kind,
             text=anchor.text,
             item=item.id,
+            first=first.id,
+            uses=sum(one.role != "tool" for one in behind),
             state=states[(item.id, item.rendition)],
             used_by=tuple(used.get(place, ())),
+            is_reworded=place in again,
         )

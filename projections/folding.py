@@ -8,7 +8,8 @@ thousand times costs a thousand times what lies between, and not a thousand time
 from __future__ import annotations
 
 from eventlog.recorded import RecordedEvent
-from projections.context import REFOLDING, UNDOABLE, View
+from projections.backwards import Backwards
+from projections.context import REFOLDING, View
 
 MOST_KEPT = 32
 """Views that are kept on the way; the distance between two grows with the stream."""
@@ -53,46 +54,20 @@ class Folding:
             self._stride *= 2
 
     def _again(self) -> View:
-        """``context.effective`` over the stream, as far back as it takes to meet a kept view."""
-        found: list[RecordedEvent] = []
-        undone: set[int] = set()
-        passes: set[str] = set()
-        begins = float("inf")
-        """The first event that is passed over."""
+        """As far back as it takes to meet a kept view that nothing behind it changes."""
+        walk = Backwards(lambda pass_id: self._passes.get(pass_id, float("inf")))
         kept = len(self._kept) - 1
         at = len(self._events)
         base: View | None = None
         while at > 0:
             while kept >= 0 and self._kept[kept].version > at:
                 kept -= 1
-            if kept >= 0 and self._kept[kept].version == at < begins:
+            if kept >= 0 and self._kept[kept].version == at < walk.begins:
                 base = self._kept[kept]
                 break
-            event = self._events[at - 1]
-            at -= 1
-            if event.position in undone:
-                continue
-            data = event.data if event.type in REFOLDING else {}
-            if event.type == "session_rewound":
-                at = min(at, data["to"])
-            elif event.type == "decision_undone":
-                pass_id, target = data.get("pass_id", ""), data.get("target", 0)
-                if pass_id:
-                    passes.add(pass_id)
-                    begins = min(begins, self._passes.get(pass_id, begins))
-                elif 0 < target < event.position and self._events[target - 1].type in UNDOABLE:
-                    undone.add(target)
-                    begins = min(begins, target)
-            elif (
-                passes
-                and event.type == "placeholder_substituted"
-                and event.data.get("pass_id") in passes
-            ):
-                continue
-            else:
-                found.append(event)
+            at = walk.take(self._events[at - 1])
         view = base.copy() if base is not None else View()
-        for event in reversed(found):
+        for event in reversed(walk.found):
             view.evolve(event)
         view.version = self._events[-1].position
         return view

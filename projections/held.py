@@ -1,4 +1,4 @@
-"""Which of some anchors stand in which items."""
+"""Which of some anchors stand in which items: word for word, or, of a rule, in other words."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from projections.anchors import Anchor
 from projections.items import Item
+from projections.metrics.keepers import content_words, is_reworded
 from projections.metrics.mentions import Mentions, texts
 
 
@@ -28,3 +29,12 @@ class Held:
                 folded = (text.casefold() for text in said)
                 found |= {self._rules[at] for at in self._of_rules.inside(folded)}
         return found
+
+
+def reworded(anchors: Sequence[Anchor], items: Iterable[Item]) -> set[int]:
+    """The places of the rules that some items together say in other words, as far as words tell."""
+    rules = [(at, anchor) for at, anchor in enumerate(anchors) if anchor.kind == "rule"]
+    if not rules:
+        return set()
+    words = content_words("\n".join(text for item in items for text in texts(item)))
+    return {at for at, rule in rules if is_reworded(content_words(rule.text), words)}

@@ -1,8 +1,8 @@
 """The verdicts on many calls of which no request was recorded, in one walk.
 
 What matters of the context at such a call are a few *marked* items: system prompts, encrypted
-summaries, and what was erased. So one fold goes over the stream, and a call costs the marked items,
-not the context.
+summaries, and what was erased; and whether tools were used whose definitions nobody recorded. So
+one fold goes over the stream, and a call costs the marked items, not the context.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from projections.items import Item
 from projections.live import Live
 from projections.materialize import original
 from projections.runs import Origin, Standing, origin
-from projections.verdicts import Stood, Verdict, has_blob, of_stood
+from projections.verdicts import Stood, Verdict, has_blob, of_stood, tools_since
 
 
 def judge_folded(
@@ -27,12 +27,17 @@ def judge_folded(
 ) -> Iterable[tuple[int, Verdict]]:
     """The verdict of each wanted call, by its position. Raises CriticalUnknown."""
     answers = live.log.read(stream, min(wanted), types=["model_responded", "model_failed"])
-    answered = {event.data["call"] for event in answers}
+    ends: dict[int, int] = {}
+    for answer in answers:
+        ends.setdefault(answer.data["call"], answer.position)
+    tools = tools_since(live, stream)
     marks = _Marks(live, stream)
     for event in live.log.read(stream, to=max(wanted)):
         marks.take(event)
         if event.position in wanted:
-            yield event.position, of_stood(marks.stood(), event.position not in answered)
+            end = ends.get(event.position)
+            stood = marks.stood(lacks_tools=tools.are_missing(end))
+            yield event.position, of_stood(stood, end is None)
 
 
 class _Mark(NamedTuple):
@@ -105,7 +110,7 @@ class _Marks:
         elif standing[0] in self._marked:
             self._marked[standing[0]].pop(standing[1], None)
 
-    def stood(self) -> Stood:
+    def stood(self, *, lacks_tools: bool) -> Stood:
         """Of the context as it is now."""
         items = self._folding.view.items
         found = [
@@ -121,6 +126,7 @@ class _Marks:
             is_sealed=any(mark.is_sealed for mark in found),
             is_opaque=hidden,
             has_system=any(mark.is_system for mark in found),
+            lacks_tools=lacks_tools,
             erased=sum(mark.is_erased for mark in found),
         )
 

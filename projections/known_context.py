@@ -1,9 +1,12 @@
-"""What is known of the context at a call, in a few marks: is there a system prompt, a sealed part?
+"""What is known of the context at a call, in a few marks: a system prompt, a sealed part, tools.
 
 A whole view at every call would cost the context; the verdict on a call needs only which *marked*
 items stand: system prompts, and summaries that the provider keeps encrypted. So only what marks,
 covers or drops them is kept, with the undos and rewinds that may bring them back, and an undo or a
 rewind replays these few marks, not the stream. The rules are those of ``context.View``.
+
+Tools are no item. A model that calls one was told of it, so where a stream holds a tool call or a
+result, and no definitions, a part of its requests was never recorded.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ READ = frozenset(
         "repair_applied",
         "decision_undone",
         "session_rewound",
+        "tool_result_recorded",
+        "tools_declared",
     }
 )
 """Events that ``KnownContext.evolve`` looks into."""
@@ -50,6 +55,10 @@ class KnownContext(BaseModel):
 
     standing: dict[str, MarkKind] = {}
     steps: list[Step] = []
+    uses_tools: bool = False
+    """Whether a tool was ever called, or gave a result."""
+    declares_tools: bool = False
+    """Whether any definitions of tools were recorded."""
 
     @property
     def has_system(self) -> bool:
@@ -61,9 +70,16 @@ class KnownContext(BaseModel):
         """Whether a compaction stands whose content only the provider can read."""
         return "opaque" in self.standing.values()
 
+    @property
+    def lacks_tools(self) -> bool:
+        """Whether tools were used of which no definitions are known."""
+        return self.uses_tools and not self.declares_tools
+
     def evolve(self, event: RecordedEvent) -> None:
         """Take in the next event of the stream."""
         kind, data, position = event.type, event.data, event.position
+        self.uses_tools = self.uses_tools or uses_tool(event)
+        self.declares_tools = self.declares_tools or kind == "tools_declared"
         if kind == "message_appended":
             mark = mark_of(data)
             if mark is not None:
@@ -152,6 +168,17 @@ def _in_force(steps: Sequence[Step]) -> list[Step]:
         else:
             found.append(step)
     return found[::-1]
+
+
+def uses_tool(event: RecordedEvent) -> bool:
+    """Whether an event brings in a tool call, or the result of one; hostile shapes do not."""
+    if event.type != "message_appended":
+        return event.type == "tool_result_recorded"
+    try:
+        parts = messages.parts(event.data["dialect"], event.data["message"])
+    except (AttributeError, KeyError, TypeError):
+        return False
+    return any(part.kind in ("call", "result") for part in parts)
 
 
 def mark_of(new: Mapping[str, Any]) -> MarkKind | None:

@@ -12,25 +12,26 @@ from typing import NamedTuple
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
 from projections.live import Live
-from projections.runs import Origin
+from projections.runs import Named, Origin
 
 TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
 """Events that can take an item out of a context."""
+
+
+def is_folding(event: RecordedEvent) -> bool:
+    """Whether a decision put messages in place of what it took out: a summary, as a rule."""
+    return event.type == "context_compacted" and bool(event.data.get("messages"))
 
 
 class _Taken(NamedTuple):
     """What a compaction takes: what it names, or all but what its layout names."""
 
     position: int
-    runs: tuple[tuple[int, int], ...]
-    single: frozenset[Origin]
+    named: Named
     is_layout: bool
 
     def takes(self, item: Origin) -> bool:
-        named = item in self.single or (
-            isinstance(item, int) and any(low <= item <= high for low, high in self.runs)
-        )
-        return named != self.is_layout
+        return (item in self.named) != self.is_layout
 
 
 class Leaving:
@@ -47,6 +48,7 @@ class Leaving:
         self._found: dict[Origin, int] = {}
         decisions = list(live.log.read(key, to=at, types=TAKING))
         kinds = {event.type for event in decisions}
+        self._events = {event.position: event for event in decisions}
         self._has_repairs = "repair_applied" in kinds
         self._left = [event.position for event in decisions]
         self._plain: list[_Taken] | None = None
@@ -67,7 +69,11 @@ class Leaving:
         while item not in self._found and self._left:
             self._step()
         position = self._found.get(item)
-        return self._live.log.at(self._key, [position])[position] if position else None
+        if not position:
+            return None
+        if position not in self._events:
+            self._events.update(self._live.log.at(self._key, [position]))
+        return self._events[position]
 
     def _step(self) -> None:
         position = self._left.pop()
@@ -92,13 +98,7 @@ class Leaving:
 
 
 def _taken(event: RecordedEvent) -> _Taken:
-    layout = event.data.get("layout")
-    named = event.data.get("covered", ()) if layout is None else layout
-    single: set[Origin] = set()
-    spans: list[tuple[int, int]] = []
-    for entry in named:
-        if runs.is_run(entry):
-            spans.append(runs.bounds(entry, event.position))
-        elif entry[:1] != "m":
-            single.add(runs.standing(entry)[0])
-    return _Taken(event.position, tuple(spans), frozenset(single), layout is not None)
+    at, layout = event.position, event.data.get("layout")
+    if layout is None:
+        return _Taken(at, Named(event.data.get("covered", ()), at), False)
+    return _Taken(at, Named((entry for entry in layout if entry[:1] != "m"), at), True)

@@ -54,6 +54,20 @@ def bounds(run: str, end: int) -> tuple[int, int]:
     return int(low), int(high) if high else end
 
 
+class Named:
+    """The items that some entries name, in whatever rendition: ``item in Named(entries, end)``."""
+
+    def __init__(self, entries: Iterable[str], end: int) -> None:
+        named = list(entries)
+        self._runs = [bounds(entry, end) for entry in named if is_run(entry)]
+        self._items = {standing(entry)[0] for entry in named if not is_run(entry)}
+
+    def __contains__(self, item: Origin) -> bool:
+        if item in self._items:
+            return True
+        return isinstance(item, int) and any(low <= item <= high for low, high in self._runs)
+
+
 def encode(
     items: Iterable[Standing], barriers: Sequence[float], open_from: int | None = None
 ) -> list[str]:

@@ -21,7 +21,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
 from projections.context import View
 from projections.items import Item
-from projections.leaving import Leaving
+from projections.leaving import Leaving, is_folding
 from projections.live import Live
 from projections.runs import Origin, Standing
 from projections.search_index import Candidates, SearchIndex
@@ -268,7 +268,7 @@ class _InStream:
         event = self._leaving.of(origin)
         if event is None:
             return "never", None
-        if event.type == "context_compacted" and event.data.get("messages"):
+        if is_folding(event):
             return "folded", event
         return _GONE[event.type], event
 

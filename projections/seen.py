@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from eventlog.recorded import RecordedEvent
-from projections import runs
 from projections.context import ITEM_TYPES, REFOLDING, View, is_known
 from projections.folding import Folding
 from projections.items import Item
 from projections.materialize import original, rendered
-from projections.runs import Origin, Standing, origin
+from projections.runs import Named, Origin, Standing, origin
 from projections.tokens import Counter, count_item
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def seen_steps(
             view = folding.take(event)
             covered = tuple(o for o in before if o not in view)
             if event.data.get("layout") is not None:
-                named = _Named(event.data.get("covered", ()), at)
+                named = Named(event.data.get("covered", ()), at)
                 covered = tuple(o for o in covered if o in named)
                 yield _again(event, "compacted", view, counted, covered)
                 continue
@@ -110,19 +109,6 @@ def seen_steps(
             view = folding.take(event)
             if kind == "repair_applied":
                 yield _again(event, "repaired", view, counted)
-
-
-class _Named:
-    """The items that the entries of a compaction name."""
-
-    def __init__(self, entries: Sequence[str], end: int) -> None:
-        self._runs = [runs.bounds(entry, end) for entry in entries if runs.is_run(entry)]
-        self._items = {runs.standing(e)[0] for e in entries if not runs.is_run(e)}
-
-    def __contains__(self, item: Origin) -> bool:
-        if item in self._items:
-            return True
-        return isinstance(item, int) and any(low <= item <= high for low, high in self._runs)
 
 
 def _again(

@@ -102,14 +102,19 @@ class SessionState(BaseModel):
     @property
     def provenance(self) -> Provenance | None:
         """The weakest verdict; None when no call was answered. Unjudged is never ``exact``."""
-        found = {**self.verdicts, **({"rebuilt": 1} if self.unjudged else {})}
-        return max((n for n in WEAKNESS if n in found), key=WEAKNESS.index, default=None)
+        return weakest([*self.verdicts, *(["rebuilt"] if self.unjudged else [])])
 
     def judge(self, verdicts: Iterable[str]) -> None:
         """Take the verdicts on the unjudged calls, in their order."""
         for verdict in verdicts:
             self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1
         self.unjudged = []
+
+
+def weakest(verdicts: Iterable[str]) -> Provenance | None:
+    """The provenance of calls with these verdicts; None where there are none."""
+    found = set(verdicts)
+    return next((name for name in reversed(WEAKNESS) if name in found), None)
 
 
 class SessionStatistics:
@@ -258,6 +263,8 @@ def _ended(state: SessionState, event: RecordedEvent) -> None:
     data = event.data
     call = data.get("call", 0)
     verdict = state.unanswered.pop(call, None)
+    if verdict == "rebuilt" and state.context.lacks_tools:
+        verdict = "partial"
     if verdict == _RECORDED:
         state.unjudged.append(call)
     elif verdict is not None:

@@ -99,7 +99,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 3
+    version = 4
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from eventlog import messages
 from eventlog.errors import CriticalUnknown, CtxlogError
@@ -28,22 +28,18 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
 from projections.context import DECISIONS, effective
 from projections.items import Item
-from projections.known_context import BLOBS
+from projections.known_context import BLOBS, uses_tool
 from projections.live import Live
 from projections.runs import Standing
 from projections.sent import Requests
-
-Name = Literal["exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken"]
-
-ORDER: tuple[Name, ...] = ("exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken")
-"""From the best known to the worst."""
+from projections.session_state import Provenance
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What can be said of one call."""
 
-    name: Name
+    name: Provenance
     outcome_unknown: bool = False
     detail: str = ""
     erased: int = 0
@@ -55,11 +51,6 @@ class Verdict:
         if self.name == "broken":
             return 4
         return 1 if self.name in ("drift", "opaque") or self.outcome_unknown else 0
-
-
-def provenance(names: Iterable[Name]) -> Name | None:
-    """The weakest; None when there are no calls."""
-    return max(names, key=ORDER.index, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +72,10 @@ class Seen:
 
 def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
     """The verdict of one call. ``judging.judge_all`` is quicker for many."""
-    unknown = not _is_answered(live, stream, call.position)
+    end = _end(live, stream, call.position)
+    unknown = end is None
     if call.data.get("manifest") is None:
-        return _folded(live, stream, call, unknown)
+        return _folded(live, stream, call, end)
     try:
         sent = Requests(live).sent(stream, call)
     except CtxlogError as error:
@@ -105,14 +97,15 @@ def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
     return of_seen(call, seen, unknown)
 
 
-def _is_answered(live: Live, stream: StreamKey, position: int) -> bool:
+def _end(live: Live, stream: StreamKey, position: int) -> int | None:
+    """The position of the answer to a call, or of its failure."""
     answers = live.log.read(
         stream,
         after=position,
         types=["model_responded", "model_failed"],
         containing=f'"call":{position}',
     )
-    return any(event.data["call"] == position for event in answers)
+    return next((e.position for e in answers if e.data["call"] == position), None)
 
 
 def missing(call: RecordedEvent, tools_erased: bool) -> str:
@@ -138,7 +131,7 @@ def _with_erased(detail: str, erased: int, missing: str = "") -> str:
     return f"{detail}; {told}" if detail else told
 
 
-def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Name, str]:
+def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Provenance, str]:
     recorded = call.data.get("request_digest")
     is_erased = bool(seen.erased or seen.missing)
     if recorded is not None and seen.digest is None and not is_erased:
@@ -179,10 +172,35 @@ class Stood:
     is_opaque: bool
     """Whether a compaction before it is encrypted, and nothing has taken its place."""
     has_system: bool
+    lacks_tools: bool
+    """Whether a tool had been used when the call ended, and no definitions recorded."""
     erased: int
 
 
-def _folded(live: Live, stream: StreamKey, call: RecordedEvent, unknown: bool) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class ToolsSince:
+    """Since which positions a stream uses tools, and holds definitions of them."""
+
+    used: int | None
+    declared: int | None
+
+    def are_missing(self, end: int | None) -> bool:
+        """Whether the request of a call that ended there had tools of which none are known."""
+        used, declared = (
+            at is not None and (end is None or at < end) for at in (self.used, self.declared)
+        )
+        return used and not declared
+
+
+def tools_since(live: Live, stream: StreamKey) -> ToolsSince:
+    """Of a stream, its parents' events included."""
+    bringing = ("message_appended", "tool_result_recorded")
+    used = (e.position for e in live.log.read(stream, types=bringing) if uses_tool(e))
+    declared = (e.position for e in live.log.read(stream, types=["tools_declared"]))
+    return ToolsSince(next(used, None), next(declared, None))
+
+
+def _folded(live: Live, stream: StreamKey, call: RecordedEvent, end: int | None) -> Verdict:
     items = live.items(stream, call.position)
     standing = {item.id for item in items}
     decisions, _ = effective(list(live.log.read(stream, to=call.position, types=DECISIONS)))
@@ -190,9 +208,10 @@ def _folded(live: Live, stream: StreamKey, call: RecordedEvent, unknown: bool) -
         is_sealed=any(map(has_blob, items)),
         is_opaque=any(_hides(event, standing) for event in decisions),
         has_system=any(item.role in messages.SYSTEM_ROLES for item in items),
+        lacks_tools=tools_since(live, stream).are_missing(end),
         erased=erased_in(items),
     )
-    return of_stood(stood, unknown)
+    return of_stood(stood, end is None)
 
 
 def _hides(event: RecordedEvent, standing: set[str]) -> bool:
@@ -204,16 +223,23 @@ def _hides(event: RecordedEvent, standing: set[str]) -> bool:
 
 def of_stood(stood: Stood, unknown: bool) -> Verdict:
     """The weakest verdict that holds for a call whose request was not recorded."""
-    name: Name
+    name: Provenance
     if stood.is_sealed:
         name, detail = "opaque", "an encrypted summary stands in it"
     elif stood.is_opaque:
         name, detail = "opaque", "a compaction before it is encrypted"
-    elif not stood.has_system:
-        name, detail = "partial", "the system prompt was never recorded"
+    elif not stood.has_system or stood.lacks_tools:
+        name, detail = "partial", _never_recorded(stood)
     else:
         name, detail = "rebuilt", "no request was recorded"
     return Verdict(name, unknown, _with_erased(detail, stood.erased), stood.erased)
+
+
+def _never_recorded(stood: Stood) -> str:
+    parts = [] if stood.has_system else ["the system prompt"]
+    if stood.lacks_tools:
+        parts.append("the tool definitions")
+    return f"{' and '.join(parts)} {'were' if stood.lacks_tools else 'was'} never recorded"
 
 
 def erased_in(items: Iterable[Item]) -> int:

@@ -2,8 +2,9 @@
 
 ``live_views`` holds the current view of each stream as runs with an open end, so a plain append
 writes nothing here: only a decision rewrites the row. ``snapshots`` holds the view at each event
-that changes what a later fold would need (compactions, undos, rewinds, repairs, insertions, forks)
-and at every 1,000th position, so the context at any call folds at most 1,000 headers. Both are
+that changes what a later fold would need (compactions, undos, repairs, insertions, forks, rewinds
+over one of these) and at every 1,000th position, so the context at any call folds at most 1,000
+headers, and as many again for a rewind among them. Both are
 computed from the events alone and can be dropped at any time.
 
 Beside the state, a snapshot counts the calls and compactions up to there, so that ``c31`` and
@@ -21,7 +22,8 @@ from eventlog.errors import CriticalUnknown
 from eventlog.log import EventLog
 from eventlog.reading import Header
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
-from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, fold, is_known
+from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, is_known
+from projections.refolding import refold
 
 STRIDE = 1000
 """Positions between two snapshots."""
@@ -98,10 +100,11 @@ class Views:
                     wrote |= self._snapshot(connection, event)
                 continue
             try:
-                view = self._before(connection, event)
+                quick = event.type == "session_rewound" and self._taken_back(connection, event)
                 if event.type in REFOLDING:
-                    view = self._refold(key, event.position)
+                    view = self._cache[key] if quick else refold(self, key, event.position)
                 else:
+                    view = self._before(event)
                     view.evolve(event)
             except CriticalUnknown:
                 # The append stands; whoever asks for this context is refused by the fold itself.
@@ -110,7 +113,8 @@ class Views:
             self._keep(key, view)
             self._waits[key] = bool(view.waiting)
             changed[key] = True
-            if event.type in _SNAPSHOT or event.type in ITEM_TYPES or event.position % STRIDE == 0:
+            changing = event.type in _SNAPSHOT or event.type in ITEM_TYPES
+            if (changing and not quick) or event.position % STRIDE == 0:
                 wrote |= self._snapshot(connection, event)
         for key, decided in changed.items():
             view = self._cache.get(key)
@@ -143,7 +147,28 @@ class Views:
             waits = self._waits[key] = bool(row and row[0])
         return waits
 
-    def _before(self, connection: sqlite3.Connection, event: RecordedEvent) -> View:
+    def _taken_back(self, connection: sqlite3.Connection, event: RecordedEvent) -> bool:
+        """Rewind the view in memory, where nothing but plain items came in since.
+
+        Rewinds that went no further back may lie between. What else changes a view wrote a
+        snapshot, or is a decision; then, and where there is no view in memory, it is for ``refold``
+        to say what stands.
+        """
+        key, to, before = event.stream, event.data["to"], event.position - 1
+        view, info = self._cache.get(key), self.log.stream(key)
+        if view is None or view.version != before or not info.base <= to <= before:
+            return False
+        between = "stream = ? and position > ? and position <= ?"
+        row = (info.row, to, before)
+        if connection.execute(f"select 1 from snapshots where {between} limit 1", row).fetchone():
+            return False
+        for other in self.log.read(key, to, before, types=DECISIONS):
+            if other.type != "session_rewound" or other.data["to"] < to:
+                return False
+        view.take_back(to, event.position)
+        return True
+
+    def _before(self, event: RecordedEvent) -> View:
         """The view just before an event that is being applied."""
         view = self._cache.get(event.stream)
         if view is not None and view.version == event.position - 1:
@@ -187,30 +212,18 @@ class Views:
             view = self.at(key, version)
         else:
             self._refuse_unknown(key, row[0], version)
-            view = View.load(json.loads(row[1]), lambda a, b: self.positions(key, a, b), version)
+            view = self.load(key, version, row[1])
         self._keep(key, view)
         return view
 
     def at(self, key: StreamKey, position: int) -> View:
         """The view after an event of the past; the caller's to change."""
-        info = self._owner(self.log.stream(key), position)
-        row = self._row(
-            "select position, state from snapshots where stream = ? and position <= ? "
-            "order by position desc limit 1",
-            info.row,
-            position,
-        )
-        if row is not None:
-            start = row[0]
-            view = View.load(json.loads(row[1]), lambda a, b: self.positions(key, a, b), start)
-        elif info.parent is not None:
-            start, view = info.base, self.at(info.parent, info.base)
-        else:
-            start, view = 0, View()
+        start, state = self.snapshot(key, position)
+        view = self.load(key, start, state)
         headers = self.log.headers(key, after=start, to=position)
         kinds = {header.type for header in headers}
         if kinds & REFOLDING:
-            return self._refold(key, position)
+            return refold(self, key, position)
         self._advance(key, view, headers, start, position, kinds)
         return view
 
@@ -246,9 +259,29 @@ class Views:
             return self.log.read(key, start, position, types=_ITEMS, containing='"after":')
         return ()
 
-    def _refold(self, key: StreamKey, position: int) -> View:
-        """From nothing, over the effective history: after an undo or a rewind."""
-        return fold(self.history(key, position))
+    def snapshot(self, key: StreamKey, limit: int) -> tuple[int, str]:
+        """The last snapshot up to a position, an ancestor's included: where, and its state.
+
+        (0, "") where there is none.
+        """
+        info = self._owner(self.log.stream(key), limit)
+        while True:
+            row = self._row(
+                "select position, state from snapshots where stream = ? and position <= ? "
+                "order by position desc limit 1",
+                info.row,
+                limit,
+            )
+            if row is not None or info.parent is None:
+                return row or (0, "")
+            limit = min(limit, info.base)
+            info = self.log.stream(info.parent)
+
+    def load(self, key: StreamKey, position: int, state: str) -> View:
+        """The view of a snapshot, or of a live view's row."""
+        if not state:
+            return View()
+        return View.load(json.loads(state), lambda a, b: self.positions(key, a, b), position)
 
     def history(self, key: StreamKey, to: int, whole: Collection[str] = ()) -> list[RecordedEvent]:
         """The events of a stream up to a position as a fold reads them, from the first on.
@@ -256,12 +289,18 @@ class Views:
         Decisions have their payload, and so have the types in ``whole``; of all others a fold needs
         the header, and that is all there is.
         """
-        headers = self.log.headers(key, 0, to)
+        return self.stretch(key, 0, to, whole)
+
+    def stretch(
+        self, key: StreamKey, after: int, to: int, whole: Collection[str] = ()
+    ) -> list[RecordedEvent]:
+        """The events of a range as a fold reads them; see ``history``."""
+        headers = self.log.headers(key, after, to)
         read = DECISIONS.union(whole)
         if any(header.type == "repair_applied" for header in headers):
             read |= {"tool_result_recorded"}  # a real one takes the place of a synthetic one
-        events = {e.position: e for e in self.log.read(key, 0, to, types=read)}
-        for event in self.log.read(key, 0, to, types=_ITEMS, containing='"after":'):
+        events = {e.position: e for e in self.log.read(key, after, to, types=read)}
+        for event in self.log.read(key, after, to, types=_ITEMS, containing='"after":'):
             events[event.position] = event
         return [events.get(h.position) or _bare(key, h) for h in headers]
 

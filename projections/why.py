@@ -16,9 +16,9 @@ from projections.anchors import Anchor, item_anchors
 from projections.context import REFOLDING, View
 from projections.folding import Folding
 from projections.force import out_of_force
-from projections.held import Held
+from projections.held import Held, reworded
 from projections.items import Item
-from projections.runs import Origin, bounds, is_run, position_of, standing
+from projections.runs import Named, Origin, position_of
 
 READ = frozenset({"redacted", "session_forked"})
 """Events of which ``trace`` reads the payload, beside those that a fold reads."""
@@ -184,24 +184,13 @@ def _names(event: RecordedEvent, item: Origin, named: set[int], passes: set[str]
     if kind in ("placeholder_substituted", "message_revised", "item_pinned", "item_unpinned"):
         return bool(event.data.get("item") == str(item))
     if kind == "context_compacted":
-        return _covers(event.data.get("covered", ()), item, event.position)
+        return item in Named(event.data.get("covered", ()), event.position)
     if kind == "decision_undone":
         data = event.data
         return data.get("target") in named or data.get("pass_id") in passes
     if kind == "redacted":
         targets = event.data.get("targets", ())
         return any(target["position"] in named for target in targets)
-    return False
-
-
-def _covers(entries: Iterable[str], item: Origin, end: int) -> bool:
-    for entry in entries:
-        if is_run(entry):
-            low, high = bounds(entry, end)
-            if isinstance(item, int) and low <= item <= high:
-                return True
-        elif standing(entry)[0] == item:
-            return True
     return False
 
 
@@ -217,12 +206,14 @@ class Survived:
     """It stands in what took the item's place: a summary, a placeholder."""
     elsewhere: str
     """Else the first item that stood beside it then and holds it; empty when none does."""
+    is_reworded: bool = False
+    """It is a rule that is lost word for word, and what took the place says it in other words."""
     used_by: tuple[str, ...] = field(default=())
     """Later messages, of the model or a person, that hold it."""
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing that was shown then held it."""
+        """Whether nothing that was shown then held it word for word."""
         return not self.in_place and not self.elsewhere
 
 
@@ -250,7 +241,8 @@ def survived(
         if message.role != "tool":
             for place in held.inside([message]):
                 used.setdefault(place, []).append(message.id)
+    again = reworded(anchors, in_its_place) - kept - others.keys()
     return tuple(
-        Survived(anchor, n in kept, others.get(n, ""), tuple(used.get(n, ())))
+        Survived(anchor, n in kept, others.get(n, ""), n in again, tuple(used.get(n, ())))
         for n, anchor in enumerate(anchors)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -9,6 +10,10 @@ import pytest
 
 for folder in ("projections", "harness", "cli", "eventlog"):
     sys.path.append(str(Path(__file__).parent / folder))
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # In the background of a shell it is ignored, and would be by every process that a test stops.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from eventlog.events import Origin, SessionStarted
 from harness.importers.claude_chain import Chain
 from harness.importers.claude_events import Maker
 from harness.importers.claude_records import text_of
-from harness.importers.job import Job
+from harness.importers.job import Job, session_name
 from harness.importers.records import Record, read_records
 from harness.importers.stream_writer import StreamWriter
 
@@ -316,14 +316,6 @@ class ClaudeCodeFile:
                     self._by_call[link.call_id].close()
                 if isinstance(result, dict) and text_of(result.get("agentId")):
                     self._links.by_agent[result["agentId"]] = link
-
-
-def session_name(text: str) -> str:
-    """A session id as a stream may be named; ids are data, never paths."""
-    shown = "".join(c if c.isprintable() else f"%{ord(c):02x}" for c in text).strip()
-    while len(shown.encode("utf-8", "replace")) > 200:
-        shown = shown[:-1]
-    return shown.strip() or "session"
 
 
 def _is_prompt(value: dict[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from eventlog.events import (
 )
 from harness.importers.claude_records import DIALECT, Row, text_of, unmapped, usage_of
 from harness.importers.standing import Standing, runs
-from harness.importers.units import Planned, Slot, Unit
+from harness.importers.units import Planned, Slot, Unit, unit_of
 
 AGENT = DecidedBy(name="claude-code")
 CLEARED = "[Old tool result content cleared]"
@@ -87,7 +87,7 @@ class Maker:
             Planned(message, lambda: self._answer_message(rows, call), first.time),
             Planned(responded, ended, last.time),
         ]
-        return _unit(rows, events, split)
+        return unit_of(rows, events, split)
 
     def late(self, rows: Sequence[Row], call: Slot, message: Slot) -> Unit:
         """Records of an answer that came when the conversation had gone on."""
@@ -97,7 +97,7 @@ class Maker:
             return self.late(rows[:size], call, message), self.late(rows[size:], call, message.late)
 
         build = [Planned(message, lambda: self._answer_message(rows, call), rows[0].time)]
-        return _unit(rows, build, split)
+        return unit_of(rows, build, split)
 
     def _answer_message(self, rows: Sequence[Row], call: Slot | None) -> Event:
         if len(rows) == 1:
@@ -119,7 +119,9 @@ class Maker:
 
     def synthetic(self, row: Row, message: Slot) -> Unit:
         """A message in the assistant's name that no model wrote: an error, a notice."""
-        return _unit([row], [Planned(message, lambda: self._answer_message([row], None), row.time)])
+        return unit_of(
+            [row], [Planned(message, lambda: self._answer_message([row], None), row.time)]
+        )
 
     def message(self, row: Row, slot: Slot, source: Source, label: str, content: Any) -> Planned:
         """A message that is no answer."""
@@ -244,7 +246,7 @@ class Maker:
                 self.compaction(None, summary, slot.late, (), ()),
             )
 
-        return _unit(rows, [Planned(slot, build, rows[0].time)], split if len(rows) > 1 else None)
+        return unit_of(rows, [Planned(slot, build, rows[0].time)], split if len(rows) > 1 else None)
 
     def clearing(self, row: Row, found: Sequence[Standing], ids: Sequence[str]) -> Unit:
         """A microcompaction: one placeholder for each result that stands there."""
@@ -268,7 +270,7 @@ class Maker:
 
             return build
 
-        return _unit(
+        return unit_of(
             [row],
             [Planned(Slot(), substitution(item, n), row.time) for n, item in enumerate(found)],
         )
@@ -293,19 +295,9 @@ class Maker:
                 }
             )
 
-        unit = _unit([row], [Planned(slot, build, row.time)])
+        unit = unit_of([row], [Planned(slot, build, row.time)])
         unit.unreadable = bool(record.fault)
         return unit
-
-
-def _unit(
-    rows: Sequence[Row],
-    events: list[Planned],
-    split: Callable[[int], tuple[Unit, Unit]] | None = None,
-) -> Unit:
-    weight = sum(len(row.record.raw) for row in rows)
-    whole = split if len(rows) > 1 else None
-    return Unit(tuple(row.stamp for row in rows), events, weight, whole)
 
 
 def _number(value: object) -> int | None:

@@ -14,13 +14,12 @@ from typing import Any
 
 from eventlog import Json
 from eventlog.events import Origin, SessionStarted
-from harness.importers.claude_code import session_name
 from harness.importers.codex_events import Maker
 from harness.importers.codex_header import METADATA, is_subagent, parent_of
 from harness.importers.codex_records import LINE_TYPES, Row, is_bare_head
 from harness.importers.codex_speakers import text_of
 from harness.importers.codex_thread import Thread
-from harness.importers.job import Job
+from harness.importers.job import Job, session_name
 from harness.importers.records import Record, read_records
 from harness.importers.stream_writer import StreamWriter
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ from harness.importers.codex_history import Layout
 from harness.importers.codex_records import DIALECT, Row, unmapped, usage_of
 from harness.importers.codex_speakers import SUMMARIES, speaker
 from harness.importers.standing import Standing, runs
-from harness.importers.units import Planned, Slot, Unit
+from harness.importers.units import Planned, Slot, Unit, unit_of
 from projections.dialects.openai_responses import INSTRUCTIONS
 
 AGENT = DecidedBy(name="codex")
@@ -107,7 +107,7 @@ class Maker:
         events = [Planned(slot, prompt, row.time)] if instructions else []
         if definitions:
             events.append(Planned(tools, declared, row.time))
-        return _unit([row], events)
+        return unit_of([row], events)
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class Maker:
             Planned(answer.message, lambda: self._said(items, answer), first.time),
             Planned(Slot(), ended, rows[-1].time),
         ]
-        return _unit(rows, events, split)
+        return unit_of(rows, events, split)
 
     def late(self, rows: Sequence[Row], answer: Answer, slot: Slot) -> Unit:
         """Records of an answer that came when an earlier import had taken it as complete."""
@@ -166,7 +166,7 @@ class Maker:
             origin = self._origin(rows, records, token_count=_fields(rows[-1]))
             return message.model_copy(update={"origin": origin})
 
-        return _unit(rows, [Planned(slot, said, rows[0].time)], split)
+        return unit_of(rows, [Planned(slot, said, rows[0].time)], split)
 
     def _said(self, items: Sequence[Row], answer: Answer) -> Event:
         return MessageAppended(
@@ -192,7 +192,7 @@ class Maker:
                 origin=self._origin([row], [row.counted()], **self._beside(row)),
             )
 
-        return _unit([row], [Planned(slot, build, row.time)])
+        return unit_of([row], [Planned(slot, build, row.time)])
 
     def _beside(self, row: Row) -> dict[str, Any]:
         """What another agent's record says beside the item that was made of it."""
@@ -216,7 +216,7 @@ class Maker:
                 origin=self._origin([row], [row.counted()]),
             )
 
-        return _unit([row], [Planned(slot, build, row.time)])
+        return unit_of([row], [Planned(slot, build, row.time)])
 
     # -- decisions ------------------------------------------------------------------------------
 
@@ -272,7 +272,7 @@ class Maker:
                 row, None, slot, before, layout, pre_tokens, used
             )
 
-        return _unit(rows, [Planned(slot, build, row.time)], split)
+        return unit_of(rows, [Planned(slot, build, row.time)], split)
 
     def _new(self, message: Mapping[str, Any]) -> NewMessage:
         source, label = speaker(message, self.subagent)
@@ -290,7 +290,7 @@ class Maker:
                 origin=self._origin([row], [row.origin()], payload=dict(row.payload)),
             )
 
-        return _unit([row], [Planned(Slot(), build, row.time)])
+        return unit_of([row], [Planned(Slot(), build, row.time)])
 
     # -- the rest -------------------------------------------------------------------------------
 
@@ -301,7 +301,7 @@ class Maker:
             origin = self._origin([row], [row.origin()])
             return SessionTitled(title=title, by="codex", origin=origin)
 
-        return _unit([row], [Planned(Slot(), build, row.time)])
+        return unit_of([row], [Planned(Slot(), build, row.time)])
 
     def unrecognized(self, row: Row, slot: Slot, kind: str) -> Unit:
         """A record that has no effect on the context, kept whole."""
@@ -325,7 +325,7 @@ class Maker:
                 }
             )
 
-        unit = _unit([row], [Planned(slot, build, row.time)])
+        unit = unit_of([row], [Planned(slot, build, row.time)])
         unit.unreadable = bool(record.fault)
         return unit
 
@@ -354,13 +354,3 @@ def _is_text(message: Mapping[str, Any], text: object) -> bool:
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
     return any(isinstance(block, dict) and block.get("text") == text for block in blocks)
-
-
-def _unit(
-    rows: Sequence[Row],
-    events: list[Planned],
-    split: Callable[[int], tuple[Unit, Unit]] | None = None,
-) -> Unit:
-    weight = sum(len(row.record.raw) for row in rows)
-    whole = split if len(rows) > 1 else None
-    return Unit(tuple(row.stamp for row in rows), events, weight, whole)

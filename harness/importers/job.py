@@ -83,3 +83,11 @@ class Job:
         """Append what is left of every stream."""
         for writer in self.writers:
             writer.finish()
+
+
+def session_name(text: str) -> str:
+    """A session id as a stream may be named; ids are data, never paths."""
+    shown = "".join(c if c.isprintable() else f"%{ord(c):02x}" for c in text).strip()
+    while len(shown.encode("utf-8", "replace")) > 200:
+        shown = shown[:-1]
+    return shown.strip() or "session"

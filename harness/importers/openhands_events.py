@@ -31,7 +31,7 @@ from harness.importers.openhands_view import Condensed
 from harness.importers.records import Record
 from harness.importers.standing import runs
 from harness.importers.stream_writer import LEFTOVER
-from harness.importers.units import Planned, Slot, Unit, label_time
+from harness.importers.units import Planned, Slot, Unit, label_time, unit_of
 
 AGENT = "openhands"
 
@@ -136,7 +136,7 @@ class Answer:
             *([Planned(Slot(), revised, first.time)] if self.shown_as is not None else []),
             Planned(Slot(), ended, last.time),
         ]
-        return unit(rows, events, split)
+        return unit_of(rows, events, split)
 
     def late(self, rows: Sequence[Row], slot: Slot) -> Unit:
         """Records of the answer that came when the conversation had gone on."""
@@ -145,7 +145,7 @@ class Answer:
             slot.late = Slot()
             return self.late(rows[:size], slot), self.late(rows[size:], slot.late)
 
-        return unit(rows, [Planned(slot, self._appended(rows), rows[0].time)], split)
+        return unit_of(rows, [Planned(slot, self._appended(rows), rows[0].time)], split)
 
     def _appended(self, rows: Sequence[Row]) -> Callable[[], Event]:
         def build() -> Event:
@@ -267,7 +267,7 @@ def compaction(row: Row, slot: Slot, given: Condensation, parted: Sequence[Plann
             origin=origin_of([row.origin(f"compaction:{found.events}")], given.rest),
         )
 
-    return unit([row], [Planned(slot, build, row.time), *parted])
+    return unit_of([row], [Planned(slot, build, row.time), *parted])
 
 
 def revision(row: Row, item: Callable[[], str], message: Message) -> Planned:
@@ -304,19 +304,9 @@ def unrecognized(row: Row, kind: str, *pairs: str) -> Unit:
             }
         )
 
-    made = unit([row], [Planned(Slot(), build, row.time)])
+    made = unit_of([row], [Planned(Slot(), build, row.time)])
     made.unreadable = bool(record.fault)
     return made
-
-
-def unit(
-    rows: Sequence[Row],
-    events: list[Planned],
-    split: Callable[[int], tuple[Unit, Unit]] | None = None,
-) -> Unit:
-    """Events that stand or fall together."""
-    weight = sum(len(row.record.raw) for row in rows)
-    return Unit(tuple(row.stamp for row in rows), events, weight, split if len(rows) > 1 else None)
 
 
 _MAPPED = frozenset({"kind", "id", "timestamp"})

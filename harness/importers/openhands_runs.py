@@ -13,12 +13,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eventlog.events import OriginRecord
+from eventlog import Json
+from eventlog.events import Origin, OriginRecord, SessionStarted
 from eventlog.jsonvalue import dumps
 from harness.importers.conversations import conversation_name, is_lines, read_document
 from harness.importers.job import Job
 from harness.importers.openhands_state import without_secrets
 from harness.importers.records import Record, read_records
+
+IMPORTER_VERSION = 1
 
 _KEPT = ("instance_id", "instruction", "metadata", "metrics", "error", "test_result", "attempt")
 
@@ -106,3 +109,23 @@ def counted(record: Record | None) -> tuple[OriginRecord, ...]:
         return ()
     place = ("conversation",)
     return (OriginRecord(line=record.line, part=record.part, type="run", pairs=place),)
+
+
+def start_of(
+    format: str,
+    foreign_id: str,
+    title: str,
+    metadata: Mapping[str, Any],
+    file: str,
+    records: tuple[OriginRecord, ...] = (),
+) -> SessionStarted:
+    """How a session of either format begins."""
+    return SessionStarted(
+        title=title,
+        metadata=Json({**metadata, "file": file}),
+        ownership="observed",
+        format=format,
+        importer_version=IMPORTER_VERSION,
+        foreign_session_id=foreign_id,
+        origin=Origin(records=records),
+    )

@@ -13,19 +13,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from eventlog import Json
-from eventlog.events import Origin, OriginRecord, SessionStarted
-from harness.importers.claude_code import session_name
 from harness.importers.conversations import whole_document
 from harness.importers.folder import Folder
-from harness.importers.job import Job
+from harness.importers.job import Job, session_name
 from harness.importers.openhands_messages import text_of
-from harness.importers.openhands_runs import Run, counted, read_runs, run_name, run_of
+from harness.importers.openhands_runs import Run, counted, read_runs, run_name, run_of, start_of
 from harness.importers.openhands_v0_chain import Chain
 from harness.importers.openhands_v0_messages import fields
 
 FORMAT = "openhands-v0"
-IMPORTER_VERSION = 1
 METADATA = "metadata.json"
 BESIDE = frozenset({METADATA, "init.json", "agent_state.pkl", "event_cache"})
 
@@ -93,7 +89,7 @@ def read(job: Job) -> None:
     own = text_of(metadata.get("conversation_id")) or file
     writer = job.open_writer(job.options.session or session_name(own), FORMAT, own)
     kept = {key: metadata[key] for key in _KEPT if metadata.get(key) not in (None, "")}
-    started = _started(own, text_of(metadata.get("title")), kept, file)
+    started = start_of(FORMAT, own, text_of(metadata.get("title")), kept, file)
     chain = Chain(writer, text_of(metadata.get("llm_model")), {}, started)
     for piece in job.folder.pieces():
         if not job.waits(piece.record, piece.name):
@@ -118,27 +114,9 @@ def _read_run(job: Job, run: Run, number: int) -> None:
     metadata = {**run.metadata, "conversation": number}
     given = fields(run.metadata.get("metadata"))
     model = text_of(fields(given.get("llm_config")).get("model"))
-    started = _started(name, run.title, metadata, job.file, counted(run.record))
+    started = start_of(FORMAT, name, run.title, metadata, job.file, counted(run.record))
     chain = Chain(writer, model, fields(given.get("condenser_config")), started)
     chain.is_paired = run.is_paired
     for index, event in enumerate(run.events, 1):
         chain.take(job.file, run.piece(index, event))
     writer.finish()
-
-
-def _started(
-    foreign_id: str,
-    title: str,
-    metadata: Mapping[str, Any],
-    file: str,
-    records: tuple[OriginRecord, ...] = (),
-) -> SessionStarted:
-    return SessionStarted(
-        title=title,
-        metadata=Json({**metadata, "file": file}),
-        ownership="observed",
-        format=FORMAT,
-        importer_version=IMPORTER_VERSION,
-        foreign_session_id=foreign_id,
-        origin=Origin(records=records),
-    )

@@ -24,7 +24,6 @@ from harness.importers.openhands_events import (
     notes_of,
     result,
     spoken,
-    unit,
     unrecognized,
 )
 from harness.importers.openhands_messages import DIALECT, parts, text_of
@@ -34,7 +33,7 @@ from harness.importers.openhands_view import ForeignView, Kind, Shown
 from harness.importers.records import Record
 from harness.importers.standing import Standing
 from harness.importers.stream_writer import StreamWriter
-from harness.importers.units import Planned, Slot, Unit
+from harness.importers.units import Planned, Slot, Unit, unit_of
 
 EXECUTABLE = frozenset(
     {
@@ -183,7 +182,7 @@ class Chain:
     def _enter(self, row: Row, said: Said, before: list[Planned] | None = None) -> None:
         slot = Slot()
         self._view.enter(Shown(row.key, item=self._view.item(slot)))
-        self._writer.add(unit([row], [*(before or []), spoken(row, slot, said)]))
+        self._writer.add(unit_of([row], [*(before or []), spoken(row, slot, said)]))
 
     # -- answers and results --------------------------------------------------------------------
 
@@ -280,7 +279,7 @@ class Chain:
         said = Said(message, (row.origin(f"result:{cause}", *marks),), rest)
         slot = Slot()
         self._view.enter(Shown(row.key, "result", self._view.item(slot), action))
-        self._writer.add(unit([row], result(row, slot, said, v0.is_error(row.value), None)))
+        self._writer.add(unit_of([row], result(row, slot, said, v0.is_error(row.value), None)))
 
     # -- decisions of the agent -----------------------------------------------------------------
 

@@ -11,22 +11,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from typing import Any
 
-from eventlog import Json
-from eventlog.events import Origin, OriginRecord, SessionStarted
-from harness.importers.claude_code import session_name
 from harness.importers.conversations import conversation_name, whole_document
 from harness.importers.folder import MAX_NOTED, Folder
-from harness.importers.job import Job
+from harness.importers.job import Job, session_name
 from harness.importers.openhands_messages import text_of
-from harness.importers.openhands_runs import Run, counted, read_runs, run_name, run_of
+from harness.importers.openhands_runs import Run, counted, read_runs, run_name, run_of, start_of
 from harness.importers.openhands_state import configuration, readable_secrets
 from harness.importers.openhands_v1_chain import Chain
 
 FORMAT = "openhands-v1"
-IMPORTER_VERSION = 1
 STATE = "base_state.json"
 BESIDE = frozenset({STATE})
 
@@ -88,7 +83,7 @@ def read(job: Job) -> None:
     name = session_name(own) if own else conversation_name(os.path.realpath(job.folder.root), 1)
     writer = job.open_writer(job.options.session or name, FORMAT, own or name)
     file = job.folder.root.resolve().name
-    chain = Chain(writer, state, _started(own or name, "", configuration(state), file))
+    chain = Chain(writer, state, start_of(FORMAT, own or name, "", configuration(state), file))
     for piece in job.folder.pieces():
         if not job.waits(piece.record, piece.name):
             chain.take(piece.name, piece.record)
@@ -115,27 +110,9 @@ def _read_run(job: Job, run: Run, number: int) -> None:
     name = run_name(job, number)
     writer = job.open_writer(name, FORMAT, name)
     metadata = {**run.metadata, "conversation": number}
-    started = _started(name, run.title, metadata, job.file, counted(run.record))
+    started = start_of(FORMAT, name, run.title, metadata, job.file, counted(run.record))
     chain = Chain(writer, {}, started)
     for index, event in enumerate(run.events, 1):
         chain.take(job.file, run.piece(index, event))
     chain.finish(True)
     writer.finish()
-
-
-def _started(
-    foreign_id: str,
-    title: str,
-    metadata: Mapping[str, Any],
-    file: str,
-    records: tuple[OriginRecord, ...] = (),
-) -> SessionStarted:
-    return SessionStarted(
-        title=title,
-        metadata=Json({**metadata, "file": file}),
-        ownership="observed",
-        format=FORMAT,
-        importer_version=IMPORTER_VERSION,
-        foreign_session_id=foreign_id,
-        origin=Origin(records=records),
-    )

@@ -25,7 +25,6 @@ from harness.importers.openhands_events import (
     result,
     revision,
     spoken,
-    unit,
     unmapped,
     unrecognized,
 )
@@ -41,7 +40,7 @@ from harness.importers.openhands_view import ForeignView, Shown
 from harness.importers.records import Record
 from harness.importers.standing import Standing
 from harness.importers.stream_writer import StreamWriter
-from harness.importers.units import Planned, Slot, Unit
+from harness.importers.units import Planned, Slot, Unit, unit_of
 
 MAX_WAITING = 5_000
 MAX_WAITING_BYTES = 64 * 1024 * 1024
@@ -230,7 +229,7 @@ class Chain:
     def _enter(self, row: Row, slot: Slot, events: list[Planned]) -> None:
         self._view.enter(Shown(row.key, item=self._view.item(slot)))
         self._end(row, slot)
-        self._hand(unit([row], events))
+        self._hand(unit_of([row], events))
 
     # -- answers and results --------------------------------------------------------------------
 
@@ -283,7 +282,7 @@ class Chain:
         self._view.enter(Shown(row.key, "result", item, action))
         events = result(row, slot, said, sdk.is_error(row.value), shown)
         self._end(row, events[-1].slot)
-        self._hand(unit([row], events))
+        self._hand(unit_of([row], events))
 
     def _answered(self, row: Row) -> str:
         """The action that a result answers: the one that it names, or the nearest of its call."""

@@ -24,12 +24,11 @@ from eventlog.events import (
 from eventlog.jsonvalue import dumps, loads
 from harness.importers.answers import text_of, texts_of
 from harness.importers.arrays import IMPORTER_VERSION
-from harness.importers.claude_code import session_name
 from harness.importers.conversations import conversation_name
 from harness.importers.exchange_events import Marks, ended, json_of, rewound
 from harness.importers.exchange_records import read_exchange_records
 from harness.importers.exchanges import BODIES, Exchange, exchange_of
-from harness.importers.job import Job
+from harness.importers.job import Job, session_name
 from harness.importers.records import Record
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.threads import How, Thread, Threads, opening_of

@@ -7,11 +7,13 @@ last moment, when the slots that it names are filled.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from eventlog.events import Event
 from harness.importers.identity import Stamp
+from harness.importers.records import Record
 
 
 @dataclass(slots=True)
@@ -48,6 +50,23 @@ class Unit:
     unreadable: bool = False
     """Its record could not be read: an earlier import may have met the same bytes at the end of the
     file, where they were torn."""
+
+
+class Stamped(Protocol):
+    """A record with its identity in the stream that it belongs to."""
+
+    record: Record
+    stamp: Stamp
+
+
+def unit_of(
+    rows: Sequence[Stamped],
+    events: list[Planned],
+    split: Callable[[int], tuple[Unit, Unit]] | None = None,
+) -> Unit:
+    """The events that some records make; one record cannot be split."""
+    weight = sum(len(row.record.raw) for row in rows)
+    return Unit(tuple(row.stamp for row in rows), events, weight, split if len(rows) > 1 else None)
 
 
 def label_time(value: object) -> str | None:

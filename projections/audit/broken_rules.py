@@ -19,9 +19,8 @@ from projections.audit.passages import Move
 from projections.audit.rule import Rule, quoted, some, spans
 from projections.audit.subject import Subject
 from projections.items import Item
-from projections.metrics.keepers import content_words
+from projections.metrics.keepers import content_words, is_reworded
 from projections.metrics.mentions import texts
-from projections.metrics.survival import DEGRADED
 from projections.reading import calls_of
 
 
@@ -68,7 +67,7 @@ class BrokenRules(Rule):
                     rule.holders.add(item.id)
                 elif item.kind == "summary":
                     words = content_words(said) if words is None else words
-                    if rule.words and len(rule.words & words) >= DEGRADED * len(rule.words):
+                    if is_reworded(rule.words, words):
                         rule.holders.add(item.id)
         if move is None and item.call is not None:
             self._answered(item, item.call)

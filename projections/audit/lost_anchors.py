@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from projections.anchors import KINDS, Kind
+from projections.anchors import KINDS, Anchor, Kind
 from projections.audit.lost_literals import LostLiteral, LostLiterals
 from projections.audit.model import Finding, Literally
 from projections.audit.rule import Rule, listed, plural, quoted, some
@@ -39,14 +39,20 @@ class Anchors(Rule):
                 continue
             entries = [entry for entry in literals.by.get(position, ()) if not entry.is_back]
             before = literals.before.get(position, 0)
+            reworded = literals.reworded.get(position, [])
             for kind in KINDS:
                 of_kind = [entry for entry in entries if entry.anchor.kind == kind]
                 if of_kind:
-                    yield self._finding(compaction, kind, of_kind, before)
-                    before = 0
+                    also = []
+                    if before:
+                        also.append(f"{before:,} literals of it had been cleared or cut before")
+                        before = 0
+                    if kind == "rule" and reworded:
+                        also.append(_reworded(reworded))
+                    yield self._finding(compaction, kind, of_kind, also)
 
     def _finding(
-        self, compaction: Compacted, kind: Kind, entries: list[LostLiteral], before: int
+        self, compaction: Compacted, kind: Kind, entries: list[LostLiteral], also: list[str]
     ) -> Finding:
         order = {"model": 0, "person": 1, "tool": 2, "": 3}
         entries = sorted(
@@ -65,8 +71,7 @@ class Anchors(Rule):
                 f"{quoted(entry.anchor.text)} ({entry.item})" for entry in entries if not entry.by
             ]
             parts.append(("never again: " if again else "") + listed(rest))
-        if before:
-            parts.append(f"{before:,} literals of it had been cleared or cut before")
+        parts += also
         return Finding(
             rule=self.name,
             severity="warning" if missed or kind == "rule" else "info",
@@ -90,6 +95,11 @@ class Anchors(Rule):
                 for entry in entries[:MOST]
             ),
         )
+
+
+def _reworded(rules: list[tuple[Anchor, str]]) -> str:
+    named = listed([f"{quoted(anchor.text)} ({item})" for anchor, item in rules])
+    return f"{len(rules):,} more {'is' if len(rules) == 1 else 'are'} there in other words: {named}"
 
 
 def _told(entry: LostLiteral) -> str:

@@ -9,17 +9,16 @@ it could not see). So a decision costs what it takes, and every item is searched
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from projections.anchors import Anchor, item_anchors, lost
 from projections.audit.passages import EDITED, Move, Passage, Watcher
 from projections.audit.subject import Subject
+from projections.held import reworded
 from projections.items import Item
-from projections.metrics.keepers import content_words
 from projections.metrics.mentions import texts
-from projections.metrics.survival import DEGRADED
 from projections.reading import calls_of, role_of
 from projections.runs import origin
 
@@ -54,6 +53,8 @@ class LostLiterals(Watcher):
         self._subject = subject
         self.by: dict[int, list[LostLiteral]] = {}
         """What each decision lost, by its position."""
+        self.reworded: dict[int, list[tuple[Anchor, str]]] = {}
+        """Rules that a summary says in other words, each with its item."""
         self.before: dict[int, int] = {}
         """Of what a compaction covered, the literals that earlier decisions had lost."""
         self._count: dict[str, int] = {}
@@ -144,7 +145,12 @@ class LostLiterals(Watcher):
         missing = [anchor for anchor, _ in gone.values()]
         said = [text for item in self._new for text in texts(item)]
         if missing and said and move.kind == "summarised":
-            missing = list(_absent(missing, said))
+            missing = list(lost(missing, said))
+            again = {missing[at] for at in reworded(missing, self._new)}
+            if again:
+                told = [(anchor, gone[_key(anchor)][1].id) for anchor in missing if anchor in again]
+                self.reworded[move.position] = told
+                missing = [anchor for anchor in missing if anchor not in again]
             absent = {_key(anchor) for anchor in missing}
             self._hold(anchor for key, (anchor, _) in gone.items() if key not in absent)
         if move.kind not in ("rewound", "undone"):
@@ -181,15 +187,6 @@ class LostLiterals(Watcher):
         for anchor in kept:
             key = _key(anchor)
             self._count[key] = self._count.get(key, 0) + 1
-
-
-def _absent(missing: Iterable[Anchor], said: Sequence[str]) -> Iterator[Anchor]:
-    """What a summary does not hold; a rule may be said in other words."""
-    words = content_words("\n".join(said))
-    for anchor in lost(missing, said):
-        wanted = content_words(anchor.text) if anchor.kind == "rule" else frozenset()
-        if not wanted or len(wanted & words) < DEGRADED * len(wanted):
-            yield anchor
 
 
 def _named(missing: Iterable[Anchor], said: Sequence[str]) -> set[Anchor]:

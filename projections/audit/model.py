@@ -7,7 +7,7 @@ from typing import Literal
 from projections.anchors import Kind
 from projections.audit.passages import MoveKind
 from projections.metrics.model import Result
-from projections.verdicts import Name
+from projections.session_state import Provenance
 
 Severity = Literal["info", "warning", "error"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
@@ -88,7 +88,7 @@ class CallRow(Result):
     """``c5``."""
     position: int
     model: str
-    verdict: Name
+    verdict: Provenance
     detail: str
     outcome: Literal["answered", "failed", "unknown"]
     items: int

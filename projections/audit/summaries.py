@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from projections import runs
 from projections.audit.model import Finding
 from projections.audit.passages import EDITED, Move
 from projections.audit.rule import Rule, about, listed, plural, some
 from projections.audit.subject import Compacted, Subject
 from projections.items import Item
 from projections.metrics.mentions import texts
-from projections.runs import Origin, origin
+from projections.runs import Named, Origin, origin
 
 
 class Summaries(Rule):
@@ -53,7 +52,7 @@ class Summaries(Rule):
         for compaction, move, edited, says in self._made:
             if compaction.is_opaque:
                 continue
-            shown = _Shown(compaction) if compaction.shown else None
+            shown = Named(compaction.shown, compaction.position) if compaction.shown else None
             if shown is not None:
                 yield from self._not_shown(compaction, move, shown)
                 edited = [item for item in edited if item in shown]
@@ -68,7 +67,7 @@ class Summaries(Rule):
                 )
                 yield self._finding(compaction, "warning", text)
 
-    def _not_shown(self, compaction: Compacted, move: Move, shown: _Shown) -> Iterator[Finding]:
+    def _not_shown(self, compaction: Compacted, move: Move, shown: Named) -> Iterator[Finding]:
         missing = [item for item in move.items if item not in shown]
         if not missing:
             return
@@ -112,18 +111,3 @@ class Summaries(Rule):
                 "position": compaction.position,
             }
         )
-
-
-class _Shown:
-    """The items that the entries name, in whatever rendition."""
-
-    def __init__(self, compaction: Compacted) -> None:
-        entries = compaction.shown
-        ends = [runs.bounds(e, compaction.position) for e in entries if runs.is_run(e)]
-        self._runs = ends
-        self._items = {runs.standing(e)[0] for e in entries if not runs.is_run(e)}
-
-    def __contains__(self, item: Origin) -> bool:
-        if item in self._items:
-            return True
-        return isinstance(item, int) and any(low <= item <= high for low, high in self._runs)

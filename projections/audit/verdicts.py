@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from projections.audit.model import Finding, Severity
 from projections.audit.rule import Rule, plural, some, spans
 from projections.audit.subject import Called
-from projections.verdicts import Name
+from projections.session_state import Provenance
 
-SEVERITY: dict[Name, Severity] = {
+SEVERITY: dict[Provenance, Severity] = {
     "broken": "error",
     "drift": "error",
     "partial": "info",
@@ -26,7 +26,7 @@ class Verdicts(Rule):
 
     def find(self) -> Iterator[Finding]:
         """By verdict and reason."""
-        groups: dict[tuple[Name, str], list[Called]] = {}
+        groups: dict[tuple[Provenance, str], list[Called]] = {}
         unanswered: list[Called] = []
         for call, verdict in zip(self.subject.calls, self.subject.verdicts, strict=True):
             if verdict.name in SEVERITY:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +22,15 @@ _WORDS = re.compile(r"[\u3400-\u9fff]|\w{3,}")
 def content_words(text: str) -> frozenset[str]:
     """Words of three letters and more, and Chinese characters."""
     return frozenset(_WORDS.findall(text.casefold()))
+
+
+DEGRADED = 0.6
+"""Share of the content words that must stand for something to be said again in other words."""
+
+
+def is_reworded(wanted: frozenset[str], words: Set[str]) -> bool:
+    """Whether enough of the content words of a text stand among some others."""
+    return bool(wanted) and len(wanted & words) >= DEGRADED * len(wanted)
 
 
 @dataclass(frozen=True, slots=True)

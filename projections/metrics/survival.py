@@ -12,16 +12,20 @@ from typing import Literal
 
 from projections.metrics.facts import CallFacts, Rendition
 from projections.metrics.ground import Ground
-from projections.metrics.keepers import KINDS, Keeper, KeeperKind, content_words, keeper
+from projections.metrics.keepers import (
+    KINDS,
+    Keeper,
+    KeeperKind,
+    content_words,
+    is_reworded,
+    keeper,
+)
 from projections.metrics.mentions import texts
 from projections.metrics.model import Result
 from projections.runs import Origin
 from projections.strategies.window import Window
 
 State = Literal["verbatim", "degraded", "lost"]
-
-DEGRADED = 0.6
-"""Share of the content words that must stand for something to be only degraded."""
 
 
 class Fate(Result):
@@ -132,7 +136,7 @@ class SurvivalMeter:
             words |= held
             if kept.kind == "rule" and " ".join(kept.text.casefold().split()) in text:
                 return "verbatim"
-        if kept.words and len(kept.words & words) >= DEGRADED * len(kept.words):
+        if is_reworded(kept.words, words):
             return "degraded"
         return "lost"
 

@@ -153,10 +153,13 @@ class TestWhatStandsInTheFile:
 class TestCalls:
     """No request is on disk: what a call saw is known, and not proved."""
 
-    def test_they_are_rebuilt(self, live: Live, tmp_path: Path) -> None:
-        key = brought(live, tmp_path, document(*CALLS, END))
+    @pytest.mark.parametrize(("said", "known"), [(TEXT, "rebuilt"), (CALLS, "partial")])
+    def test_they_are_rebuilt_but_for_the_tools(
+        self, live: Live, tmp_path: Path, said: list[dict[str, Any]], known: str
+    ) -> None:
+        key = brought(live, tmp_path, document(*said, END))
         calls = of_type(live, key, "model_called")
-        assert [v.name for v in judge_all(live, key, calls)] == ["rebuilt", "rebuilt"]
+        assert [v.name for v in judge_all(live, key, calls)] == [known, known]
         assert [call.data["model"] for call in calls] == ["some-model-2"] * 2
 
     @pytest.mark.parametrize(

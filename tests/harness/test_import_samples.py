@@ -173,7 +173,7 @@ class TestRealCodexRollouts:
                 (call.position > first, judge(live, StreamKey.parse(session.key), call).name)
                 for call in live.log.read(session.key, types=["model_called"])
             }
-        assert verdicts == {(False, "rebuilt"), (True, "opaque")}
+        assert verdicts == {(False, "partial"), (True, "opaque")}
 
 
 class TestRealOpenAIConversations:
@@ -214,7 +214,7 @@ class TestRealRuns:
         with open_log(tmp_path / "log.db") as live:
             key = live.log.stream(run(live.log, path).sessions[0].key).key
             calls = list(live.log.read(key, types=["model_called"]))
-            assert [v.name for v in judge_all(live, key, calls)] == ["rebuilt"] + ["exact"] * 12
+            assert [v.name for v in judge_all(live, key, calls)] == ["partial"] + ["exact"] * 12
             requests = Requests(live)
             sent = [requests.sent(key, call).body["messages"] for call in calls[1:]]
             assert sent == [list(map(as_sent, step["messages"])) for step in steps[:12]]

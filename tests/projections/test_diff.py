@@ -146,6 +146,25 @@ class TestLostAnchors:
         found = diff([TASK], [summary("9.0", said)], COUNTING)
         assert "rule" not in {lost.kind for lost in found.lost}
 
+    @pytest.mark.parametrize(
+        ("said", "again"),
+        [("push nothing to main, never", True), ("the engine was mended", False)],
+    )
+    def test_a_rule_may_be_said_again_in_other_words(self, said: str, again: bool) -> None:
+        found = diff([TASK, SAID], [SAID, summary("9.0", said)], COUNTING)
+        assert [(lost.kind, lost.is_reworded) for lost in found.lost] == [
+            ("path", False),
+            ("rule", again),
+        ]
+
+    def test_what_stood_before_says_nothing_again(self) -> None:
+        stood = say(8, "assistant", "push nothing to main, never", source="model")
+        found = diff([TASK, stood], [stood], COUNTING)
+        assert [(lost.kind, lost.is_reworded) for lost in found.lost] == [
+            ("path", False),
+            ("rule", False),
+        ]
+
     def test_a_literal_that_stands_elsewhere_is_not_lost(self) -> None:
         found = diff([TASK, ASK], [ASK], COUNTING)
         assert [lost.kind for lost in found.lost] == ["rule"]

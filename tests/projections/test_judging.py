@@ -17,6 +17,8 @@ from projections import erasure, open_log
 from projections.calls import Calls
 from projections.judging import judge_all
 from projections.live import Live
+from projections.session_state import weakest
+from projections.sessions import session_stats
 from projections.verdicts import judge
 
 KEY = StreamKey("local", "agent", "judged")
@@ -167,13 +169,22 @@ class TestOfFoldedCalls:
             for batch in log:
                 said = [self.sealed(event, dice) for event in batch]
                 live.append(KEY, *said, events.ModelCalled(model="m", dialect="openai_chat"))
+                at = live.log.version(KEY)
+                if dice.random() < 0.2:
+                    tools = [{"name": "t"}]
+                    live.append(KEY, events.ToolsDeclared(dialect="openai_chat", definitions=tools))
+                if dice.random() < 0.8:
+                    live.append(KEY, events.ModelResponded(call=at))
             if erases:
                 items = [h.position for h in live.log.headers(KEY) if h.type.endswith("appended")]
                 for at in items[: dice.randint(0, 2)]:
                     plan = erasure.plan(live, KEY, [str(at)], quotes=False)
                     erasure.apply(live, plan)
             calls = list(live.log.read(KEY, types=["model_called"]))
-            assert judge_all(live, KEY, calls) == [judge(live, KEY, call) for call in calls]
+            found = [judge(live, KEY, call) for call in calls]
+            assert judge_all(live, KEY, calls) == found
+            answered = [each.name for each in found if not each.outcome_unknown]
+            assert session_stats(live, KEY).provenance == weakest(answered)
 
     @staticmethod
     def sealed(event: events.Event, dice: random.Random) -> events.Event:

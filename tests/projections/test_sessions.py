@@ -91,7 +91,7 @@ class TestCounts:
             "key": "local/agent/s",
             "parent": None,
             "title": "fix the build",
-            "provenance": "rebuilt",
+            "provenance": "partial",
             "events": 13,
             "items": 6,
             "erased_items": 0,

@@ -15,10 +15,22 @@ from projections import erasure, open_log
 from projections.calls import Calls
 from projections.judging import judge_all
 from projections.live import Live
+from projections.session_state import weakest
+from projections.sessions import session_stats
 from projections.verdicts import Verdict, judge
 
 KEY = StreamKey("local", "agent", "s")
 CALLED = events.ModelCalled(model="m", dialect="openai_chat")
+CALLING = events.MessageAppended(
+    dialect="openai_chat",
+    source="model",
+    message={
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "t", "type": "function", "function": {"name": "run"}}],
+    },
+)
+RESULT = events.ToolResultRecorded(tool_call_id="t", dialect="openai_chat", content="done")
 TOOLS = [{"type": "function", "function": {"name": "run", "description": "runs swordfish"}}]
 
 
@@ -78,6 +90,56 @@ class TestFolded:
         live.append(KEY, CALLED, events.ModelResponded(call=4))
         erase(live, "1")
         assert verdict(live, 4).erased == 0
+
+
+class TestTools:
+    """Without these a request of which the tools are unknown passes for one that is known."""
+
+    def folded(self, live: Live, *drafts: events.Event) -> list[tuple[str, str]]:
+        live.append(KEY, said("s", "system"), said("a"), *drafts)
+        calls = list(live.log.read(KEY, types=["model_called"]))
+        found = [judge(live, KEY, call) for call in calls]
+        assert judge_all(live, KEY, calls) == found
+        assert session_stats(live, KEY).provenance == weakest(each.name for each in found)
+        return [(each.name, each.detail) for each in found]
+
+    def test_a_session_without_any_tool_is_rebuilt(self, live: Live) -> None:
+        found = self.folded(live, CALLED, said("b", "assistant"), events.ModelResponded(call=3))
+        assert found == [("rebuilt", "no request was recorded")]
+
+    def test_tools_that_were_called_and_never_declared_are_missing_from_that_call_on(
+        self, live: Live
+    ) -> None:
+        found = self.folded(
+            live,
+            *(CALLED, said("b", "assistant"), events.ModelResponded(call=3)),
+            *(CALLED, CALLING, events.ModelResponded(call=6), RESULT),
+            *(events.ContextCompacted(covered=("2-9",)), said("c")),
+            *(CALLED, said("d", "assistant"), events.ModelResponded(call=12)),
+        )
+        missing = ("partial", "the tool definitions were never recorded")
+        assert found == [("rebuilt", "no request was recorded"), missing, missing]
+
+    def test_a_result_tells_of_tools_too(self, live: Live) -> None:
+        found = self.folded(live, RESULT, CALLED, events.ModelResponded(call=4))
+        assert [name for name, _ in found] == ["partial"]
+
+    def test_those_of_a_declaration_are_known(self, live: Live) -> None:
+        declared = events.ToolsDeclared(dialect="openai_chat", definitions=TOOLS)
+        found = self.folded(live, declared, CALLED, CALLING, events.ModelResponded(call=4))
+        assert [name for name, _ in found] == ["rebuilt"]
+
+    def test_all_that_is_missing_is_told(self, live: Live) -> None:
+        live.append(KEY, said("a"), CALLED, CALLING, events.ModelResponded(call=2))
+        detail = "the system prompt and the tool definitions were never recorded"
+        assert verdict(live, 2) == Verdict("partial", False, detail)
+
+    def test_a_recorded_request_without_tools_had_none(self, live: Live) -> None:
+        call = recorded(live, "a")
+        live.append(KEY, CALLING)
+        assert verdict(live, call).name == "exact"
+        live.append(KEY, RESULT)
+        assert verdict(live, recorded(live, "b")).name == "exact"
 
 
 class TestRecorded:

@@ -175,3 +175,25 @@ class TestWhatSurvived:
                 ("shop/refunds.py", False, "2", ()),
             ]
             assert [one.is_lost for one in found] == [True, False, False]
+
+    def test_a_rule_may_be_said_again_in_other_words(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "l.db") as live:
+            live.append(
+                KEY,
+                said("Never touch migrations/. Always run the linter first."),
+                events.ContextCompacted(
+                    covered=("1",), messages=(summary("migrations/ is something to never touch"),)
+                ),
+            )
+            item = original(1, live.log.at(KEY, [1]))
+            assert item is not None
+            place = live.materialize(KEY, [("2.0", 0)])
+            found = survived(item, place, live.items(KEY, 2), [])
+            assert [
+                (one.anchor.text, one.is_lost, one.is_reworded)
+                for one in found
+                if one.anchor.kind == "rule"
+            ] == [
+                ("Never touch migrations/", True, True),
+                ("Always run the linter first", True, False),
+            ]

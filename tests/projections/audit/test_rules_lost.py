@@ -93,6 +93,9 @@ class TestAnchors:
         found = of_kind(findings(made, "anchors"), "rule")
         assert [a.text for a in found.anchors] == ["Always run the linter first"]
         assert found.severity == "warning"
+        assert found.message.endswith(
+            "; 1 more is there in other words: “Never push to the release branch” (1)"
+        )
 
     def test_a_path_of_which_the_summary_has_the_name_is_told_as_less(self) -> None:
         made = Session()

@@ -1,0 +1,94 @@
+"""What a compaction lost: the literals that nothing shown just after it held any more.
+
+They come with the sentences in which they stood, so that they can be given to a model again. Of
+many literals a few matter: those that a later message needed, and those that a person or a system
+message had said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from eventlog.errors import PositionNotFound
+from eventlog.messages import SYSTEM_ROLES
+from eventlog.recorded import StreamKey
+from projections.anchors import KINDS
+from projections.diff import LostAnchor, diff
+from projections.items import Item
+from projections.live import Live
+from projections.materialize import original
+from projections.metrics.mentions import texts
+from projections.runs import origin, position_of
+from projections.sentences import sentence_around
+from projections.tokens import counter
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an item, with the literals in it that are lost."""
+
+    item: Item
+    text: str
+    literals: tuple[LostAnchor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What one compaction lost."""
+
+    lost: tuple[LostAnchor, ...]
+    """By kind, then in the order of the context before it."""
+    items: dict[str, Item]
+    """The context before it, by the ids of its items."""
+
+    @property
+    def needed(self) -> tuple[LostAnchor, ...]:
+        """Those that a later message holds, or that a person or a system message had said."""
+        return tuple(one for one in self.lost if one.used_by or _is_told(self.items[one.first]))
+
+    def sentences(self, lost: Iterable[LostAnchor]) -> list[Sentence]:
+        """The literals in their sentences; what people said first, then what was used later."""
+        found: dict[tuple[str, str], list[LostAnchor]] = {}
+        for one in sorted(lost, key=_needed_most):
+            said = (sentence_around(text, one.text) for text in texts(self.items[one.first]))
+            text = next(filter(None, said), one.text)
+            found.setdefault((one.first, text), []).append(one)
+
+        def rank(sentence: Sentence) -> tuple[bool, bool, int, str]:
+            item, used = sentence.item, any(one.used_by for one in sentence.literals)
+            at = position_of(origin(item.id))
+            return not _is_told(item), not used, at, item.id
+
+        made = (Sentence(self.items[item], text, tuple(of)) for (item, text), of in found.items())
+        return sorted(made, key=rank)
+
+
+def _needed_most(one: LostAnchor) -> tuple[int, int, int]:
+    """By kind, and of a kind what was used most."""
+    return KINDS.index(one.kind), -len(one.used_by), -one.uses
+
+
+def _is_told(item: Item) -> bool:
+    return item.is_human or item.role in SYSTEM_ROLES
+
+
+def losses(live: Live, stream: StreamKey, position: int) -> Losses:
+    """What the compaction at a position lost, word for word.
+
+    Raises PositionNotFound where there is no compaction, CriticalUnknown.
+    """
+    event = live.log.at(stream, [position]).get(position)
+    if event is None or event.type != "context_compacted":
+        raise PositionNotFound(str(stream), f"compaction at position {position}")
+    left = live.items(stream, position - 1)
+    right = live.items(stream, position)
+    found = diff(left, right, counter(), later=list(later(live, stream, position)))
+    return Losses(found.lost, {item.id: item for item in left})
+
+
+def later(live: Live, stream: StreamKey, position: int) -> Iterator[Item]:
+    """The messages that came after a position, as they were recorded."""
+    events = live.log.read(stream, after=position, types=["message_appended"])
+    made = (original(event.position, {event.position: event}) for event in events)
+    return (item for item in made if item is not None)

@@ -1,0 +1,67 @@
+"""What a compaction lost, asked of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eventlog import StreamKey, events
+from eventlog.errors import PositionNotFound
+from projections import open_log
+from projections.live import Live
+from projections.losses import losses
+
+KEY = StreamKey("local", "agent", "s")
+
+
+def said(text: str, role: str = "user") -> events.MessageAppended:
+    source = {"user": "human", "assistant": "model"}.get(role, "injected")
+    return events.MessageAppended(
+        dialect="openai_chat", source=source, message={"role": role, "content": text}
+    )
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    new = events.NewMessage(
+        dialect="openai_chat", message={"role": "user", "content": "A cent is too much."}
+    )
+    with open_log(tmp_path / "log.db", durability="normal") as opened:
+        opened.append(
+            KEY,
+            said("The order is ORD-77120. Look at it."),
+            said("It is in shop/money.py. So is ORD-88231.", "assistant"),
+            events.ContextCompacted(covered=("1-2",), messages=(new,)),
+            said("ORD-88231 is done.", "assistant"),
+        )
+        yield opened
+
+
+class TestLosses:
+    """Without these only the command line can tell what a compaction cost."""
+
+    def test_what_is_lost_is_told_with_where_it_came_from_and_what_used_it(
+        self, live: Live
+    ) -> None:
+        found = losses(live, KEY, 3)
+        assert [(one.text, one.first, one.used_by) for one in found.lost] == [
+            ("shop/money.py", "2", ()),
+            ("ORD-77120", "1", ()),
+            ("ORD-88231", "2", ("4",)),
+        ]
+
+    def test_needed_is_what_a_person_said_or_a_later_message_holds(self, live: Live) -> None:
+        assert [one.text for one in losses(live, KEY, 3).needed] == ["ORD-77120", "ORD-88231"]
+
+    def test_literals_come_in_their_sentences_and_what_people_said_first(self, live: Live) -> None:
+        found = losses(live, KEY, 3)
+        assert [(each.item.id, each.text) for each in found.sentences(found.needed)] == [
+            ("1", "The order is ORD-77120."),
+            ("2", "So is ORD-88231."),
+        ]
+
+    def test_where_no_compaction_stands_there_is_nothing_to_lose(self, live: Live) -> None:
+        with pytest.raises(PositionNotFound, match="no compaction at position 4"):
+            losses(live, KEY, 4)
