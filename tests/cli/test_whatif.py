@@ -143,6 +143,13 @@ class TestDiff:
         assert "Use httpie, not curl" in shown
         assert "4f1c9a7be2d05836" in shown
 
+    def test_a_message_before_the_place_is_told_as_no_later_need(self, demo: Path) -> None:
+        shown = run("diff", "last@k1", "--anchors", "--db", demo).stdout
+        lost = data("diff", "last@k1", "--anchors", "--db", demo)["lost"]
+        assert any(one["uses"] and not one["used_by"] for one in lost)
+        assert "later message" not in shown
+        assert re.search(r"\(before the place in \d+ more messages?\)", shown)
+
     def test_a_lost_literal_names_the_later_messages_that_hold_it(self, demo: Path) -> None:
         found = data("diff", "last@k1", "--anchors", "--db", demo)
         order = next(one for one in found["lost"] if one["text"] == "ORD-77120")
