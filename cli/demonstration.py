@@ -172,6 +172,9 @@ def _told(
     def type_(command: str) -> str:
         return style.paint(style.block(f"$ {program} {command}"), "cyan")
 
+    variable = style.block(f"export CTXLOG_DB={nearest(Path(data.database))}")
+    yield wrapped("The demo has a log of its own. So that what follows can be typed:", style)
+    yield style.paint(f"$ {variable}", "cyan")
     yield _step(style, "A transcript of a coding agent, imported. Nothing is ever changed in it.")
     yield type_(f"import {bundled}")
     yield from imported
@@ -213,7 +216,7 @@ def _told(
     lines = "\n".join(render_recover(reasons.recovered, style)).rstrip("\n").splitlines()
     yield from _cut(lines, 0, _BEGIN, style, "line")
     yield _step(style, "Try it on this log:")
-    yield style.block(f"  export CTXLOG_DB={nearest(Path(data.database))}")
+    yield f"  {variable}"
     tries = (
         (f"show {name}@c35 --context", "what call 35 was given, when it used curl"),
         (f"search ORD-77120 {name}", "where it stands, and what became of each place"),
@@ -226,6 +229,7 @@ def _told(
     for line, meaning in tries:
         yield style.block(f"  {program} {pad(line, width)}  # {meaning}")
     yield wrapped("And on your own sessions, without that variable:", style)
+    yield "  unset CTXLOG_DB"
     yield style.block(f"  {program} import --all")
 
 

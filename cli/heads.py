@@ -32,3 +32,12 @@ def session_head(log: Reading, key: StreamKey) -> SessionHead:
     if row is None or not isinstance(row[1], bytes):
         raise DamagedLog(str(log.path), f"session {key} has no head")
     return SessionHead(row[1].hex(), row[0], row[0] - info.base)
+
+
+def version_with(log: Reading, key: StreamKey, head: str) -> int | None:
+    """The version at which a session had a head; None where it never had it."""
+    row = log.query(
+        "select position from events where stream = ? and chain = ?",
+        (log.stream(key).row, bytes.fromhex(head.strip())),
+    ).fetchone()
+    return row[0] if row is not None else None

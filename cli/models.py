@@ -291,6 +291,9 @@ class VerifyData(BaseModel):
     """Where one was named: its key, its version, and its own head."""
     version: int | None = None
     session_head: str | None = None
+    appended: int | None = None
+    """Events since the head that was given: 0 where it is the newest. None where none was given, or
+    something does not hold."""
 
 
 class HeadData(BaseModel):

@@ -281,7 +281,17 @@ class CompareData(BaseModel):
     teacher_forced: Literal[True] = True
 
 
+class ConfiguredData(BaseModel):
+    """A name that the config gives to a spec."""
+
+    name: str
+    spec: str
+    file: str
+    """The config."""
+
+
 class StrategiesData(BaseModel):
     """``strategies``: what there is to compare."""
 
     strategies: list[Description]
+    configured: list[ConfiguredData] = []

@@ -7,6 +7,7 @@ function gets them as a ``Settings`` on its context.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -136,9 +137,15 @@ def complete_role(incomplete: str) -> list[str]:
 
 def complete_strategy(incomplete: str) -> list[str]:
     """Strategies that begin with what was typed."""
+    from cli.config import config
+    from cli.strategies import configured
+    from eventlog.errors import InputRefused
     from projections.strategies.registry import STRATEGIES
 
-    return [name for name in STRATEGIES if name.startswith(incomplete)]
+    named: dict[str, str] = {}
+    with contextlib.suppress(InputRefused):  # nothing of an error belongs on the line being typed
+        named = configured(config())
+    return [name for name in (*STRATEGIES, *named) if name.startswith(incomplete)]
 
 
 def complete_rule(incomplete: str) -> list[str]:

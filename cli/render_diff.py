@@ -305,10 +305,10 @@ def _of_kind(of: Sequence[LostAnchorData], style: Style, ref: int, two: bool) ->
 
 
 def _used(one: LostAnchorData) -> str:
-    """Where it is needed; where nothing came later, how often it was."""
+    """Which messages behind the place hold it; where none does, how many before it did."""
     again = "in other words" if one.in_other_words else ""
     if not one.used_by:
-        uses = f"in {plural(one.uses, 'later message')}" if one.uses else ""
+        uses = f"before the place in {plural(one.uses, 'more message')}" if one.uses else ""
         said = "; ".join(filter(None, (again, uses)))
         return f"({said})" if said else ""
     more = len(one.used_by) - _USERS

@@ -28,6 +28,11 @@ def render_verify(data: VerifyData, style: Style) -> Iterator[str]:
         yield f"{start} of {style.line(data.session, 1000)}"
     elif data.head:
         yield f"head {data.head}"
+    if data.appended:
+        yield (
+            f"the log only grew since the kept head: {plural(data.appended, 'event')} appended, "
+            "everything older is as it was"
+        )
 
 
 def render_import(data: ImportData, style: Style) -> Iterator[str]:

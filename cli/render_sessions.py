@@ -17,7 +17,7 @@ _LEAST_TITLE = 12
 _ANY = 1000
 """Columns that no name of a session needs."""
 
-_GIVING_WAY = ("known as", "agent", "when", "k", "calls")
+_GIVING_WAY = ("known as", "agent", "when", "cl", "k", "calls")
 """What goes first where it is narrow. The name of a session is never cut: it is typed next."""
 
 
@@ -33,6 +33,7 @@ def render_sessions(
         "agent": ([style.line(_agent(row.key), 12) for row in rows], False),
         "calls": ([str(row.calls) for row in rows], True),
         "k": ([str(row.compactions) for row in rows], True),
+        "cl": ([str(row.placeholders) for row in rows], True),
         "known as": ([row.provenance or "-" for row in rows], False),
     }
     widths = {

@@ -6,17 +6,31 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from cli.models_whatif import StrategiesData
+from cli.models_whatif import ConfiguredData, StrategiesData
 from cli.style import Style, pad
 from projections.strategies.described import Description, Parameter
 
 
 def render_strategies(data: StrategiesData, style: Style, *, whole: bool) -> Iterator[str]:
     """Each with its parameters; ``whole``: with its rule and where that comes from."""
+    for named in data.configured if whole else ():
+        yield from _configured(named, style)
+    if whole and data.configured and data.strategies:
+        yield ""
     for number, one in enumerate(data.strategies):
         if number and (whole or one.preset != data.strategies[number - 1].preset):
             yield ""
         yield from _strategy(one, style, whole)
+    if data.configured and not whole:
+        yield ""
+        for named in data.configured:
+            yield from _configured(named, style)
+
+
+def _configured(one: ConfiguredData, style: Style) -> Iterator[str]:
+    """What a name of the config stands for, to be typed in its place."""
+    yield style.paint(style.block(f"{one.name}  named in config.toml."), "bold")
+    yield style.block(f"    {one.spec}")
 
 
 def _strategy(one: Description, style: Style, whole: bool) -> Iterator[str]:

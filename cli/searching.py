@@ -217,7 +217,7 @@ def nothing_note(asked: Asked) -> str:
     """What is said when nothing was found."""
     filters = (asked.roles, asked.tools, asked.areas, asked.states, asked.since, asked.until)
     what = "nothing found" + (" with these filters" if any(filters) else "")
-    plain = [t.typed for t in parse(asked.query).terms if not (t.any_before and t.any_behind)]
+    plain = [term.typed for term in parse(asked.query).terms if term.is_whole]
     if not plain:
         return what
     part = f'*"{plain[0]}"*' if len(plain[0].split()) > 1 else f"*{plain[0]}*"

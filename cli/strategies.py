@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
 from cli.config import Config, config
-from cli.models_whatif import StrategiesData
+from cli.models_whatif import ConfiguredData, StrategiesData
 from eventlog.errors import CtxlogError, InputRefused
 from projections.strategies.base import Strategy
 from projections.strategies.described import described
@@ -39,13 +39,48 @@ def strategies_of(text: str) -> tuple[Strategy, ...]:
 
 
 def descriptions(names: Sequence[str]) -> StrategiesData:
-    """These strategies, or all. Raises InputRefused for a name that there is not."""
+    """These strategies, or all, with what the config names.
+
+    Of a name of the config also what it is made of, as far as that is no file: none is run. Raises
+    InputRefused for a name that there is not.
+    """
+    of = config()
+    named = configured(of)
+    chosen: dict[str, None] = {}
     for name in names:
-        if name not in STRATEGIES:
-            parse(name)  # says which one may be meant
+        if name in named:
+            chosen |= dict.fromkeys(_made_of(name, named))
+        elif name in STRATEGIES:
+            chosen[name] = None
+        else:
+            parse(name, named)  # says which one may be meant
             raise InputRefused(f"{name!r} is a spec; give the name of one strategy")
-    chosen = [STRATEGIES[name] for name in names] or list(STRATEGIES.values())
-    return StrategiesData(strategies=[described(each) for each in chosen])
+    return StrategiesData(
+        strategies=[described(STRATEGIES[name]) for name in (chosen if names else STRATEGIES)],
+        configured=[
+            ConfiguredData(name=name, spec=named[name], file=str(of.path))
+            for name in named
+            if not names or name in names
+        ],
+    )
+
+
+def _made_of(name: str, named: Mapping[str, str]) -> list[str]:
+    """The strategies that a name of the config stands for. Raises InputRefused.
+
+    A spec that cannot be used is not told as if it could; only a file in it is taken on trust.
+    """
+    reached, found = [name], dict[str, None]()
+    for each in reached:  # grows meanwhile
+        for part in named[each].split("|"):
+            inner = part.partition(":")[0].strip()
+            if inner in STRATEGIES:
+                found[inner] = None
+            elif inner in named and inner not in reached:
+                reached.append(inner)
+    if not any(".py:" in named[each] for each in reached):
+        parse(name, named)
+    return list(found)
 
 
 def spec_of(strategies: Sequence[Strategy]) -> str:

@@ -22,6 +22,9 @@ from hashlib import sha256
 
 from eventlog.recorded import StreamKey
 
+HEAD = b"ctxlog/head/1"
+"""What the head begins with."""
+
 
 def _sized(*fields: bytes) -> bytes:
     return b"".join(len(field).to_bytes(4) + field for field in fields)
@@ -83,11 +86,15 @@ def fork(stream_id: bytes, key: StreamKey, parent_chain: bytes) -> bytes:
 
 def head(streams: Iterable[tuple[StreamKey, int, bytes]]) -> str:
     """The head over (key, version, chain) of all streams, as hexadecimal."""
-    whole = sha256(b"ctxlog/head/1")
-    for key, version, chain in sorted(streams):
-        whole.update(_sized(*(part.encode() for part in key)))
-        whole.update(version.to_bytes(8) + chain)
+    whole = sha256(HEAD)
+    for stream in sorted(streams):
+        whole.update(entry(*stream))
     return whole.hexdigest()
+
+
+def entry(key: StreamKey, version: int, chain: bytes) -> bytes:
+    """What the head covers of one stream."""
+    return _sized(*(part.encode() for part in key)) + version.to_bytes(8) + chain
 
 
 def address(log_key: bytes, data: bytes) -> str:

@@ -5,8 +5,9 @@ of a binary part, of the tables' definitions, and damage that SQLite can see. It
 damaged file: each damage is a ``Problem``.
 
 What it cannot find without a head that was kept outside the file: that the newest events were cut
-off, or that the whole file was made anew. Covered by no hash, so never found: when a stream was
-created (a label), its import key, and which of two streams' events was appended first.
+off, or that the whole file was made anew. A head stays good while the log grows (``growth``).
+Covered by no hash, so never found: when a stream was created (a label), its import key, and which
+of two streams' events was appended first.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 
 from eventlog.connection import translated
 from eventlog.errors import DamagedLog
+from eventlog.growth import taken_back
 from eventlog.log import EventLog
 from eventlog.reading import Reading
 from eventlog.recorded import StreamKey
@@ -24,6 +26,11 @@ from eventlog.snapshot import snapshot
 from eventlog.stored import Problem as Problem
 from eventlog.stored import stored_head
 from eventlog.verifying import Progress, Verifier
+
+NEVER = (
+    "and the log did not only grow since: no earlier state of it has that head, so events were cut "
+    "off, changed or made anew, or it is the head of another log"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,8 @@ class Verification:
     redactions: int
     """Erased events among them."""
     problems: tuple[Problem, ...]
+    appended: int | None = None
+    """Since the head that was given: 0 where it is the log's. None where the log never had it."""
 
     @property
     def ok(self) -> bool:
@@ -63,26 +72,36 @@ def verify(
     """Recompute everything, and tell what does not hold.
 
     With ``stream`` only that stream and its ancestors are recomputed, and SQLite's own check of the
-    whole file is left out. With ``head``, one that was kept, a log that has another is a problem;
-    a log that has grown since has another head too. Raises StreamNotFound, never for damage.
+    whole file is left out. With ``head``, one that was kept, a log that never had it is a problem:
+    events were cut off or changed, the log was made anew, or it is another one. A log that had it
+    and only grew since is fine, and ``appended`` says by how many events. Raises StreamNotFound,
+    never for damage.
     """
     key = log.stream(stream).key if stream is not None else None
     verifier = Verifier(str(log.path), progress)
+    appended: int | None = None
     try:
         with snapshot(log) as db:
             verifier.run(db, key)
+            if head is not None and not verifier.problems:
+                is_newest = head.strip().lower() == verifier.head
+                appended = 0 if is_newest else taken_back(db, head, progress)
     except sqlite3.Error as error:
         verifier.report(None, None, "database", str(error))
     found = verifier.head
-    if head is not None and head.strip().lower() != found:
-        message = f"the head is {found or 'unreadable'}, not {head.strip()}: "
-        intact = not verifier.problems
-        message += "events were cut off, added or made anew" if intact else "the log was changed"
+    if head is not None and appended is None and head.strip().lower() != found:
+        message = f"the head is {found or 'unreadable'}, and not {head.strip()}: "
+        message += "the log was changed" if verifier.problems else NEVER
         verifier.report(None, None, "head", message)
     if verifier.more:
         verifier.problems.append(Problem("", None, "database", f"{verifier.more} problems more"))
     return Verification(
-        found, verifier.events, verifier.scope, verifier.erased, tuple(verifier.problems)
+        found,
+        verifier.events,
+        verifier.scope,
+        verifier.erased,
+        tuple(verifier.problems),
+        appended,
     )
 
 

@@ -35,10 +35,11 @@ def stored_head(db: sqlite3.Connection) -> str:
         "e.sequence = (select sequence from events where stream = s.row "
         "order by position desc limit 1)"
     )
-    return chain.head((StreamKey(*map(_string, row[:3])), row[3], row[4]) for row in rows)
+    return chain.head((StreamKey(*map(string, row[:3])), row[3], row[4]) for row in rows)
 
 
-def _string(value: Any) -> str:
+def string(value: Any) -> str:
+    """A name of a stream, whose bytes may be those of any type."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 

@@ -90,6 +90,11 @@ class Term:
         back = "" if self.any_behind or not _IS_WORD.match(words[-1][-1]) else f"(?!{_WORD})"
         return re.compile(front + literal + back)
 
+    @property
+    def is_whole(self) -> bool:
+        """A part of a longer word is not found: with stars more would be."""
+        return self.pattern != Term(self.typed, True, True).pattern
+
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """What a text that holds it has among its tokens; none where that says nothing."""

@@ -56,7 +56,11 @@ class SessionState(BaseModel):
     """The imported file that it came from, as its importer names it."""
     position: int = 0
     updated: int = 0
-    """Microseconds since 1970, UTC."""
+    """When it last went on, in microseconds since 1970, UTC. Notes do not move it."""
+    is_observed: bool = False
+    """Another program's session, which was brought in."""
+    is_clocked: bool = False
+    """``updated`` is of the source's own clock."""
     titled: str = ""
     started_title: str = ""
     first_said: str | None = None
@@ -135,7 +139,7 @@ class SessionStatistics:
             _fork(state, event)
         state.key = str(event.stream)
         state.position = event.position
-        state.updated = moment(event)
+        _went_on(state, event)
         state.events += 1
         if not known:
             return state
@@ -173,9 +177,37 @@ def _fork(state: SessionState, event: RecordedEvent) -> None:
         },
     )
     if event.data.get("ownership") == "observed":
-        fresh.format, fresh.file = state.format, state.file
+        fresh.format, fresh.file, fresh.is_observed = state.format, state.file, True
     for name in SessionState.model_fields:
         setattr(state, name, getattr(fresh, name))
+
+
+NOTES = frozenset(
+    {
+        "item_pinned",
+        "item_unpinned",
+        "redacted",
+        "session_deleted",
+        "session_titled",
+        "task_classified",
+    }
+)
+"""What is said about a session, and does not carry it on."""
+
+
+def _went_on(state: SessionState, event: RecordedEvent) -> None:
+    """Keep when the session last went on.
+
+    What was brought in went on when its source says. An event of it without a time of its own was
+    recorded when it was brought in, or decided since: neither is a time of that session, unless
+    nothing in it has one.
+    """
+    at = source_moment(event.occurred_at)
+    is_later = at is None and state.is_observed and state.is_clocked
+    if state.updated and (is_later or event.type in NOTES):
+        return
+    state.updated = event.recorded_at if at is None else at
+    state.is_clocked = at is not None
 
 
 def _message(state: SessionState, event: RecordedEvent) -> None:
@@ -245,6 +277,7 @@ def _ended(state: SessionState, event: RecordedEvent) -> None:
 def _started(state: SessionState, data: Mapping[str, Any]) -> None:
     state.started_title = data.get("title", "")
     state.format = data.get("format", "")
+    state.is_observed = data.get("ownership") == "observed"
     metadata = data.get("metadata")
     file = metadata.get("file") if isinstance(metadata, dict) else None
     state.file = _clean(file) if isinstance(file, str) else ""
@@ -315,9 +348,14 @@ def moment(event: RecordedEvent) -> int:
     By the source's clock where that can be read (ISO 8601, UTC where it names no zone, or seconds
     or milliseconds since 1970), else when it was recorded.
     """
-    label = event.occurred_at
+    at = source_moment(event.occurred_at)
+    return event.recorded_at if at is None else at
+
+
+def source_moment(label: str | None) -> int | None:
+    """What a source's clock said, in microseconds since 1970; None where that cannot be read."""
     if label is None:
-        return event.recorded_at
+        return None
     try:
         if label.replace(".", "", 1).isdecimal():
             seconds = float(label)
@@ -328,7 +366,7 @@ def moment(event: RecordedEvent) -> int:
             at = at.astimezone(UTC) if at.tzinfo is not None else at.replace(tzinfo=UTC)
         return (at - _EPOCH) // timedelta(microseconds=1)
     except (ValueError, OverflowError):
-        return event.recorded_at
+        return None
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -42,7 +42,7 @@ class SessionStats(BaseModel):
     """The session that it was forked from, or whose sub-agent it is."""
     title: str
     updated_at: str
-    """The time of its last event, by the source's clock where that can be read."""
+    """When it last went on, by its own clock where that can be read. Notes do not move it."""
     provenance: Provenance | None
     """How well the contexts of its calls are known: the weakest verdict; none without a call."""
     events: int
@@ -99,7 +99,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 3
+    version = 4
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log

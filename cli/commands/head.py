@@ -24,6 +24,7 @@ def command(
 
     Keep it outside the file. The log is tamper-evident only against a head that was kept:
     without one, nobody can tell that the newest events were cut off or that all were made anew.
+    It stays good while the log grows: `ctxlog verify --head` finds the state that had it.
 
     With S it is that session's own head, over its events and what it was forked from. Where two
     logs give the same one, they hold the same session to the byte: an export carries it along.

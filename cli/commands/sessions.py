@@ -23,7 +23,10 @@ def command(
 ) -> None:
     """List the sessions, the newest first.
 
-    k is the number of compactions. "known as" says how well the contexts of the calls are known,
+    "when" is when a session last went on, UTC: by its own clock where its source kept one, else
+    when that was recorded. A note (a pin, a title, a redaction) does not move it. k counts the
+    compactions, cl the items whose content was cleared, cut or replaced as a duplicate; either
+    counts what was undone since. "known as" says how well the contexts of the calls are known,
     by the weakest of them: exact, erased, rebuilt, partial, opaque, drift or broken.
 
     Example: ctxlog sessions -n 10

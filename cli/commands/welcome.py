@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import typer
 
 from cli.opening import opened
@@ -9,10 +12,10 @@ from cli.options import settings_of
 from cli.output import output
 from cli.paths import current_database, current_program
 
-LATEST = 10
+if TYPE_CHECKING:
+    from projections.sessions import SessionStats
 
-NEXT = ("log last", "show last@k1^ --context", "replay last@c5", "--help")
-"""What is typed behind the program's name."""
+LATEST = 10
 
 
 def command(ctx: typer.Context) -> None:
@@ -40,4 +43,24 @@ def command(ctx: typer.Context) -> None:
     name = current_program()
     if len(found) > LATEST:
         out.note(f"{len(found) - LATEST} more: {name} sessions")
-    out.note(f"next: {name} {' · '.join(NEXT)}")
+    out.note(f"next: {name} {' · '.join(_next(found, names))}")
+
+
+def _next(found: Sequence[SessionStats], names: Mapping[str, str]) -> Iterator[str]:
+    """What can be typed behind the program's name: each with a session that has what it names."""
+    from cli.style import typed
+
+    def first(has: Callable[[SessionStats], int]) -> tuple[str, int] | None:
+        for row in found:
+            if has(row):
+                name = "last" if row is found[0] else typed(names.get(row.key, row.key))
+                return name, has(row)
+        return None
+
+    yield "log last" if found else "import --all"
+    compacted, called = first(lambda row: row.compactions), first(lambda row: row.calls)
+    if compacted is not None:
+        yield f"show {compacted[0]}@k1^ --context"
+    if called is not None:
+        yield f"replay {called[0]}@c{min(called[1], 5)}"
+    yield "--help"

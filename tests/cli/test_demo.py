@@ -47,6 +47,26 @@ class TestDemo:
         for command in tried:
             assert run(*shlex.split(command), "--db", tmp_path / "d.db").exit_code == 0
 
+    def test_what_is_typed_from_the_first_line_on_works(self, tmp_path: Path) -> None:
+        home = {"HOME": str(tmp_path), "PATH": on_path(tmp_path)}
+        text = run("demo", **home).stdout
+        typed = re.findall(r"^(?:\$ |  )(?:(export|unset|ctxlog) (.+?))(?: +# .*)?$", text, re.M)
+        assert typed[0][0] == "export"
+        variables: dict[str, str] = {}
+        for program, rest in typed:
+            if program == "export":
+                name, _, value = rest.partition("=")
+                variables[name] = value.replace("~", str(tmp_path), 1)
+            elif program == "unset":
+                del variables[rest]
+            elif rest != "import --all":
+                result = run(*shlex.split(rest), **home, **variables)
+                asks = "say --yes" in result.output  # a terminal is asked instead
+                assert result.exit_code in (0, 1) or asks, (rest, result.output)
+            else:
+                assert not variables  # else a person's sessions would go into the demo's log
+        assert len(typed) > 15
+
     def test_where_a_shell_does_not_find_it_the_way_to_it_is_shown(self, tmp_path: Path) -> None:
         result = run("demo", "--db", tmp_path / "d.db", PATH="/nowhere")
         assert "$ ctxlog" not in result.stdout

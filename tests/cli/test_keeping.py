@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -400,8 +401,43 @@ class TestVerify:
         kept = run("head", "--db", db).stdout.strip()
         assert kept == head_of(db)
         assert run("verify", "--head", kept, "--db", db).exit_code == 0
+        assert data("verify", "--head", kept, "--db", db)["appended"] == 0
+        raw = sqlite3.connect(db)
+        triggers = "select name, sql from sqlite_schema where type = 'trigger'"
+        kept_triggers = raw.execute(triggers).fetchall()
+        for name, _ in kept_triggers:
+            raw.execute(f"drop trigger {name}")
+        raw.execute("delete from events where sequence = (select max(sequence) from events)")
+        for _, sql in kept_triggers:
+            raw.execute(sql)
+        raw.commit()
+        raw.close()
+        assert run("verify", "--db", db).exit_code == 0  # a cut-off end is unseen without a head
+        cut = run("verify", "--head", kept, "--db", db)
+        assert cut.exit_code == 4
+        assert "no earlier state of it has that head" in cut.stdout
+
+    def test_a_kept_head_stays_good_while_the_log_grows(self, db: Path, tmp_path: Path) -> None:
+        kept = run("head", "--db", db).stdout.strip()
+        run("pin", NAME, "3", "--db", db)
         run("fork", NAME, "--db", db)
-        assert run("verify", "--head", kept, "--db", db).exit_code == 4
+        run("import", talk(tmp_path, "one"), "--db", db)
+        run("redact", NAME, "4", "--yes", "--db", db)
+        result = run("verify", "--head", kept, "--db", db)
+        assert result.exit_code == 0, result.output
+        appended = data("verify", "--head", kept, "--db", db)["appended"]
+        assert appended == data("head", "--db", db)["events"] - 28
+        assert f"the log only grew since the kept head: {appended} events appended" in result.stdout
+        assert run("verify", NAME, "--head", kept, "--db", db).exit_code == 0
+
+    def test_the_head_of_a_session_stays_good_while_it_grows(self, db: Path) -> None:
+        kept = run("head", NAME, "--db", db).stdout.strip()
+        run("pin", NAME, "3", "--db", db)
+        run("fork", NAME, "--db", db)
+        assert data("verify", NAME, "--head", kept, "--db", db)["appended"] == 1
+        answer = run("verify", "retry", "--head", kept, "--db", db)
+        assert answer.exit_code == 4
+        assert "it is the head of another log" in answer.stdout
 
     def test_one_session_can_be_verified(self, db: Path) -> None:
         assert data("verify", "retry", "--db", db)["streams"] == 2

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from running import ROOT, data, environment, run
-from small_log import KEY, small_log
+from running import ROOT, data, environment, on_path, run
+from small_log import KEY, called, fill, said, small_log
 
 from cli import door, main
 from cli.main import registered
 from cli.options import Settings, complete_session, complete_type
+from eventlog import Draft
 from eventlog.errors import ReadOnlyLog, UnsafePath
+from projections import open_log
 
 HEAVY = {
     *("openai", "sqlite_utils", "pydantic", "tiktoken", "detect_secrets", "rich", "eventlog"),
@@ -153,6 +156,27 @@ class TestWithoutACommand:
         result = run("--db", db)
         assert "Refunds" in result.stdout
         assert " log last · show" in result.stderr
+
+    @pytest.mark.parametrize("has", ["nothing", "a message", "calls", "a compaction"])
+    def test_what_it_says_can_be_typed_next_can_be(self, tmp_path: Path, has: str) -> None:
+        db = tmp_path / "n.db"
+        newest = {"occurred_at": "2099-01-01T00:00:00Z"}
+        with open_log(db) as live:
+            if has == "a compaction":  # and not in the newest session
+                fill(live)
+            if has != "nothing":
+                live.append("a/b/newest", Draft(said("user", "hello"), **newest))
+            if has == "calls":
+                live.append("a/b/newest", Draft(called(), **newest), Draft(called(), **newest))
+        result = run("--db", db, PATH=on_path(tmp_path))
+        (line,) = re.findall("next: ctxlog (.+)", result.stderr)
+        suggested = line.split(" · ")
+        count = {"nothing": 2, "a message": 2, "calls": 3, "a compaction": 4}[has]
+        assert len(suggested) == count, suggested
+        for command in suggested:
+            if not command.startswith("import"):
+                found = run(*shlex.split(command), "--db", db)
+                assert found.exit_code == 0, (command, found.output)
 
     def test_it_shows_the_help_where_there_is_no_log(self, tmp_path: Path) -> None:
         result = run("--db", tmp_path / "none.db")

@@ -65,6 +65,21 @@ class TestCommand:
         result = run("search", "quokka", "--db", db)
         assert (result.exit_code, result.stdout) == (1, "")
         assert "'*quokka*' finds parts of words too" in result.stderr
+
+    @pytest.mark.parametrize(
+        "query", ["不要", "订单号", "ひらがな", "주문", '"不要 改"', "*quokka*", "=>"]
+    )
+    def test_what_was_looked_for_as_a_part_is_not_advised_to_be(self, db: Path, query: str) -> None:
+        result = run("search", query, "--db", db)
+        assert result.exit_code == 1
+        assert "nothing found" in result.stderr
+        assert "whole words" not in result.stderr
+
+    @pytest.mark.parametrize(("query", "part"), [("订单 quokka", "quokka"), ("订单x", "订单x")])
+    def test_beside_a_script_without_words_a_word_is_advised(
+        self, db: Path, query: str, part: str
+    ) -> None:
+        assert f"'*{part}*' finds parts" in run("search", query, "--db", db).stderr
         result = run("search", "order", "--state", "cut", "--db", db)
         assert (result.exit_code, result.stdout) == (1, "")
         assert "with these filters" in result.stderr

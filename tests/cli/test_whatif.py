@@ -16,6 +16,7 @@ from running import ROOT, data, process, run
 from small_log import small_log
 
 from cli.commands import compare
+from cli.options import complete_strategy
 from cli.safetext import display_width
 from cli.words import first_difference, word_diff
 
@@ -142,6 +143,13 @@ class TestDiff:
         assert lost["id", "4f1c9a7be2d05836"]["item"] == "3"
         assert "Use httpie, not curl" in shown
         assert "4f1c9a7be2d05836" in shown
+
+    def test_a_message_before_the_place_is_told_as_no_later_need(self, demo: Path) -> None:
+        shown = run("diff", "last@k1", "--anchors", "--db", demo).stdout
+        lost = data("diff", "last@k1", "--anchors", "--db", demo)["lost"]
+        assert any(one["uses"] and not one["used_by"] for one in lost)
+        assert "later message" not in shown
+        assert re.search(r"\(before the place in \d+ more messages?\)", shown)
 
     def test_a_lost_literal_names_the_later_messages_that_hold_it(self, demo: Path) -> None:
         found = data("diff", "last@k1", "--anchors", "--db", demo)
@@ -284,6 +292,36 @@ class TestNamedStrategies:
         monkeypatch.chdir(tmp_path)
         found = data("compare", NAME, "-s", "mine", "--db", db)["strategies"][1]
         assert (found["strategy"], found["spec"]) == ("mine", "clear:keep=0 | truncate:turns=1")
+
+    def test_what_the_config_names_is_listed_and_told(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        config = (
+            '[strategies]\nmine = "clear:keep=0 | other"\nother = "truncate:turns=1"\n'
+            'own = "my.py:S | clear"\n'
+        )
+        self.here(tmp_path, config, "raise SystemExit('it ran')")
+        monkeypatch.chdir(tmp_path)
+        listed = run("strategies").stdout
+        assert listed.startswith("none ")
+        assert "mine  named in config.toml.\n" in listed
+        assert "    clear:keep=0 | other" in listed
+        found = data("strategies", "mine")
+        assert [one["name"] for one in found["strategies"]] == ["clear", "truncate"]
+        assert [one["spec"] for one in found["configured"]] == ["clear:keep=0 | other"]
+        assert [one["name"] for one in data("strategies", "own")["strategies"]] == ["clear"]
+        assert complete_strategy("m") == ["mine"]
+        wrong = run("strategies", "min")
+        assert (wrong.exit_code, "did you mean 'mine'?" in wrong.stderr) == (2, True)
+
+    @pytest.mark.parametrize("spec", ["mine", "clear:kep=1", "nothing", "a | b"])
+    def test_a_name_of_the_config_that_cannot_be_used_is_refused_there_too(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str
+    ) -> None:
+        self.here(tmp_path, f'[strategies]\nmine = "{spec}"\na = "b"\nb = "a"\n')
+        monkeypatch.chdir(tmp_path)
+        result = run("strategies", "mine")
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
 
     def test_a_function_from_a_file(
         self, db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -228,6 +228,46 @@ class TestTitleAndTime:
         recorded = next(live.log.read(KEY)).recorded_at
         assert session_states(live)[0].updated == recorded
 
+    def test_what_was_brought_in_went_on_when_its_source_says(self, live: Live) -> None:
+        live.append(
+            KEY,
+            events.SessionStarted(format="mini-swe-agent", ownership="observed"),
+            said("no time of its own"),
+            Draft(CALLED, occurred_at="1767323045.678"),
+            events.ModelResponded(call=3),
+            result("without a time too"),
+        )
+        assert session_stats(live, KEY).updated_at == "2026-01-02T03:04:05.678Z"
+        live.append(KEY, events.DecisionUndone(target=3))
+        assert session_stats(live, KEY).updated_at == "2026-01-02T03:04:05.678Z"
+        live.log.fork(KEY._replace(session="f"), KEY, 5)
+        assert session_stats(live, KEY._replace(session="f")).updated_at > "2026-01-02T04"
+
+    def test_without_any_clock_it_went_on_when_it_was_recorded(self, live: Live) -> None:
+        live.append(KEY, events.SessionStarted(ownership="observed"), said("a"))
+        first = session_states(live)[0].updated
+        live.append(KEY, said("b"))
+        assert session_states(live)[0].updated > first
+
+    @pytest.mark.parametrize("ownership", ["owned", "observed"])
+    @pytest.mark.parametrize("clock", [None, "2026-01-02T03:04:05Z"])
+    def test_a_note_is_no_going_on(self, live: Live, ownership: Any, clock: str | None) -> None:
+        live.append(
+            KEY, events.SessionStarted(ownership=ownership), Draft(said("x"), occurred_at=clock)
+        )
+        before = session_states(live)[0].updated
+        live.append(
+            KEY,
+            events.ItemPinned(item="2"),
+            events.ItemUnpinned(item="2"),
+            Draft(events.SessionTitled(title="t"), occurred_at="2026-05-05T00:00:00Z"),
+            events.TaskClassified(task_type="debugging", by="me"),
+            events.SessionDeleted(),
+        )
+        redact(live.log, [Target(KEY, 2)], stream=KEY, reason="asked to")
+        assert session_states(live, deleted=True)[0].updated == before
+        assert session_stats(live, KEY).title == "t"
+
     def test_the_newest_is_listed_first_and_a_tombstone_hides(self, live: Live) -> None:
         for day, name in ((3, "c"), (1, "a"), (2, "b")):
             key = KEY._replace(session=name)
