@@ -310,7 +310,7 @@ class TestNamedStrategies:
         assert [one["name"] for one in found["strategies"]] == ["clear", "truncate"]
         assert [one["spec"] for one in found["configured"]] == ["clear:keep=0 | other"]
         assert [one["name"] for one in data("strategies", "own")["strategies"]] == ["clear"]
-        assert complete_strategy("m") == ["mine"]
+        assert complete_strategy("mi") == ["mine"]
         wrong = run("strategies", "min")
         assert (wrong.exit_code, "did you mean 'mine'?" in wrong.stderr) == (2, True)
 
