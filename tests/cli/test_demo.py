@@ -55,8 +55,10 @@ class TestDemo:
         variables: dict[str, str] = {}
         for program, rest in typed:
             if program == "export":
-                name, _, value = rest.partition("=")
+                (given,) = shlex.split(rest)  # a shell takes the quotes off before it
+                name, _, value = given.partition("=")
                 variables[name] = value.replace("~", str(tmp_path), 1)
+                assert Path(variables[name]).is_relative_to(tmp_path)
             elif program == "unset":
                 del variables[rest]
             elif rest != "import --all":
