@@ -281,6 +281,9 @@ class ModelCalled(EventBase):
     parameters: JsonObject | None = None
     forms: Json | None = None
     """How entries differ from their stored message (index in the expanded manifest to what)."""
+    forms_stand: bool = False
+    """Whether what the manifest takes over from an earlier one (``=N``) keeps the forms that it had
+    there, but for those named here."""
     manifest: tuple[ManifestEntry, ...] | None = None
 
 

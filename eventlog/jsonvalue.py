@@ -102,6 +102,20 @@ def _loads_exactly(text: str | bytes) -> Any:
         raise EventInvalid(f"not JSON: {error}") from None
 
 
+def value_at(text: str, at: int) -> tuple[Any, int]:
+    """The value that begins at a place of a text, and where it ends.
+
+    Raises EventInvalid like ``loads``.
+    """
+    try:
+        found: tuple[Any, int] = _DECODER.scan_once(text, at)
+        return found
+    except StopIteration:
+        raise EventInvalid(f"not JSON: no value at {at}") from None
+    except (ValueError, RecursionError) as error:
+        raise EventInvalid(f"not JSON: {error}") from None
+
+
 _HUGE = re.compile(r"[eE]\+?\d{3}|\d{309}")
 """What a number must hold to be over the range of a float: from_json makes it infinite."""
 
@@ -138,6 +152,8 @@ def depth(value: Any) -> int:
         ]
     return level
 
+
+_DECODER: Any = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 
 ADOPT: Any = {"adopt": True}
 """Validation context of a decoder: the values are freshly read, so nobody else can change them."""

@@ -146,6 +146,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
         "server_edited",
         "request_digest",
         "manifest",
+        "forms_stand",
     ),
     "model_responded": ("call", "response_id", "finish_reason", "model"),
     "model_failed": ("call", "status"),
@@ -223,6 +224,24 @@ def _definitions(value: Any, payload: Mapping[str, Any]) -> Any:
     return [_tool(dialect, tool) for tool in tools if isinstance(tool, dict)]
 
 
+def _forms(value: Any, payload: Mapping[str, Any]) -> Any:
+    """Where an entry was sent and which fields were null: later calls may say that it still is."""
+    kept: dict[str, Any] = {}
+    for number, form in (value or {}).items():
+        left = {name: form[name] for name in ("kind", "place", "role") if name in form}
+        if "group" in form:
+            at, blocks, frame = form["group"]
+            left["group"] = [at, blocks, {k: v for k, v in frame.items() if k == "role"}]
+        changes = [change for change in form.get("changes", ()) if _is_bare(change)]
+        kept[number] = {**left, "changes": changes} if changes else left
+    return kept
+
+
+def _is_bare(change: Any) -> bool:
+    """Whether a change of a form holds no text."""
+    return change[0] != "+" or change[2] is None
+
+
 _Left = Callable[[Any, Mapping[str, Any]], Any]
 
 _LEFT: dict[str, dict[str, _Left]] = {
@@ -234,6 +253,7 @@ _LEFT: dict[str, dict[str, _Left]] = {
     "message_revised": {"patch": _patch, "message": _revised},
     "context_compacted": {"messages": _new_messages, "summarizer": _summarizer},
     "compaction_declined": {"usage": _usage},
+    "model_called": {"forms": _forms},
     "model_responded": {"usage": _usage},
     "model_failed": {"error": _text},
     "repair_applied": {"inserted": _inserted},

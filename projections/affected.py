@@ -52,8 +52,8 @@ def _of_stream(live: Live, info: StreamInfo, wanted: set[Origin]) -> Iterator[Af
     calls = list(live.log.read(info.key, types=["model_called"]))
     number = {call.position: at for at, call in enumerate(calls, 1)}
     manifests = {
-        call.position: {piece.item for entry in entries for piece in entry}
-        for call, entries in Requests(live).all_expanded(info.key, calls)
+        call.position: {piece.item for entry in expanded.entries for piece in entry}
+        for call, expanded in Requests(live).all_expanded(info.key, calls)
     }
     if not any(position > info.base for position in number):
         return

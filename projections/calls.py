@@ -16,9 +16,10 @@ from eventlog.errors import WrongExpectedVersion
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from projections import digests, forms, proof, runs
 from projections.context import ITEM_TYPES, View
+from projections.expanding import Expanded
 from projections.items import Item
 from projections.live import Live
-from projections.manifest import Piece, SentAs
+from projections.manifest import Piece
 from projections.materialize import materialize, needed, referenced
 from projections.observe import Earlier, Known, Observation, Request, draft_at, observe
 from projections.proof import request_of
@@ -108,8 +109,8 @@ class Calls:
     def _earlier(self, stream: StreamKey, version: int) -> list[Earlier]:
         calls = list(self.live.log.read(stream, to=version, types=["model_called"]))
         return [
-            Earlier(call.position, tuple(piece for entry in entries for piece in entry))
-            for call, entries in self.requests.all_expanded(stream, calls)
+            Earlier(call.position, tuple(piece for entry in expanded.entries for piece in entry))
+            for call, expanded in self.requests.all_expanded(stream, calls)
         ]
 
     def _renditions(
@@ -161,7 +162,7 @@ class Calls:
 
     def _previous(
         self, stream: StreamKey, version: int, drafts: Sequence[Draft]
-    ) -> list[SentAs] | None:
+    ) -> Expanded | None:
         last = self._last_call(stream, version) if version else None
         if last is None or last.data.get("manifest") is None:
             return None

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from eventlog.errors import CriticalUnknown, CtxlogError, IntegrityFault
 from eventlog.recorded import RecordedEvent, StreamKey
-from projections import digests, manifest
+from projections import digests
 from projections.context import ITEM_TYPES, REFOLDING, View
+from projections.expanding import Expanded, Expander
 from projections.items import Item
 from projections.judging_folded import judge_folded
 from projections.live import Live
@@ -69,15 +70,12 @@ class _Walk:
     def verdicts(self) -> Iterator[tuple[int, Verdict]]:
         """Of each wanted call; without those that take a closer look."""
         folds = self._folds()
-        previous: list[SentAs] | None = None
+        expander = Expander(self._between)
         for call in self.live.log.read(self.stream, to=self.end, types=["model_called"]):
-            stored = call.data.get("manifest")
-            if stored is None:
-                continue
-            previous = list(manifest.expand(stored, previous, self._between))
-            if call.position in self.wanted:
+            expanded = expander.take(call)
+            if expanded is not None and call.position in self.wanted:
                 folded = next(folds)
-                seen = self._seen(call, previous, folded)
+                seen = self._seen(call, expanded, folded)
                 if seen is not None:
                     unknown = call.position not in self.answered
                     yield call.position, of_seen(call, seen, unknown)
@@ -114,17 +112,17 @@ class _Walk:
     def _seen(
         self,
         call: RecordedEvent,
-        entries: Sequence[SentAs],
+        expanded: Expanded,
         folded: list[Standing] | CriticalUnknown,
     ) -> Seen | None:
-        pieces = [piece.standing for entry in entries for piece in entry]
+        pieces = [piece.standing for entry in expanded.entries for piece in entry]
         if not self._take(pieces):
             return None
         known = [self.items[standing] for standing in pieces]
-        erased = sum(each.is_erased for each in known)
+        erased = sum(each.is_erased for each in known) + expanded.has_erased
         try:
             tools = self._declared(call.data.get("tools"))
-            digest = self._digest(call, entries, known, tools.hash)
+            digest = self._digest(call, expanded, known, tools.hash)
         except CtxlogError:
             return None
         return Seen(
@@ -151,19 +149,19 @@ class _Walk:
     def _digest(
         self,
         call: RecordedEvent,
-        entries: Sequence[SentAs],
+        expanded: Expanded,
         known: Sequence[_Known],
         tools: bytes | None,
     ) -> str | None:
-        forms: dict[str, Any] = call.data.get("forms") or {}
-        is_erased = call.erased or any(each.is_erased for each in known)
+        entries = expanded.entries
+        is_erased = call.erased or expanded.has_erased or any(each.is_erased for each in known)
         kept = self._kept(call.position) if is_erased else {}
         hashed: dict[SentAs, _Hashed] = {}
         hashes: list[bytes] = []
         first = 0
         for number, entry in enumerate(entries):
             items = known[first : first + len(entry)]
-            shaped = tuple(forms.get(str(first + n), {}) for n in range(len(entry)))
+            shaped = tuple(expanded.form(first + n) for n in range(len(entry)))
             first += len(entry)
             found = self.hashes.get(entry)
             if found is None or found.forms != shaped:

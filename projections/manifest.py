@@ -112,6 +112,12 @@ def encode(
     return tuple(found)
 
 
+def kept(stored: Sequence[ManifestEntry | list[str]]) -> int:
+    """How many entries a stored manifest takes over from the one before it."""
+    first = stored[0] if stored else ""
+    return int(first[1:]) if isinstance(first, str) and first.startswith("=") else 0
+
+
 def expand(
     stored: Sequence[ManifestEntry | list[str]],
     previous: Sequence[SentAs] | None,

@@ -17,6 +17,7 @@ from eventlog.messages import Dialect
 from projections import digests, forms, manifest
 from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
+from projections.expanding import Expanded
 from projections.items import Item
 from projections.manifest import Piece, SentAs
 from projections.observe import Request
@@ -45,7 +46,7 @@ class Ground:
     """Of the events that the pieces and the tools come from; an erased one has none."""
     positions: ItemPositions
     """Of the items of the stream, those that the request brought in included."""
-    previous: Sequence[SentAs] | None = None
+    previous: Expanded | None = None
     """The manifest of the call before, where this one may be written as a difference from it."""
     has_erased: bool = False
     """Whether the request holds text that was erased since: of that no digest is made."""
@@ -79,6 +80,13 @@ def call(
     the salt of everything that stands in it there is no digest: an unsalted one could be guessed.
     """
     entries = digests.grouped(request.entries, pieces)
+    before = ground.previous
+    stored = manifest.encode(entries, before and before.entries, ground.positions)
+    shapes = shapes_of(ground.items, request.entries)
+    stands = before is not None and bool(manifest.kept(stored))
+    if before is not None and stands:
+        pieces_kept = sum(map(len, entries[: manifest.kept(stored)]))
+        shapes = _changed(shapes, before, pieces_kept)
     return ModelCalled(
         model=request.model,
         dialect=request.dialect,
@@ -86,9 +94,26 @@ def call(
         parameters=Json(dict(request.parameters)),
         request_digest=_digest(request, entries, tools, own, ground),
         wire_digest=sha256(own + wire).hexdigest() if wire is not None else None,
-        forms=_forms(ground.items, request.entries),
-        manifest=manifest.encode(entries, ground.previous, ground.positions),
+        forms=Json({str(number): shape for number, shape in shapes.items()}) if shapes else None,
+        forms_stand=stands,
+        manifest=stored,
     )
+
+
+def _changed(
+    shapes: dict[int, Mapping[str, Any]], before: Expanded, kept: int
+) -> dict[int, Mapping[str, Any]]:
+    """The forms that have to be said: of the first pieces only those that had another before.
+
+    One that was erased with its call is said again.
+    """
+    said = {n: shape for n, shape in shapes.items() if n >= kept}
+    for number in {*shapes, *before.forms}:
+        shape, form = shapes.get(number, {}), before.forms.get(number)
+        same = shape == before.form(number) and not (form is not None and form.is_erased)
+        if number < kept and not same:
+            said[number] = shape
+    return said
 
 
 def _digest(
@@ -110,22 +135,27 @@ def _digest(
     return digests.request_digest(hashes, tools_hash, own_hash)
 
 
-def _forms(items: Sequence[Item], entries: Sequence[RequestEntry]) -> Json | None:
-    found: dict[str, Any] = {}
-    for number, (item, entry) in enumerate(zip(items, entries, strict=True)):
-        form: dict[str, Any] = {}
-        if not forms.identical(item.message, entry.message):
-            changes = forms.form(dict(item.message), dict(entry.message))
-            if changes:
-                form["changes"] = changes
-        if entry.kind == "system":
-            form["kind"] = entry.kind
-        if entry.place != "messages":
-            form["place"] = entry.place
-        if entry.group is not None:
-            form["group"] = [entry.group, list(entry.blocks), dict(entry.frame or {})]
-        if entry.role != item.role:
-            form["role"] = entry.role
-        if form:
-            found[str(number)] = form
-    return Json(found) if found else None
+def shape_of(item: Item, entry: RequestEntry) -> dict[str, Any]:
+    """How an entry differs from its stored message; empty where it does not."""
+    form: dict[str, Any] = {}
+    if not forms.identical(item.message, entry.message):
+        changes = forms.form(dict(item.message), dict(entry.message))
+        if changes:
+            form["changes"] = changes
+    if entry.kind == "system":
+        form["kind"] = entry.kind
+    if entry.place != "messages":
+        form["place"] = entry.place
+    if entry.group is not None:
+        form["group"] = [entry.group, list(entry.blocks), dict(entry.frame or {})]
+    if entry.role != item.role:
+        form["role"] = entry.role
+    return form
+
+
+def shapes_of(
+    items: Sequence[Item], entries: Sequence[RequestEntry]
+) -> dict[int, Mapping[str, Any]]:
+    """The forms of the entries that have one, by their numbers."""
+    shapes = map(shape_of, items, entries)
+    return {number: shape for number, shape in enumerate(shapes) if shape}

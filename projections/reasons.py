@@ -101,6 +101,6 @@ def given(live: Live, stream: StreamKey, item: Origin, call: int) -> Given:
     if event.data.get("manifest") is None:
         rendition = live.view(stream, call - 1).items.get(item)
         return Given(False, None if rendition is None else label(item, rendition))
-    entries = Requests(live).expanded(stream, event)
+    entries = Requests(live).expanded(stream, event).entries
     held = (piece.label for entry in entries for piece in entry if piece.item == item)
     return Given(True, next(held, None))

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from eventlog.events import Event
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import forms, materialize, runs
 from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, fold
+from projections.expanding import Expanded
 from projections.items import Item
-from projections.manifest import Piece, SentAs
+from projections.manifest import Piece
 from projections.observe import MAX_BRANCHES, Earlier, Known, placed
 from projections.runs import Origin, Standing
 
@@ -31,7 +32,7 @@ class Remembered:
         self.view = View()
         self.calls = 0
         """How many calls there were, those without a manifest included."""
-        self.last: list[SentAs] | None = None
+        self.last: Expanded | None = None
         """The manifest of the last call; None where it has none."""
         self.compacted = False
         """Whether there was a compaction since the last call."""
@@ -67,17 +68,15 @@ class Remembered:
         if kind == "context_compacted":
             self.compacted = True
 
-    def called(
-        self, position: int, entries: Sequence[SentAs], tools: int | None, model: str
-    ) -> None:
+    def called(self, position: int, sent: Expanded, tools: int | None, model: str) -> None:
         """A call with its manifest."""
-        pieces = tuple(piece for entry in entries for piece in entry)
+        pieces = tuple(piece for entry in sent.entries for piece in entry)
         self._earlier.append(Earlier(position, pieces))
-        self._called(list(entries), tools, model)
+        self._called(sent, tools, model)
 
-    def _called(self, entries: list[SentAs] | None, tools: int | None, model: str) -> None:
+    def _called(self, sent: Expanded | None, tools: int | None, model: str) -> None:
         self.calls += 1
-        self.last, self.compacted = entries, False
+        self.last, self.compacted = sent, False
         self._tools_in_force, self._model = tools, model
 
     def _carry(self, event: RecordedEvent) -> None:

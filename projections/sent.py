@@ -5,7 +5,7 @@ Nothing here is repaired: what a manifest names is what the model saw.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections import digests, forms, manifest
 from projections.dialects import dialect as dialect_of
 from projections.dialects.entries import RequestEntry
+from projections.expanding import Expanded, Expander
 from projections.items import Item
 from projections.live import Live
 from projections.manifest import Piece, SentAs
@@ -42,38 +43,31 @@ class Requests:
         """The items that pieces name, in their renditions."""
         return self.live.materialize(stream, [piece.standing for piece in pieces])
 
-    def expanded(self, stream: StreamKey, call: RecordedEvent) -> list[SentAs]:
-        """The entries of a call's manifest. Raises IntegrityFault when it has none."""
+    def expanded(self, stream: StreamKey, call: RecordedEvent) -> Expanded:
+        """The manifest of a call. Raises IntegrityFault when it has none."""
         number = self.live.number(stream, call)
         first = max(1, number - manifest.WHOLE_EVERY)
         start = self.live.position(stream, "c", first)
         calls = list(self.live.log.read(stream, start - 1, call.position, types=["model_called"]))
-        for found, entries in self.all_expanded(stream, calls):
+        for found, expanded in self.all_expanded(stream, calls):
             if found.position == call.position:
-                return entries
+                return expanded
         raise IntegrityFault(f"the call at position {call.position} has no manifest")
 
     def all_expanded(
-        self, stream: StreamKey, calls: Sequence[RecordedEvent]
-    ) -> list[tuple[RecordedEvent, list[SentAs]]]:
-        """Calls with the entries of their manifests; the first must have a whole one."""
-        found: list[tuple[RecordedEvent, list[SentAs]]] = []
-        previous: list[SentAs] | None = None
+        self, stream: StreamKey, calls: Iterable[RecordedEvent]
+    ) -> Iterator[tuple[RecordedEvent, Expanded]]:
+        """Calls with their manifests; the first must have a whole one."""
+        expander = Expander(lambda a, b: self.live.views.positions(stream, a, b))
         for call in calls:
-            stored = call.data.get("manifest")
-            if stored is None:
-                continue
-            previous = list(
-                manifest.expand(
-                    stored, previous, lambda a, b: self.live.views.positions(stream, a, b)
-                )
-            )
-            found.append((call, previous))
-        return found
+            found = expander.take(call)
+            if found is not None:
+                yield call, found
 
     def sent(self, stream: StreamKey, call: RecordedEvent) -> Sent:
         """The request as sent, from the manifest alone, never repaired."""
-        entries = self.expanded(stream, call)
+        expanded = self.expanded(stream, call)
+        entries = expanded.entries
         pieces = [piece for entry in entries for piece in entry]
         items = self.items(stream, pieces)
         if len(items) != len(pieces):
@@ -81,13 +75,13 @@ class Requests:
                 f"the manifest of call {call.position} names items that are not there"
             )
         data = call.data
-        stored: dict[str, Any] = data.get("forms") or {}
-        rebuilt = [entry_of(item, stored.get(str(n), {})) for n, item in enumerate(items)]
+        rebuilt = [entry_of(item, expanded.form(n)) for n, item in enumerate(items)]
         tools, tools_hash = self._tools(stream, data.get("tools"))
         parameters = data.get("parameters") or {}
         provider = dialect_of(data["dialect"])
         body = provider.to_request(rebuilt, tools, parameters)
         erased = any(item.form == "redacted" for item in items) or call.erased
+        erased = erased or expanded.has_erased
         kept = self._kept_hashes(stream, call.position) if erased else {}
         positions = {*digests.positions(entries), call.position}
         salts = self.live.log.salts(stream, positions)
@@ -137,17 +131,17 @@ class Requests:
         wanted = set(positions)
         found: dict[str, str] = {}
         for key in self._family(stream):
-            calls = list(self.live.log.read(key, types=["model_called"]))
-            for call, entries in self.all_expanded(key, calls):
-                touched = [n for n, e in enumerate(entries) if wanted & digests.positions([e])]
+            calls = self.live.log.read(key, types=["model_called"])
+            for call, expanded in self.all_expanded(key, calls):
+                entries = expanded.entries
+                touched = _touched(expanded, wanted)
                 if not touched:
                     continue
-                stored = call.data.get("forms") or {}
                 pieces = [piece for entry in entries for piece in entry]
                 items = self.items(key, pieces)
                 if len(items) != len(pieces):
                     continue  # the manifest names what is no item: nothing of it can be proved
-                rebuilt = [entry_of(item, stored.get(str(n), {})) for n, item in enumerate(items)]
+                rebuilt = [entry_of(item, expanded.form(n)) for n, item in enumerate(items)]
                 values = digests.sent_values(rebuilt)
                 salts = self.live.log.salts(key, digests.positions(entries[n] for n in touched))
                 for n in touched:
@@ -162,6 +156,18 @@ class Requests:
             if info.parent in family:
                 family.add(info.key)
         return sorted(family)
+
+
+def _touched(expanded: Expanded, wanted: set[int]) -> list[int]:
+    """The entries whose bytes come from an event at one of the positions."""
+    formed = {number for number, form in expanded.forms.items() if form.call in wanted}
+    found, first = [], 0
+    for number, entry in enumerate(expanded.entries):
+        behind = first + len(entry)
+        if wanted & digests.positions([entry]) or not formed.isdisjoint(range(first, behind)):
+            found.append(number)
+        first = behind
+    return found
 
 
 def entry_of(item: Item, form: Mapping[str, Any]) -> RequestEntry:

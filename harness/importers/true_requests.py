@@ -16,7 +16,7 @@ no new event brings the text back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -33,6 +33,7 @@ from eventlog.jsonvalue import Json
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.units import Planned, Slot, Unit
 from projections import digests, proof, runs
+from projections.expanding import following
 from projections.items import Item
 from projections.manifest import Piece, SentAs
 from projections.observe import Observation, Request, observe
@@ -93,8 +94,11 @@ class TrueRequests:
             if isinstance(planned, PlannedCall):
                 seen = planned.seen
                 planned.ground = self._ground(seen.pieces)
-                entries = digests.grouped(seen.request.entries, seen.pieces)
-                self._remembered.called(at, entries, seen.tools, seen.request.model)
+                request, last = seen.request, self._remembered.last
+                entries = digests.grouped(request.entries, seen.pieces)
+                shapes = proof.shapes_of(planned.ground.items, request.entries)
+                sent = following(last, entries, shapes, at)
+                self._remembered.called(at, sent, seen.tools, request.model)
             elif isinstance(planned, _Change):
                 self._remembered.take(planned.seen.event(planned.index), at)
             else:
@@ -117,6 +121,11 @@ class TrueRequests:
             found = self._log.salts(self._writer.key, missing)
             self._salts.update((at, found.get(at)) for at in missing)
         return {at: salt for at in positions if (salt := self._salts[at]) is not None}
+
+    def has_all(self, positions: Iterable[int]) -> bool:
+        """Whether nothing at these positions was erased."""
+        wanted = set(positions)
+        return wanted <= self.salts(wanted).keys()
 
     def is_erased(self, item: str) -> bool:
         """Whether the text of an item was erased."""
@@ -200,6 +209,9 @@ class Seen:
         wanted = proof.needed(entries, tools)
         salts = self._stream.salts(wanted)
         gone = wanted - salts.keys()
+        before = ground.previous
+        if before is not None and not self._stream.has_all(f.call for f in before.forms.values()):
+            before = None
         if gone:
             pieces = [
                 piece._replace(redacted=True) if digests.positions([(piece,)]) & gone else piece
@@ -209,7 +221,7 @@ class Seen:
             items=ground.items,
             salts=salts,
             positions=ground.positions,
-            previous=None if gone else ground.previous,
+            previous=None if gone else before,
             has_erased=bool(gone),
         )
         return proof.call(self.request, pieces, tools, own, on)

@@ -1,0 +1,225 @@
+"""The bodies of a conversation's requests, each read against the one before it.
+
+Each request repeats the whole conversation. Reading it whole would cost the history at every call;
+so bytes that are those of the last body are not read again, only compared, and reading begins with
+the first message that differs.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Any
+
+from eventlog.errors import EventInvalid, InputRefused
+from eventlog.jsonvalue import MAX_DEPTH, depth, loads, value_at
+
+FIELDS = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages"}
+"""By dialect: the field of a request that holds the conversation."""
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_CHUNK = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of a request, taken apart."""
+
+    fields: dict[str, Any]
+    """Everything but the list of messages."""
+    messages: list[Any]
+    """All of them; those that are kept of the last body are the same objects."""
+    kept: int
+    """How many messages stand at its front that the last body had there, to the byte."""
+    raw: bytes
+
+
+@dataclass(slots=True)
+class _Read:
+    """A body as far as it was read."""
+
+    front: dict[str, Any] = field(default_factory=dict)
+    """The fields before the messages."""
+    messages: list[Any] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    """Where each message ends, in characters of what was read."""
+    back: dict[str, Any] = field(default_factory=dict)
+
+
+class Bodies:
+    """Reads the bodies of one conversation, one after the other."""
+
+    def __init__(self, dialect: str) -> None:
+        self._field = FIELDS[dialect]
+        self._last = Body({}, [], 0, b"")
+        self._front: dict[str, Any] = {}
+        self._ends = array("q")
+        """Where each message ends in the last body, in bytes; empty where nobody knows."""
+
+    def read(self, raw: bytes) -> Body:
+        """A body. Raises InputRefused for one that is no JSON object, and for one that is nested
+        too deep; the last body then stays the one that the next is read against."""
+        kept = bisect_right(self._ends, common_prefix(self._last.raw, raw))
+        start = self._ends[kept - 1] if kept else 0
+        text = _decoded(raw, start)
+        found = self._scanned(text, kept) if text is not None else None
+        if found is None:
+            kept, start = 0, 0
+            text = _decoded(raw, 0)
+            found = self._scanned(text, 0) if text is not None else None
+        ends = array("q", _offsets(text, found.ends, start)) if found and text else array("q")
+        found = found or self._slowly(raw)
+        self._front = found.front
+        self._ends = self._ends[:kept] + ends
+        messages = self._last.messages[:kept] + found.messages
+        self._last = Body({**found.front, **found.back}, messages, kept, raw)
+        return self._last
+
+    def _scanned(self, text: str, kept: int) -> _Read | None:
+        """What stands behind the messages that are kept, or the whole; None where it is unusual,
+        and any reader of JSON has to say what it is."""
+        reader = _Reader(text)
+        found = _Read(front=self._front if kept else {})
+        try:
+            if kept:
+                reader.messages(found)
+            elif not reader.opened(found.front, self._field):
+                return None
+            else:
+                reader.messages(found, is_first=True)
+            reader.fields(found.back)
+        except (EventInvalid, _Unusual):
+            return None
+        twice = found.back.keys() & found.front.keys() or self._field in found.back
+        too_deep = depth([found.front, found.messages, found.back]) > MAX_DEPTH
+        return None if twice or too_deep else found
+
+    def _slowly(self, raw: bytes) -> _Read:
+        try:
+            value = loads(raw)
+        except EventInvalid as fault:
+            raise InputRefused(f"the body is {fault}") from None
+        if not isinstance(value, dict):
+            raise InputRefused("the body is no JSON object")
+        if depth(value) > MAX_DEPTH:
+            raise InputRefused(f"the body is nested more than {MAX_DEPTH} deep")
+        given = value.get(self._field)
+        if not isinstance(given, list):
+            return _Read(back=value)
+        return _Read(back={k: v for k, v in value.items() if k != self._field}, messages=given)
+
+
+class _Unusual(Exception):
+    """What is read here does not stand there."""
+
+
+class _Reader:
+    """Reads one JSON object from front to back, the list of messages one by one."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+
+    def opened(self, into: dict[str, Any], name: str) -> bool:
+        """The fields up to the list of that name; False where there is no such list."""
+        self._take("{")
+        while True:
+            key = self._key()
+            if key == name:
+                return self._peek() == "["
+            if key in into:
+                raise _Unusual
+            into[key] = self._value()
+            if self._peek() != ",":
+                return False
+            self._at += 1
+
+    def messages(self, into: _Read, *, is_first: bool = False) -> None:
+        """The list of messages from here to its end, which is taken too."""
+        if is_first:
+            self._take("[")
+            if self._peek() == "]":
+                self._at += 1
+                return
+        else:
+            if self._peek() == "]":
+                self._at += 1
+                return
+            self._take(",")
+        while True:
+            into.messages.append(self._value())
+            into.ends.append(self._at)
+            if self._peek() == "]":
+                self._at += 1
+                return
+            self._take(",")
+
+    def fields(self, into: dict[str, Any]) -> None:
+        """The fields from here to the end of the object, which is the end of the text."""
+        while self._peek() == ",":
+            self._at += 1
+            key = self._key()
+            if key in into:
+                raise _Unusual
+            into[key] = self._value()
+        self._take("}")
+        if self._peek():
+            raise _Unusual
+
+    def _key(self) -> str:
+        key = self._value()
+        if not isinstance(key, str):
+            raise _Unusual
+        self._take(":")
+        return key
+
+    def _value(self) -> Any:
+        self._peek()
+        value, self._at = value_at(self._text, self._at)
+        return value
+
+    def _take(self, expected: str) -> None:
+        if self._peek() != expected:
+            raise _Unusual
+        self._at += 1
+
+    def _peek(self) -> str:
+        """The next character that is no white space; nothing at the end."""
+        found = _SPACE.match(self._text, self._at)
+        self._at = found.end() if found else self._at
+        return self._text[self._at : self._at + 1]
+
+
+def common_prefix(one: bytes, other: bytes) -> int:
+    """How many bytes two bodies have in common at their front."""
+    low, high = 0, min(len(one), len(other))
+    step = _CHUNK
+    while low < high:  # doubling steps: what is compared is near to what is common
+        end = min(low + step, high)
+        if one[low:end] == other[low:end]:
+            low, step = end, step * 2
+        elif step == 1:
+            return low
+        else:
+            high, step = end, max(1, (end - low) // 2)
+    return low
+
+
+def _decoded(raw: bytes, start: int) -> str | None:
+    try:
+        return raw[start:].decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _offsets(text: str, ends: list[int], start: int) -> list[int]:
+    """Places in a text as places in its bytes."""
+    if text.isascii():
+        return [start + end for end in ends]
+    found, at, place = [], 0, start
+    for end in ends:
+        place += len(text[at:end].encode())
+        found.append(place)
+        at = end
+    return found

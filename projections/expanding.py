@@ -1,0 +1,88 @@
+"""The manifests of a stream's calls, each expanded from the one before it.
+
+A manifest is stored as the difference from an earlier one, and so are the forms of its entries. So
+the calls of a stream are read in their order, from one whose manifest is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from eventlog.recorded import RecordedEvent
+from projections import manifest
+from projections.manifest import SentAs
+from projections.runs import ItemPositions
+
+
+class Form(NamedTuple):
+    """How an entry differs from its stored message, as ``ModelCalled.forms`` has it."""
+
+    shape: Mapping[str, Any]
+    call: int
+    """The position of the call that says so: the erasure of that call takes it away."""
+    is_erased: bool = False
+    """Whether that call was erased: its texts are gone from the form."""
+
+
+class Expanded(NamedTuple):
+    """The manifest of a call."""
+
+    entries: list[SentAs]
+    forms: dict[int, Form]
+    """By the number of the piece; most have none."""
+
+    def form(self, number: int) -> Mapping[str, Any]:
+        """The form of the n-th piece."""
+        found = self.forms.get(number)
+        return found.shape if found is not None else {}
+
+    @property
+    def has_erased(self) -> bool:
+        """Whether the form of an entry was erased with the call that says it."""
+        return any(form.is_erased for form in self.forms.values())
+
+
+def following(
+    before: Expanded | None,
+    entries: list[SentAs],
+    shapes: Mapping[int, Mapping[str, Any]],
+    call: int,
+) -> Expanded:
+    """The manifest of a call at a position, whose forms are known whole.
+
+    A form that stood at its number in the manifest before is of the call that said it first.
+    """
+    forms = {}
+    for number, shape in shapes.items():
+        known = before.forms.get(number) if before is not None else None
+        same = known is not None and known.shape == shape
+        forms[number] = known if known is not None and same else Form(shape, call)
+    return Expanded(entries, forms)
+
+
+class Expander:
+    """Expands the manifests of a stream, call by call."""
+
+    def __init__(self, positions: ItemPositions) -> None:
+        self._positions = positions
+        self.last: Expanded | None = None
+
+    def take(self, call: RecordedEvent) -> Expanded | None:
+        """The next call; None for one without a manifest."""
+        data = call.data
+        stored = data.get("manifest")
+        if stored is None:
+            return None
+        before = self.last.entries if self.last is not None else None
+        entries = list(manifest.expand(stored, before, self._positions))
+        forms: dict[int, Form] = {}
+        if data.get("forms_stand") and self.last is not None:
+            pieces = sum(map(len, entries[: manifest.kept(stored)]))
+            forms = {n: form for n, form in self.last.forms.items() if n < pieces}
+        for number, shape in (data.get("forms") or {}).items():
+            forms.pop(int(number), None)
+            if shape:
+                forms[int(number)] = Form(shape, call.position, call.erased)
+        self.last = Expanded(entries, forms)
+        return self.last
