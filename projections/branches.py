@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from projections import runs
@@ -11,7 +12,7 @@ from projections.alignment import Pair
 from projections.changes import change, entry_key, entry_kind, is_like, item_kind
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
-from projections.manifest import Piece
+from projections.manifest import Piece, SentAs
 
 if TYPE_CHECKING:
     from projections.observe import Known
@@ -25,7 +26,15 @@ class Earlier:
     """A call of the past, as far as branches need it."""
 
     position: int
-    pieces: tuple[Piece, ...]
+    sent: Sequence[SentAs]
+    """The entries of its manifest, and maybe those of later calls that went on from it."""
+    size: int
+    """How many of them are its own."""
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces of its entries."""
+        return tuple(piece for entry in islice(self.sent, self.size) for piece in entry)
 
 
 def branch_of(
@@ -44,7 +53,8 @@ def branch_of(
         answers.setdefault(item.call, item)
     calls = list(known.calls())[: -2 - MAX_BRANCHES : -1]
     for call in calls:
-        size = len(call.pieces)
+        pieces = call.pieces
+        size = len(pieces)
         if size > len(new) or not size:
             continue
         if call is calls[0] and size != len(new):
@@ -63,7 +73,8 @@ def branch_of(
             continue
         if same and given is not None and given.call == call.position:
             answer = Piece(runs.origin(given.id))
-            return Earlier(runs.position_of(answer.item), (*call.pieces, answer))
+            whole = [*islice(call.sent, call.size), (answer,)]
+            return Earlier(runs.position_of(answer.item), whole, len(whole))
         return call
     return None
 

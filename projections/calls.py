@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Literal
 
 from eventlog.errors import WrongExpectedVersion
@@ -109,7 +110,7 @@ class Calls:
     def _earlier(self, stream: StreamKey, version: int) -> list[Earlier]:
         calls = list(self.live.log.read(stream, to=version, types=["model_called"]))
         return [
-            Earlier(call.position, tuple(piece for entry in expanded.entries for piece in entry))
+            Earlier(call.position, expanded.entries, len(expanded.entries))
             for call, expanded in self.requests.all_expanded(stream, calls)
         ]
 
@@ -146,8 +147,9 @@ class Calls:
             previous=self._previous(stream, version, drafts),
         )
         own = os.urandom(16)
-        event = proof.call(request, observation.pieces, observation.tools, own, ground, wire)
-        return Draft(event, salt=own)
+        digest = sha256(wire + own).hexdigest() if wire is not None else None
+        proved = proof.call(request, observation.pieces, observation.tools, own, ground, digest)
+        return Draft(proved.event, salt=own)
 
     def _positions(
         self, stream: StreamKey, version: int, made: Mapping[int, Draft]

@@ -61,28 +61,21 @@ def following(
     return Expanded(entries, forms)
 
 
-class Expander:
-    """Expands the manifests of a stream, call by call."""
-
-    def __init__(self, positions: ItemPositions) -> None:
-        self._positions = positions
-        self.last: Expanded | None = None
-
-    def take(self, call: RecordedEvent) -> Expanded | None:
-        """The next call; None for one without a manifest."""
-        data = call.data
-        stored = data.get("manifest")
-        if stored is None:
-            return None
-        before = self.last.entries if self.last is not None else None
-        entries = list(manifest.expand(stored, before, self._positions))
-        forms: dict[int, Form] = {}
-        if data.get("forms_stand") and self.last is not None:
-            pieces = sum(map(len, entries[: manifest.kept(stored)]))
-            forms = {n: form for n, form in self.last.forms.items() if n < pieces}
-        for number, shape in (data.get("forms") or {}).items():
-            forms.pop(int(number), None)
-            if shape:
-                forms[int(number)] = Form(shape, call.position, call.erased)
-        self.last = Expanded(entries, forms)
-        return self.last
+def expand(
+    call: RecordedEvent, before: Expanded | None, positions: ItemPositions
+) -> Expanded | None:
+    """The manifest of a call, given that of the call before; None for one without a manifest."""
+    data = call.data
+    stored = data.get("manifest")
+    if stored is None:
+        return None
+    entries = list(manifest.expand(stored, before and before.entries, positions))
+    forms: dict[int, Form] = {}
+    if data.get("forms_stand") and before is not None:
+        pieces = sum(map(len, entries[: manifest.kept(stored)]))
+        forms = {n: form for n, form in before.forms.items() if n < pieces}
+    for number, shape in (data.get("forms") or {}).items():
+        forms.pop(int(number), None)
+        if shape:
+            forms[int(number)] = Form(shape, call.position, call.erased)
+    return Expanded(entries, forms)

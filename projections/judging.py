@@ -15,7 +15,7 @@ from eventlog.errors import CriticalUnknown, CtxlogError, IntegrityFault
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import digests
 from projections.context import ITEM_TYPES, REFOLDING, View
-from projections.expanding import Expanded, Expander
+from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.judging_folded import judge_folded
 from projections.live import Live
@@ -70,9 +70,10 @@ class _Walk:
     def verdicts(self) -> Iterator[tuple[int, Verdict]]:
         """Of each wanted call; without those that take a closer look."""
         folds = self._folds()
-        expander = Expander(self._between)
+        before: Expanded | None = None
         for call in self.live.log.read(self.stream, to=self.end, types=["model_called"]):
-            expanded = expander.take(call)
+            expanded = expand(call, before, self._between)
+            before = expanded or before
             if expanded is not None and call.position in self.wanted:
                 folded = next(folds)
                 seen = self._seen(call, expanded, folded)

@@ -72,11 +72,16 @@ def parse(text: str) -> Piece:
 
 
 def encode(
-    entries: Sequence[SentAs], previous: Sequence[SentAs] | None, positions: ItemPositions
+    entries: Sequence[SentAs],
+    previous: Sequence[SentAs] | None,
+    positions: ItemPositions,
+    *,
+    shared: int = 0,
 ) -> tuple[ManifestEntry, ...]:
     """The stored form, shortest first: what stands of the previous one, runs, single entries.
 
-    ``positions`` gives the positions of all items of the stream in a range.
+    ``positions`` gives the positions of all items of the stream in a range. ``shared``: both begin
+    with so many entries that are the same, and are given without them.
     """
     kept = 0
     if previous is not None:
@@ -84,7 +89,7 @@ def encode(
             if old != new:
                 break
             kept += 1
-    found: list[ManifestEntry] = [f"={kept}"] if kept else []
+    found: list[ManifestEntry] = [f"={kept + shared}"] if kept + shared else []
     rest = entries[kept:]
     whole = [e[0].item for e in rest if len(e) == 1 and isinstance(e[0].item, int)]
     exist = positions(min(whole), max(whole)) if whole else ()

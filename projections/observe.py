@@ -106,6 +106,34 @@ def observe(known: Known, request: Request) -> Observation:
     return _Observer(known, request).run()
 
 
+def continued(items: Sequence[Item], entries: Sequence[RequestEntry]) -> int | None:
+    """How many entries are the items that stand, all of them and in their order, where a request
+    goes on behind them; None where anything else changed, and ``observe`` has to say what."""
+    if len(entries) < len(items):
+        return None
+    for item, entry in zip(items, entries, strict=False):
+        kind = item_kind(item)
+        if kind != entry_kind(entry):
+            return None
+        if forms.identical(item.message, entry.message):
+            continue
+        if entry_key(kind, item.message) != entry_key(kind, entry.message):
+            return None
+    return len(items)
+
+
+def tools_position(tools: Sequence[tuple[int, str]], definitions: Any) -> int | None:
+    """Where these definitions were declared last; None where there are none, -1 where they were
+    never declared."""
+    if definitions is None:
+        return None
+    text = forms.canonical(definitions)
+    for position, declared in reversed(tools):
+        if declared == text:
+            return position
+    return -1
+
+
 class _Observer:
     def __init__(self, known: Known, request: Request) -> None:
         self.known, self.request = known, request
@@ -165,21 +193,15 @@ class _Observer:
         system = [e for e in self.request.entries if e.role in messages.SYSTEM_ROLES]
         standing = [i for i in self.items if i.role in messages.SYSTEM_ROLES]
         same_system = len(pairs) == len(system) == len(standing)
-        same_tools = self._tools_position() == self.known.tools_in_force
+        same_tools = self._tools() == self.known.tools_in_force
         same_model = not self.known.model or self.request.model == self.known.model
         return not (same_system and same_tools and same_model)
 
-    def _tools_position(self) -> int | None:
-        if self.request.tools is None:
-            return None
-        text = forms.canonical(self.request.tools)
-        for position, declared in reversed(self.known.tools):
-            if declared == text:
-                return position
-        return -1
+    def _tools(self) -> int | None:
+        return tools_position(self.known.tools, self.request.tools)
 
     def _declare_tools(self) -> int | None:
-        position = self._tools_position()
+        position = self._tools()
         if position != -1:
             return position
         definitions = Json(self.request.tools)

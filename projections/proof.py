@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from eventlog.events import ModelCalled
 from eventlog.jsonvalue import Json
@@ -23,8 +22,11 @@ from projections.manifest import Piece, SentAs
 from projections.observe import Request
 from projections.runs import ItemPositions
 
+Shapes = dict[int, Mapping[str, Any]]
+"""Forms of the pieces of a request, by their numbers; most have none."""
 
-def request_of(dialect: str, body: Mapping[str, Any]) -> Request:
+
+def request_of(dialect: str, body: Mapping[str, Any], *, belongs: bool = False) -> Request:
     """A request body, split into entries. Raises InputRefused for one that is no request."""
     provider = dialect_of(dialect)
     return Request(
@@ -33,6 +35,7 @@ def request_of(dialect: str, body: Mapping[str, Any]) -> Request:
         entries=provider.from_request(body),
         tools=body.get("tools"),
         parameters=provider.parameters(body),
+        belongs=belongs,
     )
 
 
@@ -66,44 +69,92 @@ def needed(entries: Sequence[SentAs], tools: int | None) -> set[int]:
     return found if tools is None else found | {tools}
 
 
+class Proved(NamedTuple):
+    """A call that can be rebuilt and proved."""
+
+    event: ModelCalled
+    entries: list[SentAs]
+    """Its manifest, expanded."""
+    shapes: Shapes
+    """The forms of its pieces, those that are not said again included."""
+    hashes: list[bytes] | None
+    """Of its entries; None where something has no salt, and there is no digest."""
+
+
 def call(
     request: Request,
     pieces: Sequence[Piece],
     tools: int | None,
     own: bytes,
     ground: Ground,
-    wire: bytes | None = None,
-) -> ModelCalled:
-    """The event of a call. ``own`` is its salt, ``tools`` the position of its declaration.
+    wire_digest: str | None = None,
+) -> Proved:
+    """A call. ``own`` is its salt, ``tools`` the position of its declaration.
 
-    ``wire`` is the body as it goes out; its salted digest stands beside the request's own. Without
-    the salt of everything that stands in it there is no digest: an unsalted one could be guessed.
+    ``wire_digest`` is that of the body as it goes out, salted. Without the salt of everything that
+    stands in it there is no digest: an unsalted one could be guessed.
     """
     entries = digests.grouped(request.entries, pieces)
     before = ground.previous
     stored = manifest.encode(entries, before and before.entries, ground.positions)
+    kept = manifest.kept(stored)
     shapes = shapes_of(ground.items, request.entries)
-    stands = before is not None and bool(manifest.kept(stored))
-    if before is not None and stands:
-        pieces_kept = sum(map(len, entries[: manifest.kept(stored)]))
-        shapes = _changed(shapes, before, pieces_kept)
-    return ModelCalled(
+    said = shapes
+    if before is not None and kept:
+        said = changed(shapes, before, 0, sum(map(len, entries[:kept])))
+    hashes = _hashes(request, entries, tools, ground)
+    digest = None
+    if hashes is not None:
+        digest = digest_of(request, hashes, ground.salts[tools] if tools else None, own)
+    event = ModelCalled(
         model=request.model,
         dialect=request.dialect,
         tools=tools,
         parameters=Json(dict(request.parameters)),
-        request_digest=_digest(request, entries, tools, own, ground),
-        wire_digest=sha256(own + wire).hexdigest() if wire is not None else None,
-        forms=Json({str(number): shape for number, shape in shapes.items()}) if shapes else None,
-        forms_stand=stands,
+        request_digest=digest,
+        wire_digest=wire_digest,
+        forms=json_forms(said),
+        forms_stand=before is not None and bool(kept),
         manifest=stored,
     )
+    return Proved(event, entries, shapes, hashes)
 
 
-def _changed(
-    shapes: dict[int, Mapping[str, Any]], before: Expanded, kept: int
-) -> dict[int, Mapping[str, Any]]:
-    """The forms that have to be said: of the first pieces only those that had another before.
+def json_forms(shapes: Shapes) -> Json | None:
+    """Forms as an event holds them."""
+    return Json({str(number): shape for number, shape in shapes.items()}) if shapes else None
+
+
+def digest_of(
+    request: Request, hashes: Sequence[bytes], tools_salt: bytes | None, own: bytes
+) -> str:
+    """The digest of a request whose entries have these hashes."""
+    tools = digests.NO_TOOLS
+    if tools_salt is not None:
+        tools = digests.value_hash(tools_salt, request.tools)
+    return digests.request_digest(hashes, tools, digests.value_hash(own, dict(request.parameters)))
+
+
+def _hashes(
+    request: Request, entries: Sequence[SentAs], tools: int | None, ground: Ground
+) -> list[bytes] | None:
+    salts = ground.salts
+    if ground.has_erased or not needed(entries, tools) <= salts.keys():
+        return None
+    return hashes_of(request.entries, entries, salts)
+
+
+def hashes_of(
+    sent: Sequence[RequestEntry], entries: Sequence[SentAs], salts: Mapping[int, bytes]
+) -> list[bytes]:
+    """The hash of each entry of a manifest."""
+    values = digests.sent_values(sent)
+    return [digests.entry_hash(p, v, salts) for p, v in zip(entries, values, strict=True)]
+
+
+def changed(shapes: Shapes, before: Expanded, begins: int, kept: int) -> Shapes:
+    """The forms that have to be said of a request: of the first ``kept`` pieces, whose forms stand,
+    only those that had another before. The first ``begins`` are as they were.
 
     One that was erased with its call is said again.
     """
@@ -111,28 +162,9 @@ def _changed(
     for number in {*shapes, *before.forms}:
         shape, form = shapes.get(number, {}), before.forms.get(number)
         same = shape == before.form(number) and not (form is not None and form.is_erased)
-        if number < kept and not same:
+        if begins <= number < kept and not same:
             said[number] = shape
     return said
-
-
-def _digest(
-    request: Request,
-    entries: Sequence[SentAs],
-    tools: int | None,
-    own: bytes,
-    ground: Ground,
-) -> str | None:
-    salts = ground.salts
-    if ground.has_erased or not needed(entries, tools) <= salts.keys():
-        return None
-    sent = digests.sent_values(request.entries)
-    hashes = [digests.entry_hash(p, s, salts) for p, s in zip(entries, sent, strict=True)]
-    tools_hash = digests.NO_TOOLS
-    if tools is not None:
-        tools_hash = digests.value_hash(salts[tools], request.tools)
-    own_hash = digests.value_hash(own, dict(request.parameters))
-    return digests.request_digest(hashes, tools_hash, own_hash)
 
 
 def shape_of(item: Item, entry: RequestEntry) -> dict[str, Any]:
@@ -153,9 +185,7 @@ def shape_of(item: Item, entry: RequestEntry) -> dict[str, Any]:
     return form
 
 
-def shapes_of(
-    items: Sequence[Item], entries: Sequence[RequestEntry]
-) -> dict[int, Mapping[str, Any]]:
-    """The forms of the entries that have one, by their numbers."""
+def shapes_of(items: Sequence[Item], entries: Sequence[RequestEntry], first: int = 0) -> Shapes:
+    """The forms of the entries that have one; the first of them is that of piece ``first``."""
     shapes = map(shape_of, items, entries)
-    return {number: shape for number, shape in enumerate(shapes) if shape}
+    return {number: shape for number, shape in enumerate(shapes, first) if shape}

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from eventlog.events import Event
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import forms, materialize, runs
 from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, fold
-from projections.expanding import Expanded
+from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.manifest import Piece
 from projections.observe import MAX_BRANCHES, Earlier, Known, placed
@@ -41,7 +41,8 @@ class Remembered:
         self._items: dict[Standing, Item] = {}
         self._beneath: dict[Standing, int] = {}
         """What stood before a rendition came into force."""
-        self._tools: list[tuple[int, str]] = []
+        self.tools: list[tuple[int, str]] = []
+        """(position, canonical definitions) of the declared tools, the newest last."""
         self._earlier: deque[Earlier] = deque(maxlen=MAX_BRANCHES + 1)
         self._tools_in_force: int | None = None
         self._model = ""
@@ -50,28 +51,37 @@ class Remembered:
 
     def take(self, event: Event, position: int) -> None:
         """An event that stands at that position. A call that has a manifest is for ``called``."""
-        kind = event.type
-        if event.type == "model_called":
-            self._called(None, event.tools, event.model)
-        elif event.type == "tools_declared":
-            definitions = event.definitions.value
-            self._tools.append((position, forms.canonical(definitions)))
-        if kind not in ITEM_TYPES and kind not in DECISIONS:
+        self.take_recorded(placed(event, position))
+
+    def take_recorded(self, event: RecordedEvent) -> None:
+        """An event of the log; a call with the manifest that it has there.
+
+        Raises CriticalUnknown for one that no fold may pass over.
+        """
+        kind, data = event.type, event.data
+        if kind == "model_called":
+            sent = expand(event, self.last, self.positions)
+            if sent is not None:
+                self.called(event.position, sent, data.get("tools"), data.get("model", ""))
+            else:
+                self._called(None, data.get("tools"), data.get("model", ""))
+        elif kind == "tools_declared":
+            self.tools.append((event.position, forms.canonical(data["definitions"])))
+        if kind in ITEM_TYPES or kind in DECISIONS:
+            self._carry(event)
+            self._events.append(_light(event) if kind in ITEM_TYPES else event)
+        elif not event.critical:
             return
-        recorded = placed(event, position)
-        self._carry(recorded)
-        self._events.append(_light(recorded) if kind in ITEM_TYPES else recorded)
         if kind in REFOLDING:
             self.view = fold(self._events)
         else:
-            self.view.evolve(recorded)
+            self.view.evolve(event)
         if kind == "context_compacted":
             self.compacted = True
 
     def called(self, position: int, sent: Expanded, tools: int | None, model: str) -> None:
         """A call with its manifest."""
-        pieces = tuple(piece for entry in sent.entries for piece in entry)
-        self._earlier.append(Earlier(position, pieces))
+        self._earlier.append(Earlier(position, sent.entries, len(sent.entries)))
         self._called(sent, tools, model)
 
     def _called(self, sent: Expanded | None, tools: int | None, model: str) -> None:
@@ -85,15 +95,28 @@ class Remembered:
         if event.type in ITEM_TYPES:
             self._places.append(at)
             self._make(at, events)
-        elif event.type == "context_compacted":
-            for number in range(len(event.data.get("messages", ()))):
+        elif event.type in ("context_compacted", "repair_applied"):
+            brought = "messages" if event.type == "context_compacted" else "inserted"
+            for number in range(len(event.data.get(brought, ()))):
                 self._make(f"{at}.{number}", events)
+            for renamed in event.data.get("renamed", ()):
+                self._rename(runs.origin(renamed["item"]), event)
         elif event.type in ("placeholder_substituted", "message_revised"):
             item = runs.origin(event.data["item"])
             original = self._items.get((item, 0))
             if original is not None:
                 self._beneath[item, at] = self.view.items.get(item, 0)
                 self._items[item, at] = materialize.rendered(original, at, events)
+
+    def _rename(self, item: Origin, event: RecordedEvent) -> None:
+        original = self._items.get((item, 0))
+        before = self.view.items.get(item, 0)
+        if original is None:
+            return
+        carriers = {event.position: event}
+        self._beneath[item, event.position] = before
+        carriers |= {e.position: e for e in self._events if e.position == before}
+        self._items[item, event.position] = materialize.rendered(original, event.position, carriers)
 
     def _make(self, item: Origin, events: dict[int, RecordedEvent]) -> None:
         made = materialize.original(item, events)
@@ -109,12 +132,26 @@ class Remembered:
             view=self.view,
             items=self.items(self.view.standing()),
             calls=lambda: self._earlier,
-            tools=self._tools,
+            tools=self.tools,
             tools_in_force=self._tools_in_force,
             model=self._model,
             renditions=self._renditions,
             sent=lambda call: self._sent(call.pieces),
         )
+
+    def preview(
+        self, standing: Iterable[Standing], made: Mapping[int, RecordedEvent]
+    ) -> list[Item]:
+        """Items in the renditions that are named, those of events that are not yet taken too."""
+        found = []
+        for item, rendition in standing:
+            known = self._items.get((item, rendition))
+            if known is None:
+                original = self._items.get((item, 0)) or materialize.original(item, made)
+                assert original is not None
+                known = materialize.rendered(original, rendition, made) if rendition else original
+            found.append(known)
+        return found
 
     def items(self, standing: Iterable[Standing]) -> list[Item]:
         """Items in the renditions that are named."""

@@ -14,7 +14,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections import digests, forms, manifest
 from projections.dialects import dialect as dialect_of
 from projections.dialects.entries import RequestEntry
-from projections.expanding import Expanded, Expander
+from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.live import Live
 from projections.manifest import Piece, SentAs
@@ -58,10 +58,11 @@ class Requests:
         self, stream: StreamKey, calls: Iterable[RecordedEvent]
     ) -> Iterator[tuple[RecordedEvent, Expanded]]:
         """Calls with their manifests; the first must have a whole one."""
-        expander = Expander(lambda a, b: self.live.views.positions(stream, a, b))
+        before: Expanded | None = None
         for call in calls:
-            found = expander.take(call)
+            found = expand(call, before, lambda a, b: self.live.views.positions(stream, a, b))
             if found is not None:
+                before = found
                 yield call, found
 
     def sent(self, stream: StreamKey, call: RecordedEvent) -> Sent:

@@ -224,7 +224,7 @@ class Seen:
             previous=None if gone else before,
             has_erased=bool(gone),
         )
-        return proof.call(self.request, pieces, tools, own, on)
+        return proof.call(self.request, pieces, tools, own, on).event
 
     def _settled(self) -> Observation:
         """With the positions that the changes have got: a known one may stand behind others."""

@@ -15,9 +15,7 @@ from typing import Any
 
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.jsonvalue import MAX_DEPTH, depth, loads, value_at
-
-FIELDS = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages"}
-"""By dialect: the field of a request that holds the conversation."""
+from projections.followed import MESSAGES
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _CHUNK = 4096
@@ -34,6 +32,10 @@ class Body:
     kept: int
     """How many messages stand at its front that the last body had there, to the byte."""
     raw: bytes
+    same: int = 0
+    """How many bytes at its front are those of the last body."""
+    end: int = 0
+    """Where the last message ends, in bytes; 0 where nobody knows."""
 
 
 @dataclass(slots=True)
@@ -52,7 +54,7 @@ class Bodies:
     """Reads the bodies of one conversation, one after the other."""
 
     def __init__(self, dialect: str) -> None:
-        self._field = FIELDS[dialect]
+        self._field = MESSAGES[dialect]
         self._last = Body({}, [], 0, b"")
         self._front: dict[str, Any] = {}
         self._ends = array("q")
@@ -61,7 +63,8 @@ class Bodies:
     def read(self, raw: bytes) -> Body:
         """A body. Raises InputRefused for one that is no JSON object, and for one that is nested
         too deep; the last body then stays the one that the next is read against."""
-        kept = bisect_right(self._ends, common_prefix(self._last.raw, raw))
+        same = common_prefix(self._last.raw, raw)
+        kept = bisect_right(self._ends, same)
         start = self._ends[kept - 1] if kept else 0
         text = _decoded(raw, start)
         found = self._scanned(text, kept) if text is not None else None
@@ -74,7 +77,8 @@ class Bodies:
         self._front = found.front
         self._ends = self._ends[:kept] + ends
         messages = self._last.messages[:kept] + found.messages
-        self._last = Body({**found.front, **found.back}, messages, kept, raw)
+        end = self._ends[-1] if self._ends else 0
+        self._last = Body({**found.front, **found.back}, messages, kept, raw, same, end)
         return self._last
 
     def _scanned(self, text: str, kept: int) -> _Read | None:

@@ -8,7 +8,7 @@ be rebuilt to the last key.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from eventlog.errors import InputRefused
@@ -31,6 +31,12 @@ class RequestEntry:
     """In a group: at which places of that message's content its blocks stand."""
     frame: Mapping[str, Any] | None = None
     """In a group: the message without its content."""
+
+    def behind(self, messages: int) -> RequestEntry:
+        """The entry of a request in which so many messages stand before its own."""
+        if self.group is None or not messages:
+            return self
+        return replace(self, group=self.group + messages)
 
 
 def message_list(request: Mapping[str, Any], field: str) -> Sequence[Mapping[str, Any]]:

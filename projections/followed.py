@@ -1,0 +1,444 @@
+"""A stream that is being recorded, held in memory, so that a call costs what is new in it.
+
+A request mostly repeats the one before it and goes on. Then nothing of what is repeated is read,
+hashed or compared again: the caller knows how many messages are the same to the byte, and this
+module what the last request was made of. Where anything else happened (a result was cleared, the
+beginning was cut, another process wrote), the whole request is read against the whole view, with
+``observe``.
+
+What is planned is not yet so: ``Plan.drafts`` have to be appended at ``Plan.version`` first, and
+``appended`` told of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Literal
+
+from eventlog.events import Event, ModelCalled, ToolsDeclared
+from eventlog.jsonvalue import Json
+from eventlog.messages import Dialect
+from eventlog.recorded import Draft, RecordedEvent, StreamKey
+from projections import digests, forms, manifest, proof
+from projections.changes import new_item
+from projections.context import DECISIONS, ITEM_TYPES
+from projections.dialects import RequestEntry
+from projections.dialects import dialect as dialect_of
+from projections.expanding import Expanded, following
+from projections.live import Live
+from projections.manifest import Piece, SentAs
+from projections.observe import continued, draft_at, observe, tools_position
+from projections.proof import Shapes
+from projections.remembered import Remembered
+from projections.runs import ItemPositions, Origin
+
+MESSAGES = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages"}
+"""By dialect: the field of a request that holds the conversation."""
+
+_FIRST = {"openai_chat": "", "openai_responses": "instructions", "anthropic": "system"}
+"""By dialect: the field that stands before the conversation as an entry of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, as far as it was read."""
+
+    dialect: Dialect
+    fields: Mapping[str, Any]
+    """Everything but the list of messages."""
+    messages: Sequence[Any]
+    wire: bytes
+    """The whole as it goes out."""
+    kept: int = 0
+    """How many messages stand at its front that the last request of this stream had there, to the
+    byte; 0 where nobody looked."""
+    same: int = 0
+    """How many bytes at its front are those of the last request."""
+    end: int = 0
+    """Where its last message ends, in bytes; 0 where nobody looked."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The whole request."""
+        name = MESSAGES[self.dialect]
+        if name in self.fields:  # not a list, but a text, or what no model is asked with
+            return dict(self.fields)
+        return {**self.fields, name: list(self.messages)}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to append before a request goes out."""
+
+    kind: Literal["call", "branch", "side"]
+    version: int
+    """Of the stream, at which it has to be appended."""
+    drafts: tuple[Draft, ...] = ()
+    """What the request changes, and the call at the end; none for a side call."""
+    tail: _Tail | None = None
+
+    @property
+    def position(self) -> int:
+        """Of the call."""
+        return self.version + len(self.drafts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """The tools of a request."""
+
+    value: Any
+    at: int | None
+    """Where they were declared."""
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    """A body up to the end of its last message, hashed."""
+
+    size: int
+    state: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """A request behind what it shares with the last one."""
+
+    dialect: Dialect
+    first: Any
+    """Its instructions or system prompt; None where it has none apart from the messages."""
+    lead: int
+    """Entries that are none of its messages."""
+    tools: _Tools
+    start: int
+    """Entries that it shares with the last request."""
+    begins: int
+    """Pieces of those."""
+    entries: Sequence[SentAs]
+    hashes: Sequence[bytes]
+    shapes: Shapes
+    """By the number of the piece in the whole."""
+    wire: _Wire
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What the last request was made of, so that the next one goes on from it."""
+
+    dialect: Dialect
+    first: Any
+    lead: int
+    tools: _Tools
+    entries: list[SentAs]
+    """Its manifest. The list grows in place as long as requests only go on."""
+    places: list[int]
+    """Where the pieces of each entry begin, and where the last ones end."""
+    hashes: list[bytes]
+    wire: _Wire
+    behind: list[Origin] = field(default_factory=list)
+    """The items that came after it."""
+
+
+class Followed:
+    """One stream, as it stands in the log."""
+
+    def __init__(self, live: Live, key: StreamKey) -> None:
+        self.key = key
+        self._live = live
+        self._clear()
+
+    def _clear(self) -> None:
+        self.version = 0
+        self._remembered = Remembered()
+        self._salts: dict[int, bytes] = {}
+        self._last: _Last | None = None
+
+    # -- what was appended ----------------------------------------------------------------------
+
+    def catch_up(self) -> None:
+        """Read what stands in the log by now. Raises CriticalUnknown."""
+        log = self._live.log
+        if not log.exists(self.key):
+            return
+        events = list(log.read(self.key, self.version))
+        if self.version and any(event.type == "redacted" for event in events):
+            self._clear()
+            events = list(log.read(self.key))
+        if events:
+            self._salts |= log.salts(self.key, [event.position for event in events])
+        for event in events:
+            self._take(event)
+
+    def followed(self, *drafts: Draft) -> None:
+        """Take in what was appended behind everything else; each draft has its salt."""
+        for draft in drafts:
+            at = self.version + 1
+            assert draft.salt is not None
+            self._salts[at] = draft.salt
+            self._take(draft_at(draft.event, self.key, at))
+
+    def appended(self, plan: Plan) -> None:
+        """Take in what was planned, now that it stands in the log."""
+        last, tail = self._last, plan.tail
+        if tail is None:
+            self.followed(*plan.drafts)
+            return
+        *changes, call = plan.drafts
+        self.followed(*changes)
+        assert call.salt is not None
+        assert isinstance(call.event, ModelCalled)
+        self._salts[plan.position], self.version = call.salt, plan.position
+        self._last = _grown(last, tail)
+        sent = self._sent(last, tail, plan.position)
+        self._remembered.called(plan.position, sent, tail.tools.at, call.event.model)
+
+    def _take(self, event: RecordedEvent) -> None:
+        self._remembered.take_recorded(event)
+        self.version = event.position
+        if self._last is None:
+            return
+        is_item = event.type in ITEM_TYPES
+        if is_item and event.data.get("after") is None:
+            self._last.behind.append(event.position)
+        elif is_item or event.type in DECISIONS or event.type == "model_called":
+            self._last = None
+
+    def _sent(self, last: _Last | None, tail: _Tail, call: int) -> Expanded:
+        """The manifest of the call, with the forms that it shares with the one before."""
+        assert self._last is not None
+        before = self._remembered.last
+        found = following(before, self._last.entries, tail.shapes, call)
+        if before is None or last is None or not tail.start:
+            return found
+        shared = before.forms
+        if last.entries is not self._last.entries:
+            shared = {n: form for n, form in shared.items() if n < tail.begins}
+        shared.update(found.forms)
+        return Expanded(found.entries, shared)
+
+    # -- what is planned ------------------------------------------------------------------------
+
+    def plan(self, asked: Asked, *, belongs: bool = False) -> Plan:
+        """What to append before the request goes out.
+
+        ``belongs``: it is a call of this conversation, whatever it holds. Raises InputRefused for a
+        body that is no request.
+        """
+        return self._going_on(asked) or self._anew(asked, belongs)
+
+    def _going_on(self, asked: Asked) -> Plan | None:
+        """Where it begins as the last request did, and nothing but its end is new."""
+        last = self._last
+        if last is None or not asked.kept or last.dialect != asked.dialect:
+            return None
+        if not forms.identical(last.first, asked.fields.get(_FIRST[asked.dialect])):
+            return None
+        start = asked.kept + last.lead
+        if start > len(last.entries):
+            return None
+        fresh = _entries(asked)
+        standing = [piece.standing for entry in last.entries[start:] for piece in entry]
+        standing += [(origin, 0) for origin in last.behind]
+        items = self._remembered.items(standing)
+        known = continued(items, fresh)
+        if known is None:
+            return None
+        new: list[Event] = [new_item(asked.dialect, entry, None) for entry in fresh[known:]]
+        pieces = [Piece(*each) for each in standing]
+        pieces += [Piece(self.version + n) for n in range(1, len(new) + 1)]
+        declared = self._declared(asked, last.tools, new)
+        drafts, made = self._drafted(new)
+        items += self._remembered.preview([p.standing for p in pieces[known:]], made)
+        entries = digests.grouped(fresh, pieces)
+        own = {at: draft.salt or b"" for at, draft in zip(made, drafts, strict=True)}
+        salts = ChainMap(own, self._salts)
+        try:
+            hashes = proof.hashes_of(fresh, entries, salts)
+            tools = _hashed(asked, declared, last.tools, salts)
+        except KeyError:  # some of it was erased
+            return None
+        begins = last.places[start]
+        tail = _Tail(
+            asked.dialect,
+            last.first,
+            last.lead,
+            tools,
+            start,
+            begins,
+            entries,
+            hashes,
+            proof.shapes_of(items, fresh, begins),
+            _wired(asked, last.wire),
+        )
+        return self._called(asked, tail, last, drafts)
+
+    def _anew(self, asked: Asked, belongs: bool) -> Plan:
+        """The whole request against the whole view."""
+        request = proof.request_of(asked.dialect, asked.body, belongs=belongs)
+        seen = observe(self._remembered.known(self.version), request)
+        if seen.kind == "side":
+            return Plan("side", self.version)
+        drafts, made = self._drafted(seen.events)
+        entries = digests.grouped(request.entries, seen.pieces)
+        fresh = {at: draft.salt for at, draft in zip(made, drafts, strict=True)}
+        wanted = proof.needed(entries, seen.tools)
+        salts = {p: salt for p in wanted if (salt := fresh.get(p) or self._salts.get(p))}
+        compacted = self._remembered.compacted or any(
+            draft.event.type == "context_compacted" for draft in drafts
+        )
+        follows = proof.follows(self._remembered.calls, compacted=compacted)
+        ground = proof.Ground(
+            items=self._remembered.preview([p.standing for p in seen.pieces], made),
+            salts=salts,
+            positions=self._positions(made),
+            previous=self._remembered.last if follows else None,
+        )
+        own, wire = os.urandom(16), _wired(asked, None)
+        proved = proof.call(
+            request, seen.pieces, seen.tools, own, ground, _closed(asked, wire, own)
+        )
+        tail = None
+        if proved.hashes is not None:
+            tools_hash = digests.NO_TOOLS
+            if seen.tools is not None:
+                tools_hash = digests.value_hash(salts[seen.tools], request.tools)
+            tail = _Tail(
+                asked.dialect,
+                asked.fields.get(_FIRST[asked.dialect]),
+                len(proved.entries) - len(asked.messages),
+                _Tools(request.tools, seen.tools, tools_hash),
+                0,
+                0,
+                proved.entries,
+                proved.hashes,
+                proved.shapes,
+                wire,
+            )
+        call = Draft(proved.event, salt=own)
+        return Plan(seen.kind, self.version, (*drafts, call), tail)
+
+    def _called(self, asked: Asked, tail: _Tail, last: _Last, drafts: Sequence[Draft]) -> Plan:
+        """The call of a request that shares its beginning with the last one."""
+        before = self._remembered.last
+        assert before is not None
+        own = os.urandom(16)
+        parameters = dialect_of(asked.dialect).parameters(asked.fields)
+        hashes = [*last.hashes[: tail.start], *tail.hashes]
+        own_hash = digests.value_hash(own, parameters)
+        at = [self.version + n for n in range(1, len(drafts) + 1)]
+        positions = self._positions(dict(zip(at, drafts, strict=True)))
+        shapes = tail.shapes
+        stands = proof.follows(self._remembered.calls, compacted=self._remembered.compacted)
+        if stands:
+            behind = last.entries[tail.start :]
+            stored = manifest.encode(tail.entries, behind, positions, shared=tail.start)
+            if behind:
+                kept = last.places[manifest.kept(stored)]
+                shapes = proof.changed(shapes, before, tail.begins, kept)
+        else:
+            entries = [*last.entries[: tail.start], *tail.entries]
+            stored = manifest.encode(entries, None, positions)
+            older = {n: form.shape for n, form in before.forms.items() if n < tail.begins}
+            shapes = older | shapes
+        event = ModelCalled(
+            model=str(asked.fields.get("model", "")),
+            dialect=asked.dialect,
+            tools=tail.tools.at,
+            parameters=Json(parameters),
+            request_digest=digests.request_digest(hashes, tail.tools.hash, own_hash),
+            wire_digest=_closed(asked, tail.wire, own),
+            forms=proof.json_forms(shapes),
+            forms_stand=stands,
+            manifest=stored,
+        )
+        return Plan("call", self.version, (*drafts, Draft(event, salt=own)), tail)
+
+    # -- parts of it ----------------------------------------------------------------------------
+
+    def _drafted(self, new: Sequence[Event]) -> tuple[list[Draft], dict[int, RecordedEvent]]:
+        """The events with salts of their own, and as if they stood in the log."""
+        drafts = [Draft(event, salt=os.urandom(16)) for event in new]
+        made = {}
+        for at, event in enumerate(new, self.version + 1):
+            made[at] = draft_at(event, self.key, at)
+        return drafts, made
+
+    def _declared(self, asked: Asked, last: _Tools, new: list[Event]) -> int | None:
+        """Where the tools of a request are declared: maybe behind the items that it brings in."""
+        tools = asked.fields.get("tools")
+        if tools is last.value or forms.identical(tools, last.value):
+            return last.at
+        position = tools_position(self._remembered.tools, tools)
+        if position != -1:
+            return position
+        new.append(ToolsDeclared(dialect=asked.dialect, definitions=Json(tools)))
+        return self.version + len(new)
+
+    def _positions(self, made: Mapping[int, RecordedEvent | Draft]) -> ItemPositions:
+        fresh = [
+            at
+            for at, each in made.items()
+            if (each.event.type if isinstance(each, Draft) else each.type) in ITEM_TYPES
+        ]
+
+        def positions(low: int, high: int) -> list[int]:
+            known = self._remembered.positions(low, high)
+            return known + [at for at in fresh if low <= at <= high]
+
+        return positions
+
+
+def _entries(asked: Asked) -> tuple[RequestEntry, ...]:
+    """The entries of what is new in a request."""
+    name = MESSAGES[asked.dialect]
+    found = dialect_of(asked.dialect).from_request({name: list(asked.messages[asked.kept :])})
+    return tuple(entry.behind(asked.kept) for entry in found)
+
+
+def _hashed(asked: Asked, at: int | None, last: _Tools, salts: Mapping[int, bytes]) -> _Tools:
+    value = asked.fields.get("tools")
+    if at is None:
+        return _Tools(value, None, digests.NO_TOOLS)
+    if at == last.at:
+        return last
+    return _Tools(value, at, digests.value_hash(salts[at], value))
+
+
+def _wired(asked: Asked, last: _Wire | None) -> _Wire:
+    """The body up to the end of its last message, hashed on from what it shares with the last."""
+    size, state = 0, sha256()
+    if last is not None and last.size <= min(asked.same, asked.end):
+        size, state = last.size, last.state.copy()
+    state.update(memoryview(asked.wire)[size : asked.end])
+    return _Wire(asked.end, state)
+
+
+def _closed(asked: Asked, wire: _Wire, own: bytes) -> str:
+    """The digest of the whole body."""
+    state = wire.state.copy()
+    state.update(memoryview(asked.wire)[wire.size :])
+    state.update(own)
+    return str(state.hexdigest())
+
+
+def _grown(last: _Last | None, tail: _Tail) -> _Last:
+    """What the next request is read against."""
+    if last is not None and tail.start == len(last.entries):
+        entries, places, hashes = last.entries, last.places, last.hashes
+    elif last is not None:
+        entries, hashes = last.entries[: tail.start], last.hashes[: tail.start]
+        places = last.places[: tail.start + 1]
+    else:
+        entries, places, hashes = [], [0], []
+    for entry in tail.entries:
+        entries.append(entry)
+        places.append(places[-1] + len(entry))
+    hashes.extend(tail.hashes)
+    return _Last(
+        tail.dialect, tail.first, tail.lead, tail.tools, entries, places, hashes, tail.wire
+    )
