@@ -37,7 +37,10 @@ class TimelineRow(BaseModel):
     """The position of the decision with which it left."""
     call: int | None = None
     """Of an answer: the n of ``c<n>``."""
+    happened_at: str = ""
+    """By the source's clock where that can be read, else when it was recorded; UTC."""
     occurred_at: str | None = None
+    """The source's clock, as it wrote it."""
     pinned: bool = False
     erased: bool = False
     before_tokens: int | None = None
@@ -192,7 +195,10 @@ class EventData(BaseModel):
     event_id: str
     type: str
     schema_version: int
+    happened_at: str
+    """By the source's clock where that can be read, else when it was recorded; UTC."""
     occurred_at: str | None
+    """The source's clock, as it wrote it."""
     recorded_at: str
     erased: bool
     state: State

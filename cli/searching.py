@@ -20,12 +20,12 @@ from cli.snippets import snippet
 from cli.style import plural, typed
 from eventlog import StreamKey
 from eventlog.errors import Busy, DamagedLog, DiskFault, InputRefused, LogFull, ReadOnlyLog
+from eventlog.happened import iso, moment
 from projections import Live
 from projections.search import STATES, Hit, Place, Search, Wanted
 from projections.search_index import SearchIndex
 from projections.search_query import Query, parse
 from projections.searchable import AREAS
-from projections.session_state import iso, moment
 from projections.sessions import session_states
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _row(live: Live, query: Query, hit: Hit) -> HitData:
         who=(hit.text.tool or "tool") if is_tool else who(item) if item else hit.text.area,
         tool=hit.text.tool,
         call=_call(live, hit),
-        at=iso(moment(event)),
+        at=iso(moment(event.occurred_at, event.recorded_at)),
         occurred_at=event.occurred_at,
         snippet=shown.text,
         marks=shown.marks,

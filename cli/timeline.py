@@ -13,6 +13,7 @@ from cli.models import State, TimelineData, TimelineRow
 from cli.occurrences import LETTERS, billed, outcome_words, outcomes
 from cli.saying import preview, said, who
 from eventlog import RecordedEvent, StreamKey
+from eventlog.happened import iso, moment
 from eventlog.reading import Header
 from projections import Live
 from projections.context import DECISIONS, ITEM_TYPES, is_known
@@ -211,6 +212,7 @@ class _Rows:
             rendition=f"{origin}@{rendition}" if rendition else None,
             left_at=self.states.left_at(origin),
             call=self._call_number(item.call),
+            happened_at=iso(moment(event.occurred_at, event.recorded_at)),
             occurred_at=event.occurred_at,
             pinned=origin in self.states.view.pins,
             erased=event.erased,
@@ -284,6 +286,7 @@ def _row(event: RecordedEvent, ref: str, said: str) -> TimelineRow:
         state="never",
         who="",
         preview=said,
+        happened_at=iso(moment(event.occurred_at, event.recorded_at)),
         occurred_at=event.occurred_at,
         erased=event.erased,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
 from typing import Literal
 
@@ -14,6 +13,7 @@ from cli.saying import preview, said, who
 from cli.timeline import SUBSTITUTED, States
 from eventlog import StreamKey
 from eventlog.errors import ItemNotFound, PositionNotFound
+from eventlog.happened import iso, moment
 from projections import Live, tokens
 from projections.context import ITEM_TYPES
 from projections.items import Item
@@ -150,6 +150,7 @@ def event_at(live: Live, place: Reference) -> EventData:
         type=event.type,
         schema_version=event.schema_version,
         occurred_at=event.occurred_at,
+        happened_at=iso(moment(event.occurred_at, event.recorded_at)),
         recorded_at=iso(event.recorded_at),
         erased=event.erased,
         state=state,
@@ -172,9 +173,3 @@ def _item(live: Live, stream: StreamKey, item: Origin, rendition: int) -> Item |
     events.update(live.log.at(stream, referenced(wanted, events)))
     made = materialize(wanted, events)
     return made[0] if made else None
-
-
-def iso(microseconds: int) -> str:
-    """A recorded time as ISO 8601, UTC."""
-    moment = datetime.datetime.fromtimestamp(microseconds / 1e6, datetime.UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from given import made_older
 from running import ROOT, data, environment, process, run
 from small_log import small_log
 
@@ -170,7 +171,7 @@ class TestSqlTable:
 
     def test_many_columns_become_records(self, db: Path) -> None:
         shown = run("sql", "select * from sessions_readable", "--db", db).stdout
-        assert "session         ann/bot/" in shown
+        assert "session            ann/bot/" in shown
         assert max(map(len, shown.splitlines())) <= 100
 
     def test_no_line_is_wider_than_the_terminal(self, db: Path) -> None:
@@ -321,3 +322,27 @@ class TestSqlAsked:
             assert run("sql", "select count(*) as n from events", "--db", db).exit_code == 0
         finally:
             os.close(descriptor)
+
+    @pytest.mark.parametrize(
+        ("version", "missing"), [(2, "without happened_at"), (3, "no happened_at")]
+    )
+    def test_what_a_log_of_an_earlier_format_lacks_is_said(
+        self, db: Path, version: int, missing: str
+    ) -> None:
+        made_older(db, version)
+        descriptor = os.open(db.with_name(db.name + ".lock"), os.O_RDWR | os.O_CREAT)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # so that nobody brings it forward
+        try:
+            lacking = run("sql", "select happened_at from calls_readable", "--db", db)
+            fine = run("sql", "select count(*) as n from events_readable", "--db", db)
+            listed = run("sessions", "--db", db)
+        finally:
+            os.close(descriptor)
+        assert (lacking.exit_code, lacking.stderr.count("\n")) == (2, 1)
+        assert (fine.exit_code, fine.stderr.count("\n")) == (0, 1)
+        for result in (lacking, fine):
+            assert f"of format {version} and could not be written to" in result.stderr
+            assert missing in result.stderr
+        assert (listed.exit_code, listed.stderr) == (0, "")
+        after = run("sql", "select happened_at from calls_readable", "--db", db)
+        assert (after.exit_code, after.stderr) == (0, "")
