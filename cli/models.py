@@ -67,13 +67,18 @@ class TimelineData(BaseModel):
     at: int
     """The position at which the states hold."""
     version: int
+    first: int = 1
+    last: int | None = None
+    """The positions whose rows were asked for; none: to the end."""
     fork_of: str | None = None
     items: int
-    """Standing in the context at that point."""
+    """Standing in the context at that point, whichever rows are shown."""
     tokens: int
     """Estimated, of that context."""
     counter: str
     rows: list[TimelineRow]
+    more: bool = False
+    """Earlier rows were left out, for the number that was asked for."""
 
 
 class SessionsData(BaseModel):

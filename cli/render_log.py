@@ -49,7 +49,18 @@ def head(data: TimelineData, style: Style) -> str:
     """What its context holds at the point asked, and which session it is."""
     point = "" if data.at == data.version else f" at {data.at} of {data.version}"
     front = f"context{point}: {plural(data.items, 'item')}, {tokens(data.tokens)} tokens"
-    return heading(front, data.key, style)
+    return heading(_shown(data) + front, data.key, style)
+
+
+def _shown(data: TimelineData) -> str:
+    """Which rows are shown, where that is not all: what the head says is of the whole context."""
+    rows = []
+    if data.more:
+        rows.append(f"last {plural(len(data.rows), 'row')}")
+    if data.first > 1 or data.last is not None:
+        last = data.last if data.last is not None else ""
+        rows.append(f"positions {data.first}-{last}" if last != data.first else f"position {last}")
+    return f"{' of '.join(rows)}; " if rows else ""
 
 
 def _is_item(row: TimelineRow) -> bool:

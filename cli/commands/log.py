@@ -44,7 +44,8 @@ def command(
     summary (S) · ○ left the context (o) · – never in a context (-). In brackets: with --ascii.
 
     c5 in a row: that answer came from call 5. The numbers on the right are estimated tokens;
-    310→9 where a placeholder stands for more.
+    310→9 where a placeholder stands for more. What the head says of the context, and a row of a
+    pass, is of all of it, also where only some rows are shown.
 
     Example: ctxlog log last --at c12
     """
@@ -62,10 +63,9 @@ def command(
             at=where.position,
             first=first,
             last=end,
+            most=last,
             types=types_of(types or []),
             calls=calls,
             every=events,
         )
-        if last is not None:
-            data.rows = data.rows[-last:]
         out.show(data, render_log(data, out.style))
