@@ -57,9 +57,11 @@ def _shown(data: TimelineData) -> str:
     rows = []
     if data.more:
         rows.append(f"last {plural(len(data.rows), 'row')}")
-    if data.first > 1 or data.last is not None:
-        last = data.last if data.last is not None else ""
-        rows.append(f"positions {data.first}-{last}" if last != data.first else f"position {last}")
+    if data.last is not None:
+        alone = data.last == data.first
+        rows.append(f"position {data.last}" if alone else f"positions {data.first}-{data.last}")
+    elif data.first > 1:
+        rows.append(f"positions from {data.first} on")
     return f"{' of '.join(rows)}; " if rows else ""
 
 

@@ -167,7 +167,7 @@ class TestAPartOfTheRows:
                 ({"most": 9}, "context: 9 items"),
                 ({"most": 2}, "last 2 rows; context: 9 items"),
                 ({"most": 1, "last": 5}, "last 1 row of positions 1-5; context: 9 items"),
-                ({"first": 3}, "positions 3-; context: 9 items"),
+                ({"first": 3}, "positions from 3 on; context: 9 items"),
                 ({"first": 3, "last": 3}, "position 3; context: 9 items"),
             ):
                 data = timeline(live, KEY, at=9, **asked)
