@@ -45,12 +45,15 @@ from cli.commands import (
 )
 from cli.commands import run as run_command
 from cli.door import guarded
-from cli.options import Command, Settings, parameters, settings_of, take
+from cli.options import Command, Settings, help_text, parameters, settings_of, take
 from cli.output import envelope, json_text
 
 BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Keep and prove"
 
 _HELP = ["-h", "--help"]
+
+_SENTENCE = 1000
+"""Characters that the first sentence of a command's help does not have."""
 
 
 class Group(TyperGroup):
@@ -86,6 +89,10 @@ class Group(TyperGroup):
         name = next((arg for arg in args if arg in self.commands), "")
         return Settings(as_json="--json" in options, command=name)
 
+    def get_help(self, ctx: Any) -> str:
+        """Its help, for the terminal as it is."""
+        return help_text(self, ctx)
+
     def invoke(self, ctx: Any) -> Any:
         """Run with the options before the command's name as ``ctx.obj``."""
         ctx.obj = take(ctx.params, None, "")
@@ -93,11 +100,9 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands under what they are for."""
-        names = self.list_commands(ctx)
-        limit = formatter.width - 6 - max(map(len, names))
         for heading in (BRING, LOOK, CHANGE, KEEP):
             rows = [
-                (name, command.get_short_help_str(limit))
+                (name, command.get_short_help_str(_SENTENCE))
                 for name, command in self.commands.items()
                 if getattr(command, "rich_help_panel", None) == heading and not command.hidden
             ]

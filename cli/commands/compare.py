@@ -10,8 +10,10 @@ from cli.opening import opened
 from cli.options import (
     BaseUrlOption,
     SummarizerOption,
+    complete_preset,
     complete_prices,
     complete_session,
+    complete_strategy,
     settings_of,
 )
 from cli.output import output
@@ -33,19 +35,30 @@ def command(
     every: Annotated[bool, typer.Option("--all", help="Every session that has a call.")] = False,
     strategy: Annotated[
         list[str] | None,
-        typer.Option("--strategy", "-s", metavar="SPEC", help="One more strategy; repeatable."),
+        typer.Option(
+            "--strategy",
+            "-s",
+            metavar="SPEC",
+            help="One more strategy; repeatable.",
+            autocompletion=complete_strategy,
+        ),
     ] = None,
     preset: Annotated[
         list[str] | None,
-        typer.Option("--preset", metavar="NAME", help="What a known agent does, or all of them."),
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="What a known agent does, or all of them.",
+            autocompletion=complete_preset,
+        ),
     ] = None,
     prices: Annotated[
         list[str] | None,
         typer.Option(
             "--prices",
             metavar="TABLE",
-            help="A table per million tokens (in=3,cached=0.3,write=3.75,out=15), the name of one "
-            "in the config, a model, or recorded: each model that was called. Repeatable.",
+            help="A table per million tokens (in=3,out=15, also cached= and write=), the name of "
+            "one in the config, a model, or recorded: each model that was called. Repeatable.",
             autocompletion=complete_prices,
         ),
     ] = None,

@@ -38,7 +38,7 @@ def command(
     ] = False,
     interval: Annotated[
         float,
-        typer.Option("--interval", metavar="S", min=0.1, help="Seconds between two looks."),
+        typer.Option("--interval", metavar="SECONDS", min=0.1, help="Between two looks."),
     ] = 2.0,
     form: Annotated[
         str,

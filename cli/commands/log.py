@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.opening import opened
-from cli.options import SessionArgument, complete_type, settings_of
+from cli.options import SessionArgument, complete_place, complete_type, settings_of
 from cli.output import output
 
 
@@ -16,7 +16,12 @@ def command(
     session: SessionArgument,
     at: Annotated[
         str,
-        typer.Option("--at", metavar="REF", help="See the session as it stood at c5, k1, k1^, 12."),
+        typer.Option(
+            "--at",
+            metavar="REF",
+            help="See the session as it stood at c5, k1, k1^, 12.",
+            autocompletion=complete_place,
+        ),
     ] = "",
     span: Annotated[
         str, typer.Option("--range", metavar="A-B", help="Only these positions: 10-60, 100-.")

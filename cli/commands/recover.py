@@ -9,7 +9,14 @@ import typer
 
 from cli.door import FINDINGS
 from cli.opening import opened
-from cli.options import DryRunOption, ForkNameOption, complete_session, settings_of
+from cli.options import (
+    DryRunOption,
+    ForkNameOption,
+    complete_compaction,
+    complete_item,
+    complete_session,
+    settings_of,
+)
 from cli.output import Output, json_text, output
 from cli.paths import current_program
 
@@ -28,10 +35,18 @@ def command(
     ],
     items: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ITEM", help="Items of it: 12, 57.0, 12-20."),
+        typer.Argument(
+            metavar="ITEM", help="Items of it: 12, 57.0, 12-20.", autocompletion=complete_item
+        ),
     ] = None,
     lost: Annotated[
-        str | None, typer.Option("--lost", metavar="K", help="What that compaction lost: k1.")
+        str | None,
+        typer.Option(
+            "--lost",
+            metavar="K",
+            help="What that compaction lost: k1.",
+            autocompletion=complete_compaction,
+        ),
     ] = None,
     query: Annotated[
         str | None, typer.Option("--query", metavar="TEXT", help="The items that hold a text.")

@@ -12,6 +12,7 @@ from cli.options import (
     ExpectOption,
     ForkNameOption,
     ReasonOption,
+    complete_decision,
     complete_session,
     settings_of,
 )
@@ -26,7 +27,11 @@ def command(
     ],
     decision: Annotated[
         str | None,
-        typer.Argument(metavar="DECISION", help="k1, the position of its event, 8@12, or last."),
+        typer.Argument(
+            metavar="DECISION",
+            help="k1, the position of its event, 8@12, or last.",
+            autocompletion=complete_decision,
+        ),
     ] = None,
     with_pass: Annotated[
         bool, typer.Option("--pass", help="All that was cut or cleared together with it.")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.opening import opened
-from cli.options import DryRunOption, complete_session, settings_of
+from cli.options import DryRunOption, complete_pinned, complete_session, settings_of
 from cli.output import output
 
 
@@ -19,7 +19,9 @@ def command(
     ],
     items: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ITEM", help="Items of it: 12, 57.0, 12-20."),
+        typer.Argument(
+            metavar="ITEM", help="Items of it: 12, 57.0, 12-20.", autocompletion=complete_pinned
+        ),
     ] = None,
     dry_run: DryRunOption = False,
 ) -> None:
