@@ -8,6 +8,7 @@ function gets them as a ``Settings`` on its context.
 from __future__ import annotations
 
 import contextlib
+import functools
 import shutil
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
@@ -70,7 +71,12 @@ NAMES = ("db", "as_json", "quiet", "color", "ascii", "width")
 
 
 def parameters() -> list[Any]:
-    """The common options as new parameters of one command."""
+    """The common options as parameters of one command."""
+    return list(_parameters())
+
+
+@functools.cache
+def _parameters() -> list[Any]:
     return list(cast(Any, typer.main.get_command(_declaring)).params)
 
 

@@ -132,6 +132,13 @@ class TestStartUp:
         assert "typer" in imported
         assert not {name.partition(".")[0] for name in imported} & heavy
 
+    def test_no_command_is_made_but_the_one_that_is_run(self) -> None:
+        commands = main.Commands(main.COMMANDS.functions)
+        assert len([row for head in (main.BRING, main.LOOK) for row in commands.told(head)]) > 10
+        assert commands._made == {}
+        assert commands["log"].name == "log"
+        assert set(commands._made) == {"log"}
+
     def test_a_command_imports_no_client_of_a_model(self, db: Path, tmp_path: Path) -> None:
         code = (
             "import sys; from cli.main import app\n"
