@@ -178,7 +178,7 @@ def _coverage(coverage: Coverage, style: Style) -> Iterator[str]:
             f"{state.items:,} {state.state.replace('_', ' ')}{by}{why} {tokens(state.tokens)}"
         )
     if len(parts) > _STATES:
-        parts[_STATES:] = [f"{len(parts) - _STATES} more states"]
+        parts[_STATES:] = [plural(len(parts) - _STATES, "more state")]
     whole = f"{plural(coverage.items, 'item')}, {tokens(coverage.tokens)} tokens ever came in: "
     left = (
         f"; the context holds {plural(coverage.context_items, 'item')}, "

@@ -235,22 +235,27 @@ class Subject:
 
     def runs(self, items: Iterable[Origin]) -> tuple[str, ...]:
         """Items in few words: ``58-120`` names every item that came in between."""
-        found: list[str] = []
-        first = last = 0
+        return tuple(name for name, _ in self.counted_runs(items))
+
+    def counted_runs(self, items: Iterable[Origin]) -> list[tuple[str, int]]:
+        """The same, each with how many items it names."""
+        found: list[tuple[str, int]] = []
+        first = last = count = 0
         for item in items:
             if isinstance(item, int) and first and self._follows(last, item):
-                last = item
+                last, count = item, count + 1
                 continue
             if first:
-                found.append(_run(first, last))
+                found.append((_run(first, last), count))
             first = last = 0
             if isinstance(item, int):
                 first = last = item
+                count = 1
             else:
-                found.append(label(item, 0))
+                found.append((label(item, 0), 1))
         if first:
-            found.append(_run(first, last))
-        return tuple(found)
+            found.append((_run(first, last), count))
+        return found
 
     def _follows(self, before: int, item: int) -> bool:
         return self._places.get(item, 0) == self._places.get(before, -9) + 1

@@ -31,6 +31,8 @@ class Need:
     distance: int
     last: Origin
     """The item in which it stood last."""
+    first: Origin
+    """The one that said it first (see ``said``); the last one where only a revision says it."""
     in_arguments: bool
 
 

@@ -26,6 +26,7 @@ from projections.metrics.mentions import Mentions, texts
 from projections.reading import calls_of, is_system, results_of
 from projections.recording import Answer, Recording, Step
 from projections.runs import Origin
+from projections.said import Said, is_told
 from projections.tokens import Counter, count_item
 
 _MOST = 4_096
@@ -165,7 +166,7 @@ class _Walk:
         self.by_position: dict[int, CallFacts] = {}
         self.mentions: dict[Origin, frozenset[int]] = {}
         self.last: dict[int, tuple[int, Origin]] = {}
-        self.holders: dict[int, list[Origin]] = {}
+        self.said = Said[Origin]()
         """The items that came in with each literal, in order."""
         self.was_revised = False
         """Some item mentions something else by now."""
@@ -236,8 +237,9 @@ class _Walk:
         self.turns.append((step.position, origin))
         self.mentions[origin] = self.ground.original(origin).mentions
         self.arrived[origin] = self.standing[origin] = len(self.ground.calls)
+        told = is_told(item)
         for literal in self.mentions[origin]:
-            self.holders.setdefault(literal, []).append(origin)
+            self.said.add(literal, origin, told=told)
         self._mention(origin)
         facts = self.by_position.get(item.call or 0)
         for call_id, done in self.actions.get(origin, ()):
@@ -323,8 +325,10 @@ class _Walk:
             literal = ground.literal(anchor.text)
             before = self.last.get(literal)
             if before is not None and literal not in self.head:
-                distance = made - before[0]
-                facts.needs.append(Need(literal, anchor.kind, distance, before[1], in_arguments))
+                distance, last = made - before[0], before[1]
+                first = self.said.first(literal, self.standing.__contains__)
+                need = Need(literal, anchor.kind, distance, last, first or last, in_arguments)
+                facts.needs.append(need)
         ground.calls.append(facts)
         self.by_position[step.position] = facts
         if len(ground.calls) == len(ground.recording.answers):
@@ -356,7 +360,7 @@ class _Walk:
         for literal in said:
             if literal in self.last and self.last[literal][1] in gone:
                 del self.last[literal]
-                others = reversed(self.standing if self.was_revised else self.holders[literal])
+                others = reversed(self.standing if self.was_revised else self.said.all(literal))
                 holding = (o for o in others if o in self.standing and literal in self.mentions[o])
                 other = next(holding, None)
                 if other is not None:
