@@ -115,8 +115,8 @@ class Pairs(Rule):
             move = fates[name].move if name in fates else None
             if id(each) in pending and not self._spoken(each.call_at):
                 continue
-            if move is not None and move.kind == "rewound":
-                continue
+            if move is not None and move.kind == "rewound" and not fates[name].first:
+                continue  # taken back before any call was made with it
             (interrupted if self._spoken(each.call_at) else forgotten).append(name)
         if forgotten:
             items = list(dict.fromkeys(forgotten))

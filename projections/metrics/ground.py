@@ -50,6 +50,8 @@ class Ground:
         self.head: list[Origin] = []
         """The leading system messages, and what stands before and with the first task."""
         self.pinned: dict[Origin, None] = {}
+        self.results: dict[tuple[Origin, str], Origin] = {}
+        """By the item that made a call, and its id: the item with the result."""
         self.todos: dict[Origin, tuple[str, ...]] = {}
         """By the item that wrote a to-do list: what of it was open."""
         answers = {at: _answered(answer) for at, answer in recording.answers.items()}
@@ -175,7 +177,6 @@ class _Walk:
         self.open: dict[str, list[tuple[str, Origin]]] = {}
         self.done: dict[str, tuple[Origin, int]] = {}
         """By the key of a call: the item of its last result, and how many writes came before."""
-        self.results: dict[tuple[Origin, str], Origin] = {}
         self.writes = 0
         self.written_at: dict[str, int] = {}
         self.tools: dict[int, int] = {}
@@ -216,7 +217,7 @@ class _Walk:
                 continue
             for part in results_of(step.item):
                 if waiting.get(part.id):
-                    self.results[(waiting[part.id].pop(), part.id)] = step.origin
+                    self.ground.results[(waiting[part.id].pop(), part.id)] = step.origin
             for part in calls_of(step.item):
                 waiting.setdefault(part.id, []).append(step.origin)
 
@@ -269,7 +270,7 @@ class _Walk:
                 self.last[literal] = (came, origin)
 
     def _done(self, origin: Origin, call_id: str, done: Action, facts: CallFacts | None) -> None:
-        result = self.results.get((origin, call_id))
+        result = self.ground.results.get((origin, call_id))
         earlier = self.done.get(done.key)
         if done.is_state:
             if done.open is not None:
@@ -317,6 +318,7 @@ class _Walk:
             output=output,
             billed=billed,
             cached=int(usage.get("cached") or 0),
+            answered=answer.usage is not None or bool(answer.items),
             last_human=self.human if self.human in self.standing else None,
             todo=self.todo if self.todo in self.standing else None,
         )

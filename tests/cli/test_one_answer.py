@@ -1,4 +1,4 @@
-"""A literal is named under one item, whichever command tells of it: where it was first said."""
+"""Commands that tell of one thing tell the same: its item, its pairs; and one leads to the next."""
 
 from __future__ import annotations
 
@@ -120,3 +120,14 @@ def about(finding: dict[str, Any]) -> list[str]:
         return [one["item"]] + ([one["text"]] if finding["next"].startswith("recover") else [])
     items = [ref for ref in finding["refs"] if ref[0].isdigit()]
     return [(items or finding["refs"])[0].partition("-")[0]]
+
+
+class TestPairs:
+    """What ``compare`` calls invalid of what really was, ``audit`` must be able to name."""
+
+    def test_agree_with_what_compare_says_of_the_recorded_requests(self, db: Path) -> None:
+        found = asked("audit", "last", "--rule", "pairs", "--db", db)["findings"]
+        parted = [each for each in found if "second" not in each["message"]]
+        observed = asked("compare", "last", "--db", db)["strategies"][0]
+        assert observed["strategy"] == "observed"
+        assert (observed["valid"]["value"] < 1) == bool(parted)
