@@ -9,7 +9,7 @@ from cli.models_audit import AuditCallData, AuditData, AuditedData, FindingData
 from cli.render_prefixes import SIGNS, render_prefixes
 from cli.safetext import display_width
 from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
-from projections.audit.model import Coverage, MoveRow, Severity
+from projections.audit.model import Coverage, MoveRow, Severity, State
 from projections.audit.passages import MoveKind
 from projections.prefix_causes import Cause
 
@@ -147,7 +147,7 @@ def _move(move: MoveRow) -> str:
     why = f" ({move.reason})" if move.reason else ""
     if not move.count:
         return f"{sign} {move.kind} by {move.by}{why}: {len(move.brought)} back"
-    sizes = f"{short(move.before)}→{short(move.after)}"
+    sizes = f"{tokens(move.before)}→{tokens(move.after)}"
     return f"{sign} {move.count:,} {move.kind} by {move.by} {sizes}{why}"
 
 
@@ -170,23 +170,28 @@ _CAUSES: dict[MoveKind, Cause] = {
 
 
 def _coverage(coverage: Coverage, style: Style) -> Iterator[str]:
-    parts = []
-    for state in coverage.states:
-        by = f" by {state.by}" if state.by else ""
-        why = f" ({style.line(state.reason, _REASON)})" if state.reason else ""
-        parts.append(
-            f"{state.items:,} {state.state.replace('_', ' ')}{by}{why} {tokens(state.tokens)}"
-        )
+    parts = [
+        f"{state.items:,} {_state(state, style)} {tokens(state.tokens)}"
+        for state in coverage.states
+    ]
     if len(parts) > _STATES:
         parts[_STATES:] = [plural(len(parts) - _STATES, "more state")]
-    whole = f"{plural(coverage.items, 'item')}, {tokens(coverage.tokens)} tokens ever came in: "
-    left = (
-        f"; the context holds {plural(coverage.context_items, 'item')}, "
-        f"{tokens(coverage.context_tokens)}"
-    )
+    came, stand = tokens(coverage.tokens), tokens(coverage.context_tokens)
+    whole = f"{plural(coverage.items, 'item')} ever came in, {came} tokens as they came: "
+    left = f"; {plural(coverage.context_items, 'item')} in the context, {stand} as they stand"
     yield from textwrap.wrap(
         style.block(whole + " · ".join(parts) + left), style.width, subsequent_indent="  "
     )
+
+
+def _state(state: State, style: Style) -> str:
+    """``summarised by k1 (auto)``; of what came and left between two calls with what it left."""
+    by, reason, name = state.by, state.reason, state.state.replace("_", " ")
+    if state.state == "never_visible":
+        kind, _, reason = reason.partition(": ")
+        name = f"given to no call, {kind}"
+    why = f" ({style.line(reason, _REASON)})" if reason else ""
+    return f"{name}{f' by {by}' if by else ''}{why}"
 
 
 _REASON = 30

@@ -68,7 +68,7 @@ class TestCalls:
         assert moves[0] == ("summarised", "k1", ["4-10"])
         assert ("rewound", "19", ["18"]) in moves
         shown = run("audit", NAME, "--db", db).stdout
-        assert re.search(r"^Σ c4 +rebuilt .*Σ 4 summarised by k1 63→14 \(auto\)", shown, re.M)
+        assert re.search(r"^Σ c4 +rebuilt .*Σ 4 summarised by k1 ≈63→≈14 \(auto\)", shown, re.M)
 
     def test_with_prefix_the_rows_are_those_of_the_cache(self, db: Path) -> None:
         found = audited(NAME, "--prefix", "--db", db)
