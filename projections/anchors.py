@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from eventlog.messages import SYSTEM_ROLES, Part
+from eventlog.messages import SYSTEM_ROLES
 from projections import anchor_noise as noise
 from projections.anchor_commands import COMMAND_LENGTH, command, commands, only_looks
 from projections.anchor_paths import paths
@@ -63,19 +63,29 @@ def anchors(text: str, source: str) -> tuple[Anchor, ...]:
     return tuple(dict.fromkeys(Anchor(one.kind, one.text) for one in found))
 
 
-def item_anchors(item: Item, parts: Iterable[Part] | None = None) -> tuple[Anchor, ...]:
+def item_anchors(item: Item, *, calls: bool | None = None) -> tuple[Anchor, ...]:
     """The anchors of an item: what was said, what tools were called with, what they returned.
 
-    ``parts``: of these of its parts only.
+    ``calls``: of these, what tools were called with alone, or all but that. An item is searched
+    once, however often it is asked.
     """
+    found = item.once("_anchors", _by_part)
+    if calls is None and len(found) == 1:
+        return found[0][1]
+    chosen = (each for is_call, each in found if calls in (None, is_call))
+    return tuple(dict.fromkeys(anchor for each in chosen for anchor in each))
+
+
+def _by_part(item: Item) -> tuple[tuple[bool, tuple[Anchor, ...]], ...]:
+    """Of each part that has some; with whether it is a call."""
     source = "system" if item.role in SYSTEM_ROLES else item.source
-    found: list[Anchor] = []
-    for part in item.parts if parts is None else parts:
+    found: list[tuple[bool, tuple[Anchor, ...]]] = []
+    for part in item.parts:
         if part.kind == "call":
-            found += _argument_anchors(part.text)
+            found.append((True, tuple(dict.fromkeys(_argument_anchors(part.text)))))
         elif part.kind in ("text", "result"):
-            found += anchors(part.text, source if part.kind == "text" else "tool")
-    return tuple(dict.fromkeys(found))
+            found.append((False, anchors(part.text, source if part.kind == "text" else "tool")))
+    return tuple(each for each in found if each[1])
 
 
 def _argument_anchors(arguments: str) -> Iterator[Anchor]:
@@ -280,8 +290,37 @@ def _closed(text: str) -> str:
     return text[:-1] if last in "\"'`" and text.count(last) % 2 else text
 
 
+_MARKS = (
+    *("Error", "Exception", "error", "fatal", "panic", "ERROR", "FATAL", "CRITICAL", "FAIL"),
+    *("xit", "HTTP", "tatus", "ERR_", "SIG", "错误", "异常", "报错"),
+)
+_MARKED = re.compile(r"E[A-Z]{3}|_[a-z0-9]{2,20}: ")
+"""Of these or of _MARKS one stands in every error, and an error stands on one line."""
+
+
+def _error_lines(text: str) -> list[tuple[int, int]]:
+    """The lines that may hold an error; most texts have none, and this is quicker to find."""
+    ends: dict[int, int] = {}
+
+    def note(at: int) -> int:
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        ends[text.rfind("\n", 0, at) + 1] = end
+        return end
+
+    for mark in _MARKS:
+        at = text.find(mark)
+        while at >= 0:
+            at = text.find(mark, note(at))
+    marked = _MARKED.search(text)
+    while marked:
+        marked = _MARKED.search(text, note(marked.start()))
+    return sorted(ends.items())
+
+
 def _errors(text: str) -> Iterator[_Found]:
-    for match in _ERRORS.finditer(text):
+    lines = _error_lines(text)
+    for match in (match for start, end in lines for match in _ERRORS.finditer(text, start, end)):
         code = match["code"]
         if noise.in_error(match[0]) or (code is not None and not _REFUSED.search(code)):
             continue

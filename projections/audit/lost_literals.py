@@ -20,7 +20,7 @@ from projections.audit.subject import Subject
 from projections.held import reworded
 from projections.items import Item
 from projections.metrics.mentions import texts
-from projections.reading import calls_of, role_of
+from projections.reading import role_of
 from projections.runs import origin
 from projections.said import Branch, sayers
 
@@ -127,8 +127,7 @@ class LostLiterals(Watcher):
     def _used(self, missed: LostLiteral, item: Item) -> None:
         missed.used, missed.by = item.id, _speaker(item)
         missed.used_call = item.call or 0
-        calls = calls_of(item)
-        missed.in_arguments = bool(calls) and missed.anchor in item_anchors(item, calls)
+        missed.in_arguments = missed.anchor in item_anchors(item, calls=True)
 
     def left(self, item: Item, move: Move) -> None:
         """What it alone held is lost, unless a summary holds it."""

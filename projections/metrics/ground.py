@@ -118,10 +118,8 @@ _Answered = list[tuple[Anchor, bool]]
 def _answered(answer: Answer) -> _Answered:
     found: dict[str, tuple[Anchor, bool]] = {}
     for item in answer.items:
-        calls = tuple(part for part in item.parts if part.kind == "call")
-        rest = tuple(part for part in item.parts if part.kind != "call")
-        for parts, in_arguments in ((calls, True), (rest, False)):
-            for anchor in item_anchors(item, parts):
+        for in_arguments in (True, False):
+            for anchor in item_anchors(item, calls=in_arguments):
                 if anchor.kind != "rule":
                     text = " ".join(anchor.text.split())
                     known = found.get(text)

@@ -99,9 +99,7 @@ class TestRules:
 class TestLists:
     """Under "House rules:" every point is one, whatever its words."""
 
-    @pytest.mark.parametrize(
-        "heading", ["House rules:", "**Conventions**:", "Our rules:", "约定:"]
-    )
+    @pytest.mark.parametrize("heading", ["House rules:", "**Conventions**:", "Our rules:", "约定:"])
     def test_the_points_of_a_list_of_rules_are_rules(self, heading: str) -> None:
         text = f"Hello.\n\n{heading}\n- All amounts are integer cents.\n- Under 40 ms\n\nThanks."
         assert found(text) == ["All amounts are integer cents", "Under 40 ms"]
