@@ -30,7 +30,9 @@ _ROOTS = re.compile(
     "|web"
 )
 
-_TOKEN = re.compile(r"[^\s\"'`<>(){}|,;=*?!#&^“”‘’…\u3000-\u303f\uff00-\uffef]+")
+_ENDS = r"\s\"'`<>(){}|,;=*?!#&^“”‘’…\u3000-\u303f\uff00-\uffef"
+_TOKEN = re.compile(rf"(?<![^{_ENDS}])[^{_ENDS}./\\]*+[./\\][^{_ENDS}]*+")
+"""A word with a dot or a slash in it; looked for from its beginning alone."""
 _ASCII_RUN = re.compile(r"[!-~\u00c0-\u024f]+")
 _WINDOWS = re.compile(r"(?:[A-Za-z]:[\\/]|\\\\[\w.-]+\\|\.{1,2}\\)[\w.@+~%$\\/\[\]-]*\w")
 _PIECE = re.compile(r"[^:\\]+")
@@ -55,7 +57,7 @@ def paths(text: str) -> Iterator[tuple[int, str]]:
     """The paths of a text with the place where each begins, in order, repeated as they repeat."""
     for token in _TOKEN.finditer(text):
         word = token[0]
-        if len(word) <= MAX_PATH and ("." in word or "/" in word or "\\" in word):
+        if len(word) <= MAX_PATH:
             called = text[token.end() : token.end() + 1] == "("
             start = token.start()
             if text.startswith("#!", start - 2) and start > 1:

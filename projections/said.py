@@ -14,7 +14,7 @@ from eventlog.messages import SYSTEM_ROLES
 from projections.anchors import Anchor
 from projections.held import Held
 from projections.items import Item
-from projections.runs import origin, position_of
+from projections.runs import Origin, origin, position_of
 
 T = TypeVar("T")
 
@@ -76,7 +76,11 @@ class Branch:
                 at = to
         self._runs.append((0, at))
 
-    def holds(self, item: Item) -> bool:
+    def holds(self, item: Origin) -> bool:
         """Whether an item counts."""
-        position = position_of(origin(item.id))
+        position = position_of(item)
         return any(behind < position <= to for behind, to in self._runs)
+
+    def holds_item(self, item: Item) -> bool:
+        """Likewise."""
+        return self.holds(origin(item.id))

@@ -22,7 +22,7 @@ from projections.items import Item
 from projections.metrics.mentions import texts
 from projections.reading import role_of
 from projections.runs import origin
-from projections.said import Branch, sayers
+from projections.said import Branch, is_told, sayers
 
 
 @dataclass(slots=True)
@@ -85,19 +85,23 @@ class LostLiterals(Watcher):
     def _settled(self) -> tuple[dict[int, list[LostLiteral]], dict[int, list[LostLiteral]]]:
         """Both, each literal with the item that said it first."""
         both = self._by, self._reworded
-        literals = {
-            _key(entry.anchor): entry.anchor for of in both for e in of.values() for entry in e
-        }
-        places = {key: place for place, key in enumerate(literals)}
-        said = sayers(list(literals.values()), self._subject.items.values() if literals else ())
-        steps = self._subject.recording.steps
+        entries = [e for of in both for position in of.values() for e in position]
+        rules = [entry.anchor for entry in entries if entry.anchor.kind == "rule"]
+        subject = self._subject
+        told = (item for item in subject.items.values() if rules and is_told(item))
+        of_rules, places = sayers(rules, told), {_key(rule): n for n, rule in enumerate(rules)}
+        steps = subject.recording.steps
         rewinds = [(step.position, step.to) for step in steps if step.kind == "rewind"]
         for of in both:
-            for position, entries in of.items():
+            for position, lost_then in of.items():
                 branch = Branch(rewinds, position)
-                for entry in entries:
-                    place = places[_key(entry.anchor)]
-                    first = said.first(place, branch.holds)
+                for entry in lost_then:
+                    if entry.anchor.kind == "rule":
+                        first = of_rules.first(places[_key(entry.anchor)], branch.holds_item)
+                    else:
+                        literal = subject.ground.literal(_key(entry.anchor))
+                        at = subject.ground.said.first(literal, branch.holds)
+                        first = subject.items[at] if at is not None else None
                     entry.item = first or entry.item
         return both
 
@@ -189,6 +193,8 @@ class LostLiterals(Watcher):
             for anchor in missing:
                 key = _key(anchor)
                 entry = LostLiteral(anchor, gone[key][1], self._calls, anchor in named)
+                if anchor.kind != "rule":
+                    self._subject.literals.append(anchor)
                 self._lost[key] = entry
                 self._by.setdefault(move.position, []).append(entry)
         if self._edited:

@@ -36,7 +36,10 @@ _MOST = 4_096
 class Ground:
     """The facts of one recording."""
 
-    def __init__(self, recording: Recording, counting: Counter) -> None:
+    def __init__(
+        self, recording: Recording, counting: Counter, also: Iterable[Anchor] = ()
+    ) -> None:
+        """``also``: literals to be looked for beside those of the answers."""
         self.recording = recording
         self.counting = counting
         self.items: dict[Origin, Step] = {
@@ -56,7 +59,9 @@ class Ground:
         """By the item that wrote a to-do list: what of it was open."""
         answers = {at: _answered(answer) for at, answer in recording.answers.items()}
         actions = {origin: _actions(step) for origin, step in self.items.items()}
-        self.anchors, self._places = _universe(answers.values(), actions.values())
+        self.said = Said[Origin]()
+        """The items that came in with each literal, in order."""
+        self.anchors, self._places = _universe(answers.values(), actions.values(), also)
         self._mentions = Mentions([anchor.text for anchor in self.anchors])
         self._inside: dict[bytes, frozenset[int]] = {}
         """What other renditions mention, by digest: strategies leave the same placeholders."""
@@ -134,7 +139,9 @@ def _actions(step: Step) -> list[tuple[str, Action]]:
 
 
 def _universe(
-    answers: Iterable[_Answered], actions: Iterable[list[tuple[str, Action]]]
+    answers: Iterable[_Answered],
+    actions: Iterable[list[tuple[str, Action]]],
+    also: Iterable[Anchor],
 ) -> tuple[list[Anchor], dict[str, int]]:
     found: dict[str, Anchor] = {}
     for answer in answers:
@@ -144,6 +151,9 @@ def _universe(
         for _, done in each:
             for path in (*done.writes, *done.reads):
                 found.setdefault(path, Anchor("path", path))
+    for anchor in also:
+        text = " ".join(anchor.text.split())
+        found.setdefault(text, Anchor(anchor.kind, text))
     return list(found.values()), {text: place for place, text in enumerate(found)}
 
 
@@ -166,8 +176,6 @@ class _Walk:
         self.by_position: dict[int, CallFacts] = {}
         self.mentions: dict[Origin, frozenset[int]] = {}
         self.last: dict[int, tuple[int, Origin]] = {}
-        self.said = Said[Origin]()
-        """The items that came in with each literal, in order."""
         self.was_revised = False
         """Some item mentions something else by now."""
         self.head: frozenset[int] = frozenset()
@@ -238,7 +246,7 @@ class _Walk:
         self.arrived[origin] = self.standing[origin] = len(self.ground.calls)
         told = is_told(item)
         for literal in self.mentions[origin]:
-            self.said.add(literal, origin, told=told)
+            self.ground.said.add(literal, origin, told=told)
         self._mention(origin)
         facts = self.by_position.get(item.call or 0)
         for call_id, done in self.actions.get(origin, ()):
@@ -326,7 +334,7 @@ class _Walk:
             before = self.last.get(literal)
             if before is not None and literal not in self.head:
                 distance, last = made - before[0], before[1]
-                first = self.said.first(literal, self.standing.__contains__)
+                first = ground.said.first(literal, self.standing.__contains__)
                 need = Need(literal, anchor.kind, distance, last, first or last, in_arguments)
                 facts.needs.append(need)
         ground.calls.append(facts)
@@ -360,7 +368,9 @@ class _Walk:
         for literal in said:
             if literal in self.last and self.last[literal][1] in gone:
                 del self.last[literal]
-                others = reversed(self.standing if self.was_revised else self.said.all(literal))
+                others = reversed(
+                    self.standing if self.was_revised else self.ground.said.all(literal)
+                )
                 holding = (o for o in others if o in self.standing and literal in self.mentions[o])
                 other = next(holding, None)
                 if other is not None:
