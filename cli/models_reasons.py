@@ -37,10 +37,14 @@ class WhyStep(BaseModel):
     brought: list[str] = []
     """Of a compaction: the items that it put in."""
     before_tokens: int | None = None
-    """Of a compaction, of the context before it; of a change, of the item."""
+    """Of a compaction, of the context before it: the agent's own count, else estimated; of a
+    change, of the item."""
+    before_estimated: bool = True
+    before_recorded: int | None = None
+    """Of a compaction: estimated, of what of that context is recorded here."""
     after_tokens: int | None = None
-    tokens_told: bool = False
-    """The agent's own count, not estimated here."""
+    after_estimated: bool = True
+    after_recorded: int | None = None
     undone_by: int | None = None
     """The undo or rewind that put it out of force."""
     stream: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cli.models import TimelineData, TimelineRow
 from cli.safetext import display_width
-from cli.style import RULE, Style, counted, heading, pad, pad_left, plural, short, tokens
+from cli.style import RULE, Style, heading, pad, pad_left, plural, short, shrunk, tokens
 
 GUTTER = {"context": "●", "left": "○", "folded": "Σ", "placeholder": "✂", "never": "–"}
 """What each state is shown as."""
@@ -106,11 +106,7 @@ def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> st
 def _compaction(row: TimelineRow, style: Style) -> str:
     why = f" ({row.preview})" if row.preview else ""
     gone = plural(row.items or 0, "item")
-    full, brief = (
-        f"{counted(row.before_tokens, row.before_estimated, row.before_recorded, brief)} → "
-        f"{counted(row.after_tokens, row.after_estimated, row.after_recorded, brief)}"
-        for brief in (False, True)
-    )
+    full, brief = shrunk(row), shrunk(row, brief=True)
     texts = (
         f"{row.ref} compacted{why} {full} · {gone} folded",
         f"{row.ref} compacted{why} {brief} · {gone} folded",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from cli.models import CallData, CompactionData, ContextData, EventData, ItemData, PassData
 from cli.render_log import GUTTER, LEGEND
 from cli.safetext import display_width
-from cli.style import Style, counted, heading, pad, pad_left, plural, short, tokens, typed
+from cli.style import Style, heading, pad, pad_left, plural, short, shrunk, tokens, typed
 from eventlog.happened import source_moment
 
 KINDS = {
@@ -143,9 +143,7 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
 def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:
     if data.by or data.trigger:
         yield "by", " ".join(filter(None, (data.by, f"({data.trigger})" if data.trigger else "")))
-    before = counted(data.before_tokens, data.before_estimated, data.before_recorded)
-    after = counted(data.after_tokens, data.after_estimated, data.after_recorded)
-    yield "tokens", f"{before} → {after}"
+    yield "tokens", shrunk(data)
     yield "left", f"{plural(data.left_count, 'item')}: {', '.join(data.left)}"
 
 

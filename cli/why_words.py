@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cli.models_reasons import WhyStep
-from cli.style import counted, plural, tokens
+from cli.style import plural, shrunk, tokens
 from cli.timeline import SUBSTITUTED
 from eventlog import RecordedEvent
 from projections import runs
@@ -62,8 +62,7 @@ def _substituted(touch: Touch, step: WhyStep) -> str:
 
 def compacted(touch: Touch, step: WhyStep) -> str:
     """A compaction, with who did it and how much was left."""
-    before = counted(step.before_tokens, not step.tokens_told, None, True)
-    size = f"{before} → {tokens(step.after_tokens)} tokens"
+    size = shrunk(step, " tokens")
     summarizer = f"written by {step.summarizer}" if step.summarizer else ""
     facts = (step.trigger, _who(step), summarizer, size)
     if touch.effect == "keeps_out":

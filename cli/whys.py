@@ -193,7 +193,11 @@ class _Why:
                 f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))
             ]
             step.before_tokens, step.after_tokens = found.before_tokens, found.after_tokens
-            step.tokens_told = not found.before_estimated
+            step.before_recorded, step.after_recorded = found.before_recorded, found.after_recorded
+            step.before_estimated, step.after_estimated = (
+                found.before_estimated,
+                found.after_estimated,
+            )
         elif touch.effect in ("changed", "restored"):
             step.before_tokens = self.counts.total([(self.item, touch.before.rendition)])
             step.after_tokens = self.counts.total([(self.item, touch.after.rendition)])

@@ -15,7 +15,7 @@ from eventlog import messages
 from eventlog.messages import Part
 
 T = TypeVar("T")
-Fact = Literal["_parts", "_role", "_calls", "_results", "_error", "_decision", "_diff"]
+Fact = Literal["_parts", "_role", "_calls", "_results", "_error", "_decision", "_diff", "_anchors"]
 
 
 OBSERVATION = "observation"
@@ -56,6 +56,7 @@ class Item:
     _error: Any = field(default=None, init=False, repr=False, compare=False)
     _decision: Any = field(default=None, init=False, repr=False, compare=False)
     _diff: Any = field(default=None, init=False, repr=False, compare=False)
+    _anchors: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __deepcopy__(self, memo: object) -> Item:
         """Itself: it never changes."""

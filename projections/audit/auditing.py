@@ -100,6 +100,7 @@ def audited(subject: Subject, rules: Collection[str], base: int = 0) -> Audit:
         if not finding.position or finding.position > base
     ]
     findings.sort(key=_rank)
+    subject.release()
     return Audit(
         session=subject.recording.key,
         parent=None,

@@ -120,6 +120,7 @@ class Passages:
         """What no call was given yet."""
         for step in recording.seen:
             self._step(step)
+        self._watchers = ()  # they hold what holds this: nothing goes round in a circle
 
     def _step(self, step: Seen | Step) -> None:
         if isinstance(step, Step):

@@ -180,9 +180,10 @@ class TestLog:
         )
         assert window["told"] == 155_000
         text = run("log", NAME, "--width", str(width), "--db", db).stdout
-        assert f"155k (agent's{' count' * (width > 80)}; ≈{window['tokens']}" in text
+        after = f"≈{window['tokens']} → ≈{row['after_recorded']} (agent"
+        assert f"{after}'s count: 155k)" in text or f"{after}: 155k)" in text
         assert "the agent counted 155k" in run("show", f"{NAME}@k1^", "--db", db).stdout
-        assert f"≈{window['tokens']} recorded here" in run("show", f"{NAME}@k1", "--db", db).stdout
+        assert after in run("show", f"{NAME}@k1", "--db", db).stdout
 
     def test_a_fork_shows_its_parents_events_and_where_it_began(self, db: Path) -> None:
         answer = data("log", "retry", "--db", db)

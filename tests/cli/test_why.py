@@ -86,9 +86,9 @@ class TestAnswers:
             ("k1", "left"),
         ]
         assert found["steps"][2]["by"] == 'compact {"keep_turns":1}'
-        assert (found["steps"][2]["before_tokens"], found["steps"][2]["tokens_told"]) == (
+        assert (found["steps"][2]["before_tokens"], found["steps"][2]["before_estimated"]) == (
             155_000,
-            True,
+            False,
         )
         assert found["calls"] == ["c2", "c3"]
         assert [way["command"] for way in found["back"]][:2] == [
