@@ -63,6 +63,14 @@ class WhyAnchor(BaseModel):
     """Later messages, of the model or a person, that hold it."""
 
 
+class GivenData(BaseModel):
+    """Calls that were given the item in the same form."""
+
+    form: str
+    """original (all of it, as it came in), cut, cleared, deduplicated or revised."""
+    calls: list[str]
+
+
 class HeldData(BaseModel):
     """The request of one call, as far as the item goes."""
 
@@ -103,7 +111,9 @@ class WhyData(BaseModel):
     """In one or two sentences."""
     steps: list[WhyStep]
     calls: list[str]
-    """Before which it stood, as folded."""
+    """Before which it stood, as folded, in whatever form."""
+    given: list[GivenData]
+    """The same calls, by the form in which it stood before them."""
     held: HeldData | None
     """Of the call that was asked for, or of the last one where no place was named."""
     anchors: list[WhyAnchor]

@@ -56,14 +56,35 @@ def _steps(data: WhyData, style: Style) -> Iterator[str]:
 
 def _calls(data: WhyData, style: Style) -> Iterator[str]:
     if data.calls:
-        given = f"given to {plural(len(data.calls), 'call')}: {ranges(data.calls)}"
         yield ""
-        yield from _wrapped(given, style, " ")
+        yield from _wrapped(_given(data), style, " ")
     held = data.held
     if held is not None:
         whose = "the recorded request" if held.recorded else "the context, as folded,"
         what = f"held {held.rendition}" if held.rendition is not None else "did not hold it"
         yield from _wrapped(f"{held.call}: {whose} {what}", style, " ")
+
+
+_FORMS = {
+    "original": "in full",
+    "cut": "cut",
+    "cleared": "as a placeholder (cleared)",
+    "deduplicated": "as a placeholder (deduplicated)",
+    "revised": "revised",
+}
+
+
+def _given(data: WhyData) -> str:
+    """How many calls had all of it, and how many only what was left of it."""
+    forms = [
+        f"{_FORMS.get(one.form, one.form)} to {len(one.calls):,} ({ranges(one.calls)})"
+        for one in data.given
+    ]
+    total = plural(len(data.calls), "call")
+    if len(data.given) == 1:
+        form = data.given[0].form
+        return f"given {_FORMS.get(form, form)} to {total}: {ranges(data.calls)}"
+    return f"given to {total}: {'; '.join(forms)}"
 
 
 def _anchors(data: WhyData, style: Style) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cli.counts import Counts
 from cli.item_places import ItemPlace
-from cli.models_reasons import HeldData, WayBack, WhyAnchor, WhyData, WhyStep
+from cli.models_reasons import GivenData, HeldData, WayBack, WhyAnchor, WhyData, WhyStep
 from cli.naming import ref_of, short_names
 from cli.occurrences import compaction_data
 from cli.saying import preview
@@ -60,6 +60,10 @@ class _Why:
             answer=self._answer(),
             steps=steps,
             calls=[f"c{number}" for number in found.calls],
+            given=[
+                GivenData(form=form, calls=[f"c{number}" for number in calls])
+                for form, calls in found.given_as.items()
+            ],
             held=self._held(),
             anchors=[
                 WhyAnchor(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -248,6 +249,31 @@ class TestIntoContext:
         found = data(*args, "--yes", "--name", "mine")["into"]
         assert found["events"][0]["says"] == "undone: k1"
         assert found["forked_from"].endswith("6e0d3a7b4c21")
+
+    def test_what_was_put_back_is_no_need_of_what_had_been_lost(self, db: Path, demo: Path) -> None:
+        def needs(session: str, item: str, log: Path) -> Any:
+            lost = data("recover", session, "--lost", "k1", "--all", "--db", log)["sentences"]
+            why = data("why", session, item, "--db", log)["anchors"]
+            audited = run("audit", session, "--rule", "anchors", "--json", "--db", log)
+            return (
+                {one["text"]: one["used_by"] for each in lost for one in each["literals"]},
+                {one["text"]: one["used_by"] for one in why},
+                data("diff", f"{session}@k1", "--db", log)["lost"],
+                [
+                    (f["message"], f["anchors"])
+                    for f in json.loads(audited.stdout)["data"]["findings"]
+                ],
+            )
+
+        for session, item, log in ((S, "4", db), ("8f31c0a9", "3", demo)):
+            before = needs(session, item, log)
+            args = ["recover", session, item, "--into-context", "--only", "--name", "mine"]
+            written = data(*args, "--db", log)["into"]["key"]
+            after = needs(written, item, log)
+            assert after[:3] == before[:3]
+            if written == str(KEY):
+                assert before[3]
+                assert after[3] == before[3]
 
     def test_options_that_need_it_are_refused_without(self, db: Path) -> None:
         for more in (["--dry-run"], ["--only"], ["--name", "x"]):

@@ -96,6 +96,18 @@ class TestAnswers:
             "recover refunds-0001 8 --into-context",
         ]
 
+    def test_the_calls_that_had_all_of_it_are_told_from_those_that_had_a_placeholder(
+        self, db: Path
+    ) -> None:
+        found = data("why", S, "8", "--db", db)
+        assert found["given"] == [
+            {"form": "original", "calls": ["c2"]},
+            {"form": "cleared", "calls": ["c3"]},
+        ]
+        shown = run("why", S, "8", "--db", db).stdout
+        assert "given to 2 calls: in full to 1 (c2); as a placeholder (cleared) to 1 (c3)" in shown
+        assert "given in full to 3 calls: c1-c3" in run("why", S, "4", "--db", db).stdout
+
     def test_an_item_is_told_as_it_was_at_a_call(self, db: Path) -> None:
         found = data("why", S, "8@c2", "--db", db)
         assert (found["state"], found["rendition"]) == ("context", "8")
