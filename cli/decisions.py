@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from cli.changing import Changing, Make
+from cli.changing import Changing, Make, says
 from cli.item_places import items_of
-from cli.naming import place, session_key
+from cli.models_reasons import ChangeData
+from cli.naming import place, session_key, short_names
+from cli.occurrences import in_pass, name_of
+from cli.paths import current_program
+from cli.style import typed
 from eventlog import StreamKey
 from eventlog.errors import InputRefused, PositionNotFound
 from eventlog.events import (
@@ -20,10 +25,11 @@ from eventlog.events import (
 )
 from projections import Live
 from projections.context import UNDOABLE
-from projections.force import last_decision, out_of_force
+from projections.force import decisions_in_force, out_of_force, pass_of
 from projections.runs import origin
 
 LAST = "last"
+
 _DECISION = re.compile(r"@?(?:(?P<k>k[1-9]\d*)|(?:[1-9]\d*(?:\.\d+)?@)?(?P<at>[1-9]\d{0,17}))")
 
 
@@ -69,7 +75,7 @@ def undoing(live: Live, decision: Decision, reason: str = "") -> Make:
         history = live.history(decision.stream)
         event = None
         if not decision.position:
-            event = last_decision(history)
+            event = next(decisions_in_force(history), None)
             if event is None:
                 raise InputRefused(f"{decision.stream} has no decision in force to be undone")
         elif decision.position <= len(history):
@@ -87,7 +93,7 @@ def undoing(live: Live, decision: Decision, reason: str = "") -> Make:
             raise InputRefused(
                 f"event {at_} is not in force since {gone[at_]}: undo {gone[at_]} takes that back"
             )
-        pass_id = str(event.data.get("pass_id") or "")
+        pass_id = pass_of(event)
         if pass_id and decision.with_pass:
             return [DecisionUndone(pass_id=pass_id, reason=reason)]
         return [DecisionUndone(target=at_, reason=reason)]
@@ -100,11 +106,29 @@ def passmates(live: Live, decision: Decision) -> int:
     if not decision.position or decision.with_pass:
         return 0
     event = live.log.at(decision.stream, [decision.position]).get(decision.position)
-    pass_id = event.data.get("pass_id") if event is not None else None
-    if not pass_id:
-        return 0
-    others = live.log.read(decision.stream, types=["placeholder_substituted"])
-    return len([other for other in others if other.data.get("pass_id") == pass_id]) - 1
+    pass_id = pass_of(event) if event is not None else ""
+    return max(len(list(in_pass(live, decision.stream, pass_id))) - 1, 0)
+
+
+def last_taken(live: Live, decision: Decision, done: ChangeData) -> list[str]:
+    """Which decision was the last one, where none was named, and how the one before it is undone.
+
+    ``done`` is what was, or would be, done about it.
+    """
+    if decision.position:
+        return []
+    stream = decision.stream
+    found = list(islice(decisions_in_force(live.history(stream, done.version)), 2))
+    told = [says(event, lambda what: name_of(live, stream, what)) for event in found]
+    names = [name_of(live, stream, event.position) or str(event.position) for event in found]
+    is_or_was = "is" if done.dry_run else "was"
+    notes = [f"the last decision in force {is_or_was} {names[0]}, {told[0]}"]
+    if len(found) > 1:
+        written = str(stream) if done.dry_run else done.key
+        session = typed(short_names(str(info.key) for info in live.log.streams())[written])
+        line = f"undo {session} {names[1]}" + (" --pass" if pass_of(found[1]) else "")
+        notes.append(f"before it {told[1]}: {current_program()} {line} takes that back")
+    return notes
 
 
 def rewinding(live: Live, stream: StreamKey, to: int, reason: str = "") -> Make:

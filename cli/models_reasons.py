@@ -30,6 +30,8 @@ class WhyStep(BaseModel):
     reason: str = ""
     summarizer: str = ""
     pass_id: str = ""
+    pass_name: str = ""
+    """``pass 77``, by the position of its first substitution; empty where it was decided alone."""
     inferred: bool = False
     """Found by comparing two requests, not told by who decided it."""
     items: int | None = None
@@ -215,7 +217,8 @@ class ChangeData(BaseModel):
     """``undo``, ``rewind``, ``pin``, ``unpin``, ``recover --into-context`` and ``run``."""
 
     key: str
-    """The session that was, or would be, written to."""
+    """The session that was, or would be, written to; where there is nothing to write, that was
+    asked about."""
     forked_from: str | None = None
     """The session that another program writes, which was forked first."""
     forked_at: int | None = None
@@ -233,7 +236,7 @@ class ChangeData(BaseModel):
     asked: list[str] = []
     """The items that were asked for."""
     undo: list[str] = []
-    """What to type to take it back."""
+    """What to type to take it back; nothing where nothing was written."""
     notes: list[str] = []
 
 

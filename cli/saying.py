@@ -11,8 +11,9 @@ from projections.items import Item
 PREVIEW = 240
 """Code points of an item that a row may show."""
 
-NameAt = Callable[[int], str | None]
-"""How people call what stands at a position: ``c5``, ``k1``; None where it has no such name."""
+NameAt = Callable[[int | str], str | None]
+"""How people call what stands at a position (``c5``, ``k1``) and the pass with an id (``pass 77``);
+None where it has no such name."""
 
 
 def who(item: Item) -> str:
@@ -107,7 +108,8 @@ def _undone(data: Mapping[str, object], name_at: NameAt) -> str:
     target = data.get("target")
     if isinstance(target, int) and target:
         return f"undone: {name_at(target) or target}"
-    return f"undone: pass {_short(data, 'pass_id')}"
+    pass_id = _short(data, "pass_id")
+    return f"undone: {name_at(pass_id) or f'pass {pass_id}'}"
 
 
 def _redacted(data: Mapping[str, object]) -> str:
@@ -136,7 +138,7 @@ _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "record_unrecognized": lambda d: (
         f"{_short(d, 'kind') or 'unknown'} record, line {d.get('line')}: {_short(d, 'raw')}"
     ),
-    "compaction_declined": lambda d: f"no compaction: {_short(d, 'reason')}",
+    "compaction_declined": lambda d: f"declined: {_short(d, 'reason').replace('_', ' ')}",
     "task_classified": lambda d: f"task: {_short(d, 'task_type')}",
     "model_called": lambda d: _short(d, "model"),
     "tools_declared": lambda d: "tools declared",

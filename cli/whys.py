@@ -8,7 +8,7 @@ from cli.counts import Counts
 from cli.item_places import ItemPlace
 from cli.models_reasons import GivenData, HeldData, WayBack, WhyAnchor, WhyData, WhyStep
 from cli.naming import ref_of, short_names
-from cli.occurrences import compaction_data
+from cli.occurrences import compaction_data, in_pass, pass_name
 from cli.saying import preview
 from cli.style import typed
 from cli.timeline import SUBSTITUTED
@@ -179,6 +179,7 @@ class _Why:
             reason=str(data.get("reason") or ""),
             summarizer=str((data.get("summarizer") or {}).get("model", "")),
             pass_id=str(data.get("pass_id") or ""),
+            pass_name=self._pass(event),
             inferred=bool(data.get("inferred")),
             undone_by=touch.undone_by,
             stream=str(owner) if owner != self.key else "",
@@ -187,6 +188,13 @@ class _Why:
         self._sizes(touch, step)
         step.sentence = self._sentence(touch, step)
         return step
+
+    def _pass(self, event: RecordedEvent) -> str:
+        """The name of the pass that a substitution was decided in, where it was not alone."""
+        if event.type != SUBSTITUTED or not event.data.get("pass_id"):
+            return ""
+        members = list(in_pass(self.live, self.key, event.data["pass_id"]))
+        return f"pass {members[0].position}" if len(members) > 1 else ""
 
     def _sizes(self, touch: Touch, step: WhyStep) -> None:
         event = touch.event
@@ -232,7 +240,8 @@ class _Why:
         """What was undone: ``k1``, ``event 12`` or ``pass p1``."""
         target = undo.data.get("target")
         if not target:
-            return f"pass {undo.data.get('pass_id')}"
+            pass_id = str(undo.data.get("pass_id") or "")
+            return pass_name(self.live, self.key, pass_id) or f"pass {pass_id}"
         numbered = (t for t in self.trace.touches if t.event.position == target and t.number)
         return next(map(ref, numbered), f"event {target}")
 

@@ -209,7 +209,8 @@ def place_in(live: Live, stream: StreamKey, place: str | None) -> Reference:
     if match["position"]:
         at = _number(match["position"])
         if not 1 <= at <= version:
-            raise PositionNotFound(str(stream), f"position {at}", f"it ends at {version}")
+            hint = f"it ends at {version}" if at else "the first is 1"
+            raise PositionNotFound(str(stream), f"position {at}", hint)
         return Reference(stream, "position", at)
     if match["item"]:
         item = match["item"]

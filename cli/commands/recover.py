@@ -120,6 +120,7 @@ def _brought(
     found.asked = asked
     more = more_than_asked(found) if not only else []
     if dry_run or not found.events:
+        found.dry_run = dry_run
         return found
     if more and not yes:
         grown = f"{tokens(found.before.tokens)} → {tokens(found.after.tokens)} tokens"

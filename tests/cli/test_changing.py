@@ -39,17 +39,40 @@ BEFORE = ["3", "16.0", "13@20", "22"]
 class TestUndo:
     """Nothing is deleted: every decision can be taken back, and that too."""
 
-    def test_the_last_decision_is_undone_and_then_the_one_before(self, db: Path) -> None:
+    def test_the_last_decision_may_be_an_undo_and_twice_changes_nothing(self, db: Path) -> None:
         assert labels(db) == BEFORE
         first = data("undo", S, "--db", db)
-        assert [e["says"] for e in first["events"]] == ["undone: 20"]
-        assert [(c["item"], c["before"], c["after"]) for c in first["changed"]] == [
-            ("13", "13@20", "13")
-        ]
+        assert [e["says"] for e in first["events"]] == ["undone: 26"]
+        assert [(c["before"], c["after"]) for c in first["changed"]] == [("22", "22@25")]
         second = data("undo", S, "last", "--db", db)
-        assert [e["says"] for e in second["events"]] == ["undone: 19"]
-        assert [b["item"] for b in second["back"]] == ["18"]
-        assert labels(db) == ["3", "16.0", "13", "18", "22"]
+        assert [e["says"] for e in second["events"]] == ["undone: 27"]
+        assert labels(db) == BEFORE
+
+    def test_which_decision_it_was_is_told_and_how_the_one_before_is_undone(self, db: Path) -> None:
+        dry = run("undo", S, "--dry-run", "--db", db)
+        assert "the last decision in force is 26, undone: 25\n" in dry.stderr
+        result = run("undo", S, "--db", db)
+        assert "the last decision in force was 26, undone: 25\n" in result.stderr
+        (line,) = (line for line in result.stderr.splitlines() if line.startswith("before it"))
+        assert line.startswith("before it item 13 revised: ")
+        words = line.removesuffix(" takes that back").split()
+        args = words[words.index("undo") :]
+        assert args == ["undo", S, "20"]
+        assert [e["says"] for e in data(*args, "--db", db)["events"]] == ["undone: 20"]
+        assert "last decision" not in run("undo", S, "19", "--db", db).stderr
+
+    def test_of_a_pass_it_is_all_and_the_undo_of_it_can_be_undone(self, demo: Path) -> None:
+        args = ["--name", "mine", "--db", demo]
+        assert run("undo", "8f31", "77", "--pass", *args).exit_code == 0
+        with open_log(demo) as live:
+            mine = next(i.key for i in live.log.streams() if i.key.session == "mine")
+            undone = live.log.version(mine)
+        again = data("undo", "mine", str(undone), "--pass", "--db", demo)
+        assert [e["says"] for e in again["events"]] == [f"undone: {undone}"]
+        result = run("why", "mine", "7", "--db", demo)
+        assert "cleared: microcompact; by claude-code; pass 77; " in result.stdout
+        assert "pass 77 was undone" in result.stdout
+        assert "undone: pass 77" in run("log", "mine", "--events", "--db", demo).stdout
 
     @pytest.mark.parametrize("typed", [[f"{S}@k1"], [S, "k1"], [S, "16"], [S, "@k1"], [f"{S}@16"]])
     def test_a_compaction_is_named_as_everywhere(self, typed: list[str], db: Path) -> None:
@@ -69,7 +92,8 @@ class TestUndo:
         with open_log(db) as live:
             assert live.log.version(KEY) == 26
         done = data("undo", S, "k1", "--db", db)
-        assert {**dry, "dry_run": False} == done
+        assert dry["undo"] == []  # nothing was written that could be taken back
+        assert {**dry, "dry_run": False, "undo": done["undo"]} == done
 
     def test_one_of_a_pass_is_undone_alone_and_the_others_are_counted(self, demo: Path) -> None:
         result = run("undo", "last", "7@77", "--dry-run", "--db", demo)
@@ -78,7 +102,7 @@ class TestUndo:
         one = data("undo", "last", "77", "--dry-run", "--db", demo)
         assert [e["says"] for e in one["events"]] == ["undone: 77"]
         whole = data("undo", "last", "77", "--pass", "--dry-run", "--db", demo)
-        assert whole["events"][0]["says"].startswith("undone: pass ")
+        assert whole["events"][0]["says"] == "undone: pass 77"
 
     @pytest.mark.parametrize(
         ("args", "code", "said"),
@@ -195,6 +219,36 @@ class TestObservedSessions:
         assert again.exit_code == 2
         assert "choose another --name" in again.stderr
 
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ["rewind", "8f31@229"],
+            ["run", "8f31", "-s", "none"],
+            ["recover", "8f31", "150.0", "--into-context"],
+        ],
+    )
+    @pytest.mark.parametrize("more", [[], ["--dry-run"]])
+    def test_where_there_is_nothing_to_write_no_fork_is_named(
+        self, args: list[str], more: list[str], demo: Path
+    ) -> None:
+        result = run(*args, *more, "--db", demo)
+        assert result.exit_code == 0
+        head = "would write nothing" if more else "wrote nothing"
+        assert result.stdout.startswith(f"{head} · local/claude-code/8f31c0a9-")
+        assert "fork" not in result.stdout
+        with open_log(demo) as live:
+            assert len(live.log.streams()) == 1
+
+    def test_what_a_dry_run_says_to_type_names_only_what_exists(self, demo: Path) -> None:
+        result = run("undo", "8f31", "--dry-run", "--db", demo)
+        assert result.stdout.startswith("would write 1 event into a new fork · ")
+        assert "undo 8f31c0a9 124 --pass takes that back" in result.stderr
+        assert ".fork1" not in result.stderr
+        done = run("undo", "8f31", "--db", demo)
+        assert "undo 8f31c0a9.fork1 124 --pass takes that back" in done.stderr
+        again = run("undo", "8f31c0a9.fork1", "124", "--pass", "--db", demo)
+        assert again.exit_code == 0
+
     def test_a_name_that_no_fork_needed_is_told(self, db: Path) -> None:
         result = run("undo", S, "k1", "--name", "mine", "--db", db)
         assert "no fork was needed" in result.stderr
@@ -218,7 +272,7 @@ class TestIntoContext:
         dry = data("recover", S, "4", "--into-context", "--dry-run", "--db", db)["into"]
         assert labels(db) == BEFORE
         done = data("recover", S, "4", "--into-context", "--yes", "--db", db)["into"]
-        assert {**dry, "dry_run": False} == done
+        assert {**dry, "dry_run": False, "undo": done["undo"]} == done
         assert labels(db) == ["3", "4", "6", "8@12", "10", "13@20", "22"]
 
     def test_a_cleared_and_covered_item_needs_two_undos(self, db: Path) -> None:

@@ -66,7 +66,9 @@ class TestRun:
         args = ["run", "raw", "-s", "truncate:turns=1", "--db", str(demo)]
         dry = data(*args, "--dry-run")
         assert dry["events"]
-        assert {**dry, "dry_run": False} == data(*args)
+        done = data(*args)
+        assert (dry["undo"], done["undo"]) == ([], ["undo raw 79", "undo raw 78"])
+        assert {**dry, "dry_run": False, "undo": done["undo"]} == done
 
     @pytest.mark.parametrize(
         ("spec", "commands"),
