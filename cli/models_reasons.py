@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from cli.models import State
 from cli.models_whatif import DecidedData
@@ -119,6 +119,9 @@ class WhyData(BaseModel):
     held: HeldData | None
     """Of the call that was asked for, or of the last one where no place was named."""
     anchors: list[WhyAnchor]
+    sealed: bool
+    """When it left, something stood in the context that only the provider can read: what seems lost
+    may stand there."""
     replaced_by: list[str]
     """The items, or the rendition, that stand in its place."""
     back: list[WayBack]
@@ -143,6 +146,8 @@ class RecoveredItem(BaseModel):
     literals: list[str] = []
     """Of ``--lost``: those that it holds and that are gone."""
     occurred_at: str | None = None
+    excerpt: str | None = Field(default=None, exclude=True)
+    """Of ``--query``, for a person: the lines around what was found, where that is not all."""
 
 
 class RecoveredSentence(BaseModel):
@@ -171,6 +176,9 @@ class RecoverData(BaseModel):
     key: str
     lost_with: str | None = None
     """The compaction whose losses these are."""
+    sealed: bool = False
+    """Just after it something stood in the context that only the provider can read: what seems lost
+    may stand there."""
     query: str | None = None
     items: list[RecoveredItem] = []
     sentences: list[RecoveredSentence] = []

@@ -11,6 +11,9 @@ from projections.items import Item
 PREVIEW = 240
 """Code points of an item that a row may show."""
 
+SEALED = "an encrypted summary stood in the context then, which nobody but the provider can read"
+"""What makes it uncertain that something is lost."""
+
 NameAt = Callable[[int | str], str | None]
 """How people call what stands at a position (``c5``, ``k1``) and the pass with an id (``pass 77``);
 None where it has no such name."""

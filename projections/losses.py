@@ -22,6 +22,7 @@ from projections.metrics.mentions import texts
 from projections.runs import origin, position_of
 from projections.sentences import sentence_around
 from projections.tokens import counter
+from projections.verdicts import is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,9 @@ class Losses:
     """By kind, then in the order of the context before it."""
     items: dict[str, Item]
     """The context before it, by the ids of its items."""
+    is_sealed: bool = False
+    """Just after it something stood in the context that only the provider can read: what seems lost
+    may stand there."""
 
     @property
     def needed(self) -> tuple[LostAnchor, ...]:
@@ -84,7 +88,8 @@ def losses(live: Live, stream: StreamKey, position: int) -> Losses:
     left = live.items(stream, position - 1)
     right = live.items(stream, position)
     found = diff(left, right, counter(), later=list(later(live, stream, position)))
-    return Losses(found.lost, {item.id: item for item in left})
+    sealed = is_sealed(live, stream, position, right)
+    return Losses(found.lost, {item.id: item for item in left}, sealed)
 
 
 def later(live: Live, stream: StreamKey, position: int) -> Iterator[Item]:
