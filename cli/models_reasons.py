@@ -248,10 +248,43 @@ class ChangeData(BaseModel):
     notes: list[str] = []
 
 
+class AskedData(BaseModel):
+    """A strategy, and when it was asked."""
+
+    strategy: str
+    at: str
+    """The moments at which it decides: tool_result, user_turn or model_call."""
+    times: int
+    """How many of them there were."""
+    first: str
+    last: str
+    """In words: the user turn 44, the result 42, before c31, now; empty where there was none."""
+    waits: str
+    """Why it did not begin at the last of them, and how far it was from that; empty where it did,
+    or cannot say."""
+
+
+class DecidedAtData(BaseModel):
+    """What a strategy decided at one moment."""
+
+    strategy: str
+    moment: str
+    """In words."""
+    position: int
+    """Of the event at hand: the message that came, the result, the call; the next one for now."""
+    decided: list[DecidedData]
+    reasons: list[str]
+    """Of what was declined."""
+
+
 class RunData(ChangeData):
     """``run``"""
 
     strategy: str
+    attention: list[AskedData]
+    """When each of its parts was asked, and what it waits for."""
+    moments: list[DecidedAtData]
+    """The moments at which something was decided, or tried and declined."""
     since: int
     """The position of the last decision that the session held: moments behind it were gone
     through; 0 for all of them."""

@@ -24,6 +24,7 @@ from eventlog.events import CompactionDeclined, DecidedBy, Event
 from eventlog.recorded import RecordedEvent
 from projections import runs
 from projections.applying import Asked, Change
+from projections.attention import Attention
 from projections.deciding import Deciding, PromptDigest, Told, told_of, who
 from projections.items import Item
 from projections.ladder import RAISED
@@ -85,6 +86,7 @@ class InCharge(Runner):
         self._kept: dict[int, tuple[int, dict[Origin, list[int]]]] = {}
         """By position: the events until there, and what was made of which item."""
         self._known: frozenset[Told] = frozenset()
+        self.attention = [Attention(strategy.spec, strategy.at) for strategy in self.strategies]
 
     # -- a session that goes on -------------------------------------------------------------------
 
@@ -205,6 +207,16 @@ class InCharge(Runner):
             self.deciding.later += 1  # the result itself stands in the window
         super()._at(moment)
 
+    def _begins(self, place: int, moment: Moment) -> None:
+        self.attention[place].begins(moment)
+
+    def _waiting(self, place: int, moment: Moment, until: float | None = None) -> None:
+        attention = self.attention[place]
+        if until is None:
+            attention.not_triggered(self.strategies[place], self.window, moment)
+        else:
+            attention.is_stuck(self.window, until, moment)
+
     def _revising(self, step: Step, take_back: bool) -> None:
         """What was decided about an item gives way to its revision.
 
@@ -252,6 +264,10 @@ class DecidedNow:
     """Those that could not be had."""
     since: int
     """The position of the last decision that the log held; 0 where there was none."""
+    attention: tuple[Attention, ...]
+    """How often each strategy was asked, and what it waits for."""
+    now: int
+    """Moments at this position and behind it are about the context as it is now."""
     stuck: str
     """What cannot be reduced, when the context is over a promised number at the end."""
 
@@ -333,6 +349,8 @@ def decided_now(
         asked=tuple(runner.deciding.asked),
         needs_summary=runner.deciding.needs_summary,
         since=start,
+        attention=tuple(runner.attention),
+        now=end if start and not is_own else end + 1,
         stuck=last[-1].reason if last else "",
     )
 
