@@ -152,6 +152,10 @@ def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]
 
     Messages are no decision, and of many decisions nobody types the undos: the session is rewound.
     """
+    for kind, command in (("item_pinned", "unpin"), ("item_unpinned", "pin")):
+        items = [str(event.data["item"]) for event in events if event.type == kind]
+        if items:
+            return [" ".join([command, name, *items])]
     lines: dict[str, str] = {}
     for event in reversed(events):
         if event.type in UNDOABLE:

@@ -1,4 +1,4 @@
-"""Decisions as people name them, and the events that undo, rewind, pin and unpin."""
+"""Decisions as people name them, and the events that undo and rewind."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from cli.changing import Changing, Make, says
-from cli.item_places import items_of
+from cli.changing import Make, says
 from cli.models_reasons import ChangeData
 from cli.naming import place, session_key, short_names
 from cli.occurrences import in_pass, name_of
@@ -19,14 +18,11 @@ from eventlog.errors import InputRefused, PositionNotFound
 from eventlog.events import (
     DecisionUndone,
     Event,
-    ItemPinned,
-    ItemUnpinned,
     SessionRewound,
 )
 from projections import Live
 from projections.context import UNDOABLE
 from projections.force import decisions_in_force, out_of_force, pass_of
-from projections.runs import origin
 
 LAST = "last"
 
@@ -140,41 +136,3 @@ def rewinding(live: Live, stream: StreamKey, to: int, reason: str = "") -> Make:
         return [SessionRewound(to=to, reason=reason)]
 
     return make
-
-
-def pinning(
-    live: Live, stream: StreamKey, items: Sequence[str], *, pin: bool, reason: str = ""
-) -> Make:
-    """The events that pin items, or unpin them; none for those that are so already."""
-
-    def make(first: int) -> Sequence[Event]:
-        pins = live.view(stream).pins
-        chosen = [item for item in items if (origin(item) in pins) != pin]
-        if pin:
-            return [ItemPinned(item=item, reason=reason) for item in chosen]
-        return [ItemUnpinned(item=item) for item in chosen]
-
-    return make
-
-
-def items_to_pin(live: Live, session: str, typed: list[str]) -> tuple[StreamKey, list[str]]:
-    """The items that were named. Raises InputRefused where there is none."""
-    stream, items = items_of(live, session, typed)
-    if not items:
-        raise InputRefused("which items? name some, such as 12 or 57.0, behind the session")
-    return stream, items
-
-
-def not_standing(live: Live, stream: StreamKey, items: Sequence[str]) -> list[str]:
-    """A note on items that are pinned while they do not stand in the context."""
-    view = live.view(stream)
-    out = ", ".join(item for item in items if origin(item) not in view.items)
-    return [f"not in the context now, so the pin counts from when it is: {out}"] if out else []
-
-
-def pins_changed(
-    live: Live, stream: StreamKey, items: Sequence[str], *, pin: bool, reason: str, dry_run: bool
-) -> Changing:
-    """Pins are notes: they change no context, so they may be written into any session."""
-    make = pinning(live, stream, items, pin=pin, reason=reason)
-    return Changing(stream, make, dry_run=dry_run, is_note=True)

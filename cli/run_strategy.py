@@ -134,6 +134,7 @@ def decided(
         strategies,
         counting,
         first=first,
+        held=live.view(stream).pins,
         pins={start: live.view(stream, start).pins} if start else {},
         summarize=summaries.of(stream),
         digest=lambda name: prompt(name).digest,

@@ -75,6 +75,7 @@ class InCharge(Runner):
         embed: Embed | None = None,
         digest: PromptDigest = _no_digest,
         first: int = 1,
+        held: Collection[Origin] = (),
     ) -> None:
         given = recording or Recording((), {}, counting.name)
         super().__init__(given, strategies, counting, summarize, None, embed)
@@ -86,6 +87,8 @@ class InCharge(Runner):
         self._kept: dict[int, tuple[int, dict[Origin, list[int]]]] = {}
         """By position: the events until there, and what was made of which item."""
         self._known: frozenset[Told] = frozenset()
+        self._held = frozenset(held)
+        self.window.pins |= self._held
         self.attention = [Attention(strategy.spec, strategy.at) for strategy in self.strategies]
 
     # -- a session that goes on -------------------------------------------------------------------
@@ -166,7 +169,7 @@ class InCharge(Runner):
                 window.settle(origin)
         while waiting:
             self._tried(waiting.pop(), window.tokens)
-        window.pins, window.task_type = set(pins), task
+        window.pins, window.task_type = {*pins, *self._held}, task
         self.window = self.deciding.window = window
 
     def _tried(self, event: RecordedEvent, tokens: int) -> None:
@@ -201,6 +204,7 @@ class InCharge(Runner):
         if step.kind == "revise":
             self._revising(step, take_back=True)
         super()._step(step)
+        self.window.pins |= self._held  # whatever was unpinned, or rewound, in between
 
     def _at(self, moment: Moment) -> None:
         if moment.kind == "tool_result" and self.deciding.later == moment.position:
@@ -296,6 +300,7 @@ def decided_now(
     *,
     first: int,
     pins: Mapping[int, Collection[Origin]],
+    held: Collection[Origin] = (),
     summarize: Summarize | None = None,
     embed: Embed | None = None,
     digest: PromptDigest = _no_digest,
@@ -303,8 +308,9 @@ def decided_now(
     """What strategies decide about a session as it is, when a call is about to be made.
 
     ``history`` are the stream's events, decisions with their payload, and what was declined;
-    ``pins`` are the pinned items after ``last_decided(found)``, by that position; ``first`` is the
-    position at which the first of the events will stand.
+    ``pins`` are the pinned items after ``last_decided(found)``, by that position, and ``held``
+    those that are pinned now: they are not touched at any moment, since what is decided about the
+    past is appended now. ``first`` is the position at which the first of the events will stand.
     """
     runner = InCharge(
         strategies,
@@ -314,6 +320,7 @@ def decided_now(
         embed=embed,
         digest=digest,
         first=first,
+        held=held,
     )
     start, end = last_decided(found), len(history)
     if start:

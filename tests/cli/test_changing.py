@@ -163,15 +163,57 @@ class TestPins:
             assert live.view(KEY).pins == set()
             assert live.log.at(KEY, [27])[27].data["reason"] == "house rules"
 
+    def test_a_pin_says_what_it_does_and_how_it_is_taken_back(self, db: Path) -> None:
+        result = run("pin", S, "3", "22", "--db", db)
+        assert "to take it back: " in result.stdout
+        assert result.stdout.endswith(f" unpin {S} 3 22\n")
+        assert result.stderr == (
+            "run leaves what is pinned as it stands, and so does a what-if from here on\n"
+        )
+        found = data("unpin", S, "3", "22", "--db", db)
+        assert found["undo"] == [f"pin {S} 3 22"]
+
+    def test_what_is_pinned_already_is_told_with_since_when_and_not_written(self, db: Path) -> None:
+        assert run("pin", S, "3", "--reason", "house rules", "--db", db).exit_code == 0
+        result = run("pin", S, "3", "13", "--db", db)
+        assert result.exit_code == 0
+        assert result.stdout.startswith("wrote nothing · ")
+        assert result.stderr == (
+            "pinned already: 3 (since event 27: house rules), 13 (since event 17)\n"
+        )
+        some = run("pin", S, "3", "22", "--db", db)
+        assert " 28 item 22 pinned" in some.stdout
+        assert "item 3 pinned" not in some.stdout
+        assert "pinned already: 3 (since event 27: house rules)\n" in some.stderr
+
+    def test_what_is_not_pinned_is_told_and_not_unpinned(self, db: Path) -> None:
+        assert run("unpin", S, "13", "--db", db).exit_code == 0
+        result = run("unpin", S, "13", "3", "--db", db)
+        assert result.stdout.startswith("wrote nothing · ")
+        assert result.stderr == "not pinned: 13 (unpinned with 27), 3\n"
+
     def test_an_observed_session_is_not_forked_for_it(self, demo: Path) -> None:
         found = data("pin", "last", "150.0", "--db", demo)
         assert found["forked_from"] is None
         assert found["key"].endswith("6e0d3a7b4c21")
+        assert "the program that writes this session is not bound by a pin" in found["notes"]
 
     def test_an_item_that_does_not_stand_is_pinned_with_a_note(self, db: Path) -> None:
         result = run("pin", S, "4", "--db", db)
         assert result.exit_code == 0
-        assert "not in the context now, so the pin counts from when it is: 4" in result.stderr
+        said = "not in the context now, so the pin counts from when it stands there: 4"
+        assert said in result.stderr
+
+    def test_run_leaves_what_is_pinned_also_where_it_would_have_decided_before(
+        self, demo: Path
+    ) -> None:
+        args = ["run", "last", "-s", "clear:keep=0", "--dry-run", "--db", demo]
+        before = [one["item"] for one in data(*args)["changed"]]
+        assert len(before) > 3
+        # Pinned now; the moments at which the strategy decides lie before.
+        assert run("pin", "last", before[0], before[2], "--db", demo).exit_code == 0
+        after = [one["item"] for one in data(*args)["changed"]]
+        assert after == [item for item in before if item not in (before[0], before[2])]
 
     def test_what_names_no_item_is_refused(self, db: Path) -> None:
         assert run("pin", S, "--db", db).exit_code == 2
