@@ -12,6 +12,7 @@ from cli.models_reasons import ChangeData
 from cli.naming import place, session_key, short_names
 from cli.occurrences import in_pass, name_of
 from cli.paths import current_program
+from cli.saying import noun
 from cli.style import typed
 from eventlog import StreamKey
 from eventlog.errors import InputRefused, PositionNotFound
@@ -82,8 +83,11 @@ def undoing(live: Live, decision: Decision, reason: str = "") -> Make:
             raise PositionNotFound(str(decision.stream), at, hint)
         at_ = event.position
         if event.type not in UNDOABLE:
-            kind = event.type.replace("_", " ")
-            raise InputRefused(f"event {at_} is a {kind}, which is no decision that can be undone")
+            what = noun(event, lambda what: name_of(live, decision.stream, what))
+            hint = f"; unpin takes it back: item {event.data['item']}" if what == "a pin" else ""
+            raise InputRefused(
+                f"event {at_} is {what}, which is no decision that can be undone{hint}"
+            )
         gone = out_of_force(history)
         if at_ in gone:
             raise InputRefused(

@@ -107,7 +107,8 @@ class TestUndo:
     @pytest.mark.parametrize(
         ("args", "code", "said"),
         [
-            ([S, "5"], 2, "event 5 is a model called, which is no decision"),
+            ([S, "5"], 2, "event 5 is call c1, which is no decision"),
+            ([S, "17"], 2, "event 17 is a pin, which is no decision"),
             ([S, "25"], 2, "is not in force since 26: undo 26 takes that back"),
             ([S, "18"], 2, "no decision"),
             ([S, "99"], 3, "it ends at 26"),
