@@ -143,8 +143,16 @@ def _foretold(
         gone=sizes.shifts(found, lambda before, after: after is None),
         changed=sizes.shifts(found, lambda before, after: before is not None is not after),
         undo=[] if asked.dry_run else _back(found.events, name, version),
-        notes=["no fork was needed, so --name was not used"] if asked.name and not forks else [],
+        notes=_notes(asked, forks, found),
     )
+
+
+def _notes(asked: Changing, forks: bool, found: Foreseen) -> list[str]:
+    notes = ["no fork was needed, so --name was not used"] if asked.name and not forks else []
+    undoes = [event for event in found.events if event.type == "decision_undone"]
+    if undoes and found.before.standing() == found.after.standing():
+        notes.append("nothing stands otherwise: a later decision in force is about the same items")
+    return notes
 
 
 def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]:
@@ -171,8 +179,8 @@ def says(event: RecordedEvent, called: NameAt) -> str:
     """What an event does to the context, in a few words."""
     if event.type != "context_compacted":
         return said(event, called)
-    by = (event.data.get("by") or {}).get("name", "")
-    return f"compacted by {by} ({event.data.get('trigger', '')})"
+    by, trigger = (event.data.get("by") or {}).get("name", ""), event.data.get("trigger")
+    return "compacted" + (f" by {by}" if by else "") + (f" ({trigger})" if trigger else "")
 
 
 def _name(live: Live, key: StreamKey, is_new: bool) -> str:

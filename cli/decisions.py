@@ -24,6 +24,7 @@ from eventlog.events import (
 from projections import Live
 from projections.context import UNDOABLE
 from projections.force import decisions_in_force, out_of_force, pass_of
+from projections.items import RECOVERED
 
 LAST = "last"
 
@@ -123,12 +124,29 @@ def last_taken(live: Live, decision: Decision, done: ChangeData) -> list[str]:
     names = [name_of(live, stream, event.position) or str(event.position) for event in found]
     is_or_was = "is" if done.dry_run else "was"
     notes = [f"the last decision in force {is_or_was} {names[0]}, {told[0]}"]
+    written = str(stream) if done.dry_run else done.key
+    session = typed(short_names(str(info.key) for info in live.log.streams())[written])
+    later = _put_back(live, stream, found[0].position, done.version)
+    if later:
+        line = f"rewind {session}@{later - 1}"
+        notes.append(
+            f"the message {later} that recover put in later is no decision: "
+            f"{current_program()} {line} takes it back"
+        )
     if len(found) > 1:
-        written = str(stream) if done.dry_run else done.key
-        session = typed(short_names(str(info.key) for info in live.log.streams())[written])
         line = f"undo {session} {names[1]}" + (" --pass" if pass_of(found[1]) else "")
-        notes.append(f"before it {told[1]}: {current_program()} {line} takes that back")
+        notes.append(f"the decision before it, {told[1]}: {current_program()} {line}")
     return notes
+
+
+def _put_back(live: Live, stream: StreamKey, after: int, until: int) -> int:
+    """The first message behind a position with which originals were put back; 0 without one."""
+    standing = live.view(stream, until).items
+    kinds, label = ["message_appended"], f'"{RECOVERED}"'
+    for event in live.log.read(stream, after, until, types=kinds, containing=label):
+        if event.data.get("label") == RECOVERED and event.position in standing:
+            return event.position
+    return 0
 
 
 def rewinding(live: Live, stream: StreamKey, to: int, reason: str = "") -> Make:

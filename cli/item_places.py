@@ -103,7 +103,7 @@ def existing(live: Live, stream: StreamKey, item: str) -> None:
     except ItemNotFound as error:
         at = position_of(origin(item))
         if live.log.at(stream, [at]).get(at) is not None:
-            error.args = (f"{stream} has no item {item}: {_instead(live, stream, at)}",)
+            error.args = (f"{str(stream)!r} has no item {item}: {_instead(live, stream, at)}",)
         else:
             ends = f"it ends at {live.log.version(stream)}"
             error.args = (f"{error}; {_elsewhere(live, stream, item) or ends}",)

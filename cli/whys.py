@@ -257,6 +257,8 @@ class _Why:
             said += f" after c{self.trace.call}" if self.trace.call else ""
         else:
             said = SOURCES.get(self.made.source, "it came in")
+            if self.made.is_recovered:
+                said = "recover put it in, with what had left"
             if self.made.role in ("system", "developer"):
                 said = "it came in as a system message"
             if isinstance(data.get("call"), int):

@@ -129,7 +129,7 @@ def _loose(live: Live, text: str) -> StreamKey:
         if found is not None:
             return found
     hint = _hint(text)
-    error = StreamNotFound(text, () if hint else _near(text, sessions), hint)
+    error = StreamNotFound(text, () if hint else _near(text.rpartition("/")[2], sessions), hint)
     if 0 < len(text) < SHORTEST_PREFIX and any(key.session.startswith(text) for key in keys):
         needed = f"at least {SHORTEST_PREFIX} characters of its id are needed"
         error.args = (f"no session {text!r}: {needed}",)

@@ -53,13 +53,19 @@ class TestUndo:
         assert "the last decision in force is 26, undone: 25\n" in dry.stderr
         result = run("undo", S, "--db", db)
         assert "the last decision in force was 26, undone: 25\n" in result.stderr
-        (line,) = (line for line in result.stderr.splitlines() if line.startswith("before it"))
-        assert line.startswith("before it item 13 revised: ")
-        words = line.removesuffix(" takes that back").split()
+        (line,) = (line for line in result.stderr.splitlines() if "before it" in line)
+        assert line.startswith("the decision before it, item 13 revised: ")
+        words = line.split()
         args = words[words.index("undo") :]
         assert args == ["undo", S, "20"]
         assert [e["says"] for e in data(*args, "--db", db)["events"]] == ["undone: 20"]
         assert "last decision" not in run("undo", S, "19", "--db", db).stderr
+
+    def test_an_undo_that_changes_nothing_says_why(self, db: Path) -> None:
+        result = run("undo", S, "12", "--db", db)  # what it cleared is folded since
+        assert result.exit_code == 0
+        assert "as before" in result.stdout
+        assert "nothing stands otherwise: a later decision in force" in result.stderr
 
     def test_of_a_pass_it_is_all_and_the_undo_of_it_can_be_undone(self, demo: Path) -> None:
         args = ["--name", "mine", "--db", demo]
@@ -285,10 +291,10 @@ class TestObservedSessions:
     def test_what_a_dry_run_says_to_type_names_only_what_exists(self, demo: Path) -> None:
         result = run("undo", "8f31", "--dry-run", "--db", demo)
         assert result.stdout.startswith("would write 1 event into a new fork · ")
-        assert "undo 8f31c0a9 124 --pass takes that back" in result.stderr
+        assert "undo 8f31c0a9 124 --pass\n" in result.stderr
         assert ".fork1" not in result.stderr
         done = run("undo", "8f31", "--db", demo)
-        assert "undo 8f31c0a9.fork1 124 --pass takes that back" in done.stderr
+        assert "undo 8f31c0a9.fork1 124 --pass\n" in done.stderr
         again = run("undo", "8f31c0a9.fork1", "124", "--pass", "--db", demo)
         assert again.exit_code == 0
 
@@ -335,6 +341,16 @@ class TestIntoContext:
         assert (item.source, item.label) == ("injected", "recovered")
         assert run(*found["undo"][0].split(), "--db", db).exit_code == 0
         assert labels(db) == BEFORE
+
+    def test_an_undo_behind_it_says_that_a_message_is_no_decision(self, db: Path) -> None:
+        assert run("recover", S, "4", "--into-context", "--only", "--db", db).exit_code == 0
+        assert "recover put it in, with what had left" in run("why", S, "27", "--db", db).stdout
+        result = run("undo", S, "--dry-run", "--db", db)
+        assert "the message 27 that recover put in later is no decision: " in result.stderr
+        assert f" rewind {S}@26 takes it back\n" in result.stderr
+        assert run("rewind", f"{S}@26", "--db", db).exit_code == 0
+        assert labels(db) == BEFORE
+        assert "is no decision" not in run("undo", S, "--dry-run", "--db", db).stderr
 
     def test_what_stands_already_needs_nothing(self, db: Path) -> None:
         result = run("recover", S, "3", "--into-context", "--db", db)
