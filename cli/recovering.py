@@ -68,13 +68,16 @@ def lost_with(
     them, as they came in. Raises PositionNotFound, and InputRefused for what names no compaction.
     """
     where = place(live, f"{stream}@{compaction.removeprefix('@').removesuffix('^')}")
-    if where.kind != "compaction":
+    name = ref_of(where) if where.kind == "compaction" else ""
+    if where.kind == "position":
+        name = number_of(live, stream, where.position) or ""
+    if not name.startswith("k"):
         raise InputRefused(f"{compaction!r} is no compaction such as k1")
     found = losses(live, stream, where.position)
     shown = found.lost if every else found.needed
     data = RecoverData(
         key=str(stream),
-        lost_with=ref_of(where),
+        lost_with=name,
         sealed=found.is_sealed,
         found=len(found.lost),
         left_out=len(found.lost) - len(shown),

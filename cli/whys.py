@@ -8,7 +8,7 @@ from cli.counts import Counts
 from cli.item_places import ItemPlace
 from cli.models_reasons import GivenData, HeldData, WayBack, WhyAnchor, WhyData, WhyStep
 from cli.naming import ref_of, short_names
-from cli.occurrences import compaction_data, in_pass, pass_name
+from cli.occurrences import compaction_data, in_pass, number_of, pass_name
 from cli.saying import preview
 from cli.style import typed
 from cli.timeline import SUBSTITUTED
@@ -95,7 +95,9 @@ class _Why:
         when = f" at {ref_of(self.asked.where)}" if self.asked.where.kind != "now" else ""
         state = self.found.state
         if state == "not_yet":
-            return f"{name} had not come in yet{when}: it is event {position_of(self.item)}."
+            at = position_of(self.item)
+            comes = f"comes with {number_of(self.live, self.key, at) or f'event {at}'}"
+            return f"{name} had not come in yet{when}: it {comes}."
         if state == "never":
             said = f"{name} never stood in the context{' up to' + when[3:] if when else ''}."
         elif found.now.stands:

@@ -172,12 +172,17 @@ def _found(
     whole: bool,
 ) -> RecoverData:
     from cli.item_places import items_of
+    from cli.naming import place
     from cli.recovering import lost_with, queried, recovered
     from eventlog.errors import InputRefused
 
     stream, names = items_of(live, session, items)
     if sum((bool(names), lost is not None, query is not None)) != 1:
-        raise InputRefused("name items, or --lost K, or --query TEXT: one of the three")
+        where = place(live, session) if not items else None
+        hint = ""
+        if where is not None and where.kind in ("compaction", "before_compaction"):
+            hint = f"; what k{where.number} lost: --lost k{where.number}"
+        raise InputRefused(f"name items, or --lost K, or --query TEXT: one of the three{hint}")
     if lost is not None:
         return lost_with(live, stream, lost, every=every, whole=whole)
     if query is not None:

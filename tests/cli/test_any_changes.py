@@ -135,7 +135,7 @@ class TestAnySequence:
     """Two commands that tell of one session in two ways are worse than one that tells nothing."""
 
     @settings(
-        max_examples=12,
+        max_examples=6,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
@@ -149,7 +149,7 @@ class TestAnySequence:
             agrees(db, session)
             agrees(db, str(KEY))
 
-    @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(steps=st.lists(STEP, max_size=4), last=STEP)
     def test_what_it_says_to_type_takes_any_step_back(
         self, steps: list[list[str]], last: list[str]

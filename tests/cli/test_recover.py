@@ -97,6 +97,7 @@ class TestItems:
             ([S, "4", "--lost", "k1"], 2),
             ([S, "--lost", "k9"], 3),
             ([S, "--lost", "c1"], 2),
+            ([S, "--lost", "12"], 2),
             ([S, "999"], 3),
             ([S, "--query", "  "], 2),
         ],
@@ -115,6 +116,13 @@ class TestLost:
         assert "order ORD-77120, gateway trace 4f1c9a7be2d05836" in first["text"]
         assert [one["text"] for one in first["literals"]] == ["ORD-77120", "4f1c9a7be2d05836"]
         assert first["literals"][0]["used_by"][:2] == ["187", "189"]
+
+    def test_the_position_of_a_compaction_names_it_too(self, db: Path) -> None:
+        named = data("recover", S, "--lost", "k1", "--db", db)
+        assert data("recover", S, "--lost", "16", "--db", db) == named
+        result = run("recover", f"{S}@k1", "--db", db)
+        assert result.exit_code == 2
+        assert result.stderr.endswith("what k1 lost: --lost k1\n")
 
     def test_what_nothing_needed_is_counted_and_shown_when_asked_for(self, demo: Path) -> None:
         few = data("recover", "last", "--lost", "k1", "--db", demo)
