@@ -10,12 +10,10 @@ from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.events import Event, MessageAppended
 from projections import Live
+from projections.items import RECOVERED
 from projections.restoring import Restoring, restoring
 from projections.runs import Origin, origin
 from projections.why import READ
-
-LABEL = "recovered"
-"""Of a message with originals in it."""
 
 
 def items_in(data: RecoverData) -> list[str]:
@@ -63,7 +61,7 @@ def appending(live: Live, stream: StreamKey, data: RecoverData) -> Make:
         if dialect == "openai_responses":
             message = {"type": "message", **message}
         event = MessageAppended.model_validate(
-            {"dialect": dialect, "source": "injected", "label": LABEL, "message": message}
+            {"dialect": dialect, "source": "injected", "label": RECOVERED, "message": message}
         )
         return [event]
 

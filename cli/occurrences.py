@@ -26,6 +26,29 @@ def number_of(live: Live, stream: StreamKey, position: int) -> str | None:
     return f"{letter}{live.number(stream, event)}" if event is not None and letter else None
 
 
+def in_pass(live: Live, stream: StreamKey, pass_id: str) -> Iterator[RecordedEvent]:
+    """The substitutions that were decided together, by the id that they share."""
+    if pass_id:
+        for event in live.log.read(
+            stream, types=["placeholder_substituted"], containing=f'"pass_id":{dumps(pass_id)}'
+        ):
+            if event.data.get("pass_id") == pass_id:
+                yield event
+
+
+def pass_name(live: Live, stream: StreamKey, pass_id: str) -> str | None:
+    """``pass 77``: a pass goes by the position of its first substitution."""
+    first = next(in_pass(live, stream, pass_id), None)
+    return f"pass {first.position}" if first is not None else None
+
+
+def name_of(live: Live, stream: StreamKey, what: int | str) -> str | None:
+    """How people call what stands at a position, or a pass; see ``saying.NameAt``."""
+    if isinstance(what, str):
+        return pass_name(live, stream, what)
+    return number_of(live, stream, what)
+
+
 def outcome(live: Live, call: RecordedEvent) -> RecordedEvent | None:
     """The answer to a call, or its failure; None where there is none yet."""
     found = live.log.read(

@@ -17,7 +17,8 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
     """What was written, what stands otherwise, the sizes, and how to take it back."""
     front = "would write" if data.dry_run else "wrote"
     count = plural(len(data.events), "event") if data.events else "nothing"
-    yield style.paint(heading(f"{front} {count}", data.key, style), "bold")
+    where = " into a new fork" if data.forked_from is not None else ""
+    yield style.paint(heading(f"{front} {count}{where}", data.key, style), "bold")
     if data.forked_from is not None:
         verb = "would be" if data.dry_run else "was"
         yield named(data.forked_from, style, style.width)
@@ -29,10 +30,12 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
     yield from _rows("✂", "otherwise", data.changed, style)
     yield from _rows("○", "gone", data.gone, style)
     before, after = data.before, data.after
-    size = f"{plural(before.items, 'item')} → {after.items:,}, "
-    size += f"{tokens(before.tokens)} → {tokens(after.tokens)} tokens"
+    size = f"{plural(before.items, 'item')}, {tokens(before.tokens)} tokens, as before"
+    if before != after:
+        size = f"{plural(before.items, 'item')} → {after.items:,}, "
+        size += f"{tokens(before.tokens)} → {tokens(after.tokens)} tokens"
     yield style.translated(f"context: {size}")
-    if data.undo and not data.dry_run:
+    if data.undo:
         for number, line in enumerate(data.undo):
             front = "then" if number else "to take it back"
             yield style.paint(style.block(f"{front}: {program} {line}"), "cyan")

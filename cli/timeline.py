@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cli.counts import Counts
 from cli.models import State, TimelineData, TimelineRow
-from cli.occurrences import LETTERS, Outcomes, billed, outcome_words
+from cli.occurrences import LETTERS, Outcomes, billed, outcome_words, pass_name
 from cli.saying import preview, said, who
 from cli.tools import Tools
 from eventlog import RecordedEvent, StreamKey
@@ -227,7 +227,9 @@ class _Rows:
         name = self._name_at(position) if position is not None else None
         return int(name[1:]) if name is not None and name[0] == "c" else None
 
-    def _name_at(self, position: int) -> str | None:
+    def _name_at(self, position: int | str) -> str | None:
+        if isinstance(position, str):
+            return pass_name(self.live, self.key, position)
         if position not in self._names:
             event = self.live.log.at(self.key, [position]).get(position)
             letter = LETTERS.get(event.type) if event is not None else None

@@ -56,8 +56,7 @@ def _substituted(touch: Touch, step: WhyStep) -> str:
     form = form_of(touch.event)
     if touch.effect == "nothing":
         return f"{form}, but it did not stand in the context then: nothing changed"
-    of_pass = f"pass {step.pass_id}" if step.pass_id else ""
-    return f"{form}{_with(step.reason, _who(step), of_pass, _size(step))}"
+    return f"{form}{_with(step.reason, _who(step), step.pass_name, _size(step))}"
 
 
 def compacted(touch: Touch, step: WhyStep) -> str:

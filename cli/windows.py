@@ -7,7 +7,7 @@ from typing import Literal
 
 from cli.models import ContextData, EventData, ItemData, State
 from cli.naming import call_of, ref_of
-from cli.occurrences import billed, call_data, compaction_data, number_of, outcome
+from cli.occurrences import billed, call_data, compaction_data, name_of, number_of, outcome
 from cli.passes import change_of, pass_data
 from cli.saying import preview, said, who
 from cli.timeline import SUBSTITUTED, States
@@ -158,7 +158,7 @@ def event_at(live: Live, place: Reference) -> EventData:
         changed_at=changed[0] or None,
         changed=changed[1],
         number=number_of(live, stream, position),
-        summary=said(event, lambda at: number_of(live, stream, at)) if item is None else "",
+        summary=said(event, lambda what: name_of(live, stream, what)) if item is None else "",
         call=call_data(live, event) if event.type == NUMBERED["c"] else None,
         compaction=compaction_data(live, event) if event.type == NUMBERED["k"] else None,
         substitutions=pass_data(live, event) if event.type == SUBSTITUTED else None,

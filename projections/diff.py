@@ -320,7 +320,7 @@ def _lost(
     again = reworded(lost, (one for one in right if (one.id, one.rendition) not in known))
     held = Held(lost)
     for item in later:
-        if item.role != "tool":
+        if item.is_spoken:
             for place in held.inside([item]):
                 used.setdefault(place, []).append(item.id)
     # What only a summary or a revision said is said by that: it stands behind what came in.
@@ -334,7 +334,7 @@ def _lost(
             text=anchor.text,
             item=item.id,
             first=first.id,
-            uses=sum(one.role != "tool" for one in behind),
+            uses=sum(one.is_spoken for one in behind),
             state=states[(item.id, item.rendition)],
             used_by=tuple(used.get(place, ())),
             is_reworded=place in again,

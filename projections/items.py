@@ -22,6 +22,9 @@ OBSERVATION = "observation"
 """The label of what a tool gave back where the agent has no tool calls, only text: a message of the
 user. It has no call id, so its place tells which it is."""
 
+RECOVERED = "recovered"
+"""The label of a message with which originals were put back into a context."""
+
 RenditionKind = Literal["original", "cut", "cleared", "deduplicated", "revised", "redacted"]
 
 
@@ -101,6 +104,16 @@ class Item:
     def is_human(self) -> bool:
         """Whether a person typed it: not a tool result, a summary or injected text."""
         return self.source == "human" and self.kind == "message" and not self.result_ids
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether a person or the model said it: not what a tool returned, or a program put in."""
+        return self.is_human or self.source == "model"
+
+    @property
+    def is_recovered(self) -> bool:
+        """Whether it quotes what had left: nobody needed that there."""
+        return self.source == "injected" and self.label == RECOVERED
 
 
 def _parts(item: Item) -> tuple[Part, ...]:

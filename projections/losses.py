@@ -24,6 +24,7 @@ from projections.runs import origin, position_of
 from projections.said import is_told
 from projections.sentences import sentence_around
 from projections.tokens import counter
+from projections.verdicts import is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,9 @@ class Losses:
     """By kind, then in the order of the context before it."""
     items: dict[str, Item]
     """What had been said before it, and the context that it found, by the ids of the items."""
+    is_sealed: bool = False
+    """Just after it something stood in the context that only the provider can read: what seems lost
+    may stand there."""
 
     @property
     def needed(self) -> tuple[LostAnchor, ...]:
@@ -83,7 +87,8 @@ def losses(live: Live, stream: StreamKey, position: int) -> Losses:
     right = live.items(stream, position)
     before, behind = earlier(live, stream, position), list(later(live, stream, position))
     found = diff(left, right, counter(), earlier=before, later=behind)
-    return Losses(found.lost, {item.id: item for item in (*left, *before)})
+    sealed = is_sealed(live, stream, position, right)
+    return Losses(found.lost, {item.id: item for item in (*left, *before)}, sealed)
 
 
 def earlier(live: Live, stream: StreamKey, position: int) -> list[Item]:

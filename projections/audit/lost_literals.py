@@ -116,7 +116,9 @@ class LostLiterals(Watcher):
             missed = self._lost.pop(key, None)
             if missed is None:
                 continue
-            if move is None and missed.call < self._calls:
+            if item.is_recovered:
+                pass  # it was put back: whether anybody would have missed it is not known
+            elif move is None and missed.call < self._calls:
                 self._used(missed, item)
             elif move is None:
                 missed.is_back = True  # before any call was made without it
