@@ -27,6 +27,7 @@ from harness.importers.formats import FORMATS
 from harness.importers.job import Job, Options
 from harness.importers.records import Readable
 from harness.importers.report import FileImport, ImportReport
+from harness.importers.secret_text import Withheld
 from harness.importers.source import Source
 
 ATTEMPTS = 3
@@ -37,6 +38,9 @@ SUFFIXES = (".jsonl", ".ndjson", ".json", ".traj")
 
 PACKED = ".jsonl.zst"
 """Transcripts of a folder that cannot be looked into, and are told of."""
+
+MOST_NAMES = 40
+"""Of what was left out, in the note that says so."""
 
 INDEXES = frozenset({"history.jsonl", "session_index.jsonl"})
 """What agents keep beside their transcripts: what was typed, and names of sessions."""
@@ -239,7 +243,19 @@ class _Run:
             into.error = _line(source.name, error)
         finally:
             into.sessions.extend(writer.report for writer in job.writers)
+            _tell_withheld(into, job.withheld)
         return False
+
+
+def _tell_withheld(into: FileImport, withheld: Withheld) -> None:
+    if not any(session.new for session in into.sessions):
+        return
+    into.withheld = withheld.total()
+    if into.withheld:
+        names = sorted(withheld)
+        more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+        told = ", ".join(names[:MOST_NAMES]) + more
+        into.notes.append(f"left out, since it may hold keys: {told}")
 
 
 def _line(name: str, error: Exception) -> str:

@@ -18,7 +18,9 @@ from eventlog import Draft, EventLog, RecordedEvent, StreamKey
 from eventlog.errors import InputRefused
 from harness.importers.identity import Identity, branch_id
 from harness.importers.report import SessionImport
+from harness.importers.secret_text import Withheld
 from harness.importers.units import Unit
+from harness.importers.withheld import event_without_secrets
 
 BATCH = 500
 """Events of one append, more where a unit goes over it."""
@@ -31,12 +33,16 @@ LEFTOVER = "torn"
 class StreamWriter:
     """Appends the units of one session of a file.
 
-    Raises SourceForgotten when the source was dropped on purpose, InputRefused when the name
-    belongs to a session that was not imported.
+    No key that the file holds gets into an event, whatever the format: see ``withheld``, which is
+    counted into. Raises SourceForgotten when the source was dropped on purpose, InputRefused when
+    the name belongs to a session that was not imported.
     """
 
-    def __init__(self, log: EventLog, key: StreamKey, format: str, foreign_id: str) -> None:
+    def __init__(
+        self, log: EventLog, key: StreamKey, format: str, foreign_id: str, withheld: Withheld
+    ) -> None:
         self.key = key
+        self._withheld = withheld
         self.report = SessionImport(key=str(key))
         self._log = log
         self._root = key
@@ -262,7 +268,12 @@ class StreamWriter:
             return [*drafts, *self._plan(unit, placed + len(drafts))]
         self._assign(unit, self._version + placed + 1)
         return [
-            Draft(planned.build(), self._id(unit, index), planned.occurred_at, planned.salt)
+            Draft(
+                event_without_secrets(planned.build(), self._withheld),
+                self._id(unit, index),
+                planned.occurred_at,
+                planned.salt,
+            )
             for index, planned in enumerate(unit.events)
         ]
 
