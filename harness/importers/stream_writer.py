@@ -15,7 +15,7 @@ import os
 import uuid
 
 from eventlog import Draft, EventLog, RecordedEvent, StreamKey
-from eventlog.errors import InputRefused
+from eventlog.errors import InputRefused, WrongExpectedVersion
 from harness.importers.identity import Identity, branch_id
 from harness.importers.report import SessionImport
 from harness.importers.secret_text import Withheld
@@ -35,7 +35,8 @@ class StreamWriter:
 
     No key that the file holds gets into an event, whatever the format: see ``withheld``, which is
     counted into. Raises SourceForgotten when the source was dropped on purpose, InputRefused when
-    the name belongs to a session that was not imported.
+    the name belongs to a session that was not imported, and what ``append`` raises where another
+    import of the same source was quicker.
     """
 
     def __init__(
@@ -294,6 +295,9 @@ class StreamWriter:
             self._fresh = False
         else:
             appended = self._log.append(self.key, *drafts, expected_version=self._version)
+        if appended.repeated:
+            # Another import was quicker with the same bytes: their salts are its own.
+            raise WrongExpectedVersion(str(self.key), self._version, appended.last)
         self._version = self._last = self._tail = appended.last
         self.report.new += len(drafts)
 
