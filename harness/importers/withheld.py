@@ -16,7 +16,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, Literal, TypeVar, get_origin
 
 from pydantic import BaseModel
 
@@ -57,6 +58,9 @@ SAID = frozenset(
 )
 """Fields that hold what was said, what a tool was given and what it returned, in any format."""
 
+_WORDS = "error"
+"""What a provider said when it refused; of our events the only text that no JSON value holds."""
+
 _OF_CONVERSATION = frozenset({"message", "messages", "native", "patch", "alternatives", "inserted"})
 """The same of our events."""
 
@@ -83,15 +87,15 @@ def event_without_secrets(event: Event, withheld: Withheld) -> Event:
 def _model_without_secrets(model: _Model, withheld: Withheld) -> _Model:
     """Every JSON value in it but those of the conversation, whatever the event."""
     update: dict[str, Any] = {}
-    for name in type(model).model_fields:
+    for name in _fields(type(model)):
         value = getattr(model, name)
-        if name in _OF_CONVERSATION or not isinstance(value, Json | BaseModel | str):
+        if not isinstance(value, Json | BaseModel) and name != _WORDS:
             continue
         kept: Any = value
         if isinstance(value, BaseModel):
             kept = _model_without_secrets(value, withheld)
         elif isinstance(value, str):
-            kept = text_without_secrets(value, withheld) if name == "error" else value
+            kept = text_without_secrets(value, withheld)
         elif may_hold_secrets(value.text):
             clean = tools_without_secrets if name == "definitions" else without_secrets
             given = value.peek
@@ -100,6 +104,18 @@ def _model_without_secrets(model: _Model, withheld: Withheld) -> _Model:
         if kept is not value:
             update[name] = kept
     return model.model_copy(update=update) if update else model
+
+
+@cache
+def _fields(model: type[BaseModel]) -> tuple[str, ...]:
+    """The fields that may hold a JSON value, and the words of a failure."""
+    return tuple(
+        name
+        for name, field in model.model_fields.items()
+        if name not in _OF_CONVERSATION
+        and (name == _WORDS or field.annotation not in (str, int, bool))
+        and get_origin(field.annotation) not in (Literal, tuple)
+    )
 
 
 def _raw_without_secrets(raw: str, withheld: Withheld) -> str:

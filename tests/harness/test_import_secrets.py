@@ -18,12 +18,23 @@ from openhands_sessions import small_v0, small_v1
 from request_logs import small_session
 
 from eventlog import EventLog
-from eventlog.events import DecidedBy, ModelFailed, PlaceholderSubstituted, RecordUnrecognized
+from eventlog.events import (
+    DecidedBy,
+    ModelFailed,
+    PlaceholderSubstituted,
+    RecordUnrecognized,
+    ToolResultRecorded,
+)
 from eventlog.jsonvalue import Json
 from eventlog.transfer import export
 from harness.importers import ImportReport, Options, import_path
 from harness.importers.formats import FORMATS
-from harness.importers.secret_text import Withheld, is_secret_name, text_without_secrets
+from harness.importers.secret_text import (
+    Withheld,
+    is_secret_name,
+    may_hold_secrets,
+    text_without_secrets,
+)
 from harness.importers.withheld import event_without_secrets, without_secrets
 from projections import open_log
 from projections.live import Live
@@ -369,11 +380,13 @@ class TestNames:
             *("Proxy-Authorization", "token", "access_token", "authToken", "HF_TOKEN", "secret"),
             *("client_secret", "password", "DB_PASSWD", "passphrase", "cookie", "Set-Cookie"),
             *("credentials", "private_key", "aws_secret_access_key", "bearer", "auth"),
-            *("authorization_token", "sessionKey"),
+            *("authorization_token", "sessionKey", "aws_access_key_id", "apiKeys"),
         ],
     )
     def test_of_secrets(self, name: str) -> None:
         assert is_secret_name(name)
+        for text in (json.dumps({name: "x"}), json.dumps(json.dumps({name: "x"})), f"{name}=x"):
+            assert may_hold_secrets(text)
 
     @pytest.mark.parametrize(
         "name",
@@ -428,6 +441,10 @@ class TestValues:
         assert found.by is not None
         assert found.by.parameters == Json({"api_key": "[withheld]"})
         assert CORE in found.content
+        result = ToolResultRecorded(
+            tool_call_id="a", dialect="openai_chat", content=f"api_key={CORE}"
+        )
+        assert event_without_secrets(result, Withheld()) is result
         failed = ModelFailed(call=1, error=f"wrong api_key={CORE}", detail=Json([f"Basic {CORE}"]))
         assert CORE not in str(event_without_secrets(failed, Withheld()))
 
