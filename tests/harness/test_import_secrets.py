@@ -385,8 +385,8 @@ class TestNames:
     )
     def test_of_secrets(self, name: str) -> None:
         assert is_secret_name(name)
-        for text in (json.dumps({name: "x"}), json.dumps(json.dumps({name: "x"})), f"{name}=x"):
-            assert may_hold_secrets(text)
+        for held in (json.dumps({name: "x"}), json.dumps(json.dumps({name: "x"})), f"{name}=x"):
+            assert may_hold_secrets(held)
 
     @pytest.mark.parametrize(
         "name",
