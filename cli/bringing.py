@@ -60,6 +60,7 @@ def bring(
         known=sum(session.known for session in sessions),
         pending=sum(s.pending for s in sessions) + sum(file.pending for file in files),
         unreadable=sum(session.unreadable for session in sessions),
+        withheld=sum(file.withheld for file in files),
         errors=[file.error for file in files if file.error],
         passed_over=passed_over,
         empty=empty,

@@ -246,6 +246,8 @@ class FileData(BaseModel):
     path: str
     format: str = ""
     sessions: list[ImportedSession] = []
+    withheld: int = 0
+    """Values of what is new that may be keys, and were left out."""
     pending: int = 0
     notes: list[str] = []
     error: str = ""
@@ -273,6 +275,7 @@ class ImportData(BaseModel):
     known: int
     pending: int
     unreadable: int
+    withheld: int
     errors: list[str]
     passed_over: list[str] = []
     """JSON files of a folder in which nothing looks like a transcript."""

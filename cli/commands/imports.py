@@ -68,6 +68,10 @@ def command(
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1. A conversation of OpenHands is a folder: name it, or one above it.
 
+    No key comes along that stands beside the conversation, in a configuration, an environment or a
+    header: it is replaced by [withheld], by the name of its field or by its shape, and told. What
+    was said, called and returned stays as it is; redact erases there.
+
     --all looks where Claude Code and Codex keep theirs, also if CLAUDE_CONFIG_DIR or CODEX_HOME
     say where that is.
 
