@@ -94,11 +94,11 @@ def pinned(live: Live, session: str) -> Iterator[str]:
 def decisions(live: Live, session: str) -> Iterator[str]:
     """What can be undone, the newest first: compactions by their names."""
     from projections.context import UNDOABLE
-    from projections.force import last_decision, out_of_force
+    from projections.force import decisions_in_force, out_of_force
 
     found = list(live.log.read(_key(live, session), types=UNDOABLE))
     gone = out_of_force(found)
-    if last_decision(found) is not None:
+    if any(decisions_in_force(found)):
         yield "last"
     number = sum(event.type == "context_compacted" for event in found)
     for event in reversed(found):
