@@ -26,7 +26,7 @@ from eventlog.events import Event
 from projections import Live, tokens
 from projections.context import ITEM_TYPES, UNDOABLE
 from projections.foreseen import Foreseen, foreseen
-from projections.items import Item
+from projections.items import RECOVERED, Item
 from projections.ownership import is_observed
 from projections.runs import Standing
 
@@ -177,6 +177,8 @@ def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]
 
 def says(event: RecordedEvent, called: NameAt) -> str:
     """What an event does to the context, in a few words."""
+    if event.type == "message_appended" and event.data.get("label") == RECOVERED:
+        return "a message with what had left"
     if event.type != "context_compacted":
         return said(event, called)
     by, trigger = (event.data.get("by") or {}).get("name", ""), event.data.get("trigger")

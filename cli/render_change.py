@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from cli.models_reasons import ChangeData, ShiftData
 from cli.safetext import display_width
 from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
+from projections.runs import origin, position_of
 
 _MOST = 12
 """Items of one kind that are shown."""
@@ -26,7 +27,9 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
         said += f"{verb} forked after event {data.forked_at}, and is not changed"
         yield from textwrap.wrap(said, style.width, initial_indent="  ", subsequent_indent="  ")
     yield from _events(data, style)
-    yield from _rows("+", "back", data.back, style)
+    new = [row for row in data.back if position_of(origin(row.item)) > data.version]
+    yield from _rows("+", "back", [row for row in data.back if row not in new], style)
+    yield from _rows("+", "new", new, style)
     yield from _rows("✂", "otherwise", data.changed, style)
     yield from _rows("○", "gone", data.gone, style)
     before, after = data.before, data.after
@@ -58,7 +61,7 @@ def _rows(sign: str, word: str, rows: Sequence[ShiftData], style: Style) -> Iter
     if not rows:
         return
     before, after = sum(r.before_tokens for r in rows), sum(r.after_tokens for r in rows)
-    size = {"back": tokens(after), "gone": tokens(before)}.get(
+    size = {"back": tokens(after), "new": tokens(after), "gone": tokens(before)}.get(
         word, f"{tokens(before)} → {tokens(after)}"
     )
     yield style.translated(f"{sign} {word}: {plural(len(rows), 'item')}, {size} tokens")

@@ -131,6 +131,8 @@ class _Why:
         elif where.kind == "now":
             headers = self.live.log.headers(self.key, 0, self.at)
             at = max((h.position for h in headers if h.type == NUMBERED["c"]), default=0)
+            if at < position_of(self.item):
+                return None  # no call was made since it came
         else:
             at = 0
         if not at:

@@ -342,6 +342,17 @@ class TestIntoContext:
         assert run(*found["undo"][0].split(), "--db", db).exit_code == 0
         assert labels(db) == BEFORE
 
+    def test_what_is_new_is_told_from_what_is_back(self, db: Path) -> None:
+        only = run("recover", S, "4", "--into-context", "--only", "--dry-run", "--db", db)
+        assert " 27 a message with what had left\n+ new: 1 item" in only.stdout
+        back = run("recover", S, "4", "--into-context", "--dry-run", "--db", db)
+        assert "+ back: 4 items" in back.stdout
+        assert "+ new" not in back.stdout
+        assert run("redact", S, "10", "--yes", "--db", db).exit_code == 0
+        twice = run("recover", S, "3", "10", "--into-context", "--only", "--db", db)
+        assert "in the context already, as they came in: 3\n" in twice.stderr
+        assert twice.stderr.count("the text of 10 was erased") == 1
+
     def test_an_undo_behind_it_says_that_a_message_is_no_decision(self, db: Path) -> None:
         assert run("recover", S, "4", "--into-context", "--only", "--db", db).exit_code == 0
         assert "recover put it in, with what had left" in run("why", S, "27", "--db", db).stdout

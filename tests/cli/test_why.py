@@ -151,6 +151,10 @@ class TestAnswers:
         assert found["state"] == "not_yet"
         assert "had not come in yet" in found["answer"]
 
+    def test_of_an_item_that_no_call_could_have_had_no_call_is_told(self, db: Path) -> None:
+        assert data("why", S, "22", "--db", db)["held"] is None  # the answer of the last one
+        assert data("why", S, "13", "--db", db)["held"]["call"] == "c4"
+
     def test_a_rewound_item_names_the_rewind(self, db: Path) -> None:
         found = data("why", S, "18", "--db", db)
         assert found["state"] == "left"
