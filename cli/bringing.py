@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
@@ -35,9 +35,17 @@ _HEAD = 4096
 
 
 def bring(
-    log: EventLog, paths: Iterable[str], options: Options, *, dry_run: bool = False
+    log: EventLog,
+    paths: Iterable[str],
+    options: Options,
+    *,
+    dry_run: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> ImportData:
-    """Import files, folders and ``-``; what each of them gave."""
+    """Import files, folders and ``-``; what each of them gave.
+
+    ``progress`` is told how many files of a folder were looked into.
+    """
     files: list[FileData] = []
     passed_over: list[str] = []
     empty: list[str] = []
@@ -47,7 +55,7 @@ def bring(
         elif options.format == EXPORT or (not options.format and is_export(Path(path))):
             files.append(_export_file(log, path))
         else:
-            report = import_path(log, path, options)
+            report = import_path(log, path, options, progress)
             files += _files(report)
             passed_over += report.passed_over
             if not (report.files or report.passed_over):

@@ -95,12 +95,9 @@ def reindexed(live: Live, out: Output) -> int:
 
 
 def _caught_up(index: SearchIndex, out: Output) -> None:
-    meter = Meter(out, "indexing")
-    try:
+    with Meter(out, "indexing") as meter:
         for step in index.catch_up():
             meter.show(step.sequence, step.end)
-    finally:
-        meter.close()
 
 
 def indexed(live: Live, out: Output) -> SearchIndex:

@@ -11,9 +11,6 @@ from cli.opening import opened
 from cli.options import complete_rule, complete_session, settings_of
 from cli.output import output
 
-_PATIENCE = 2.0
-"""Seconds between two words about how far it is."""
-
 Level = Literal["error", "warning", "info"]
 
 
@@ -68,11 +65,10 @@ def command(
 
     Example: ctxlog audit last --fail-on error
     """
-    import time
-
     from cli.audits import audited, reaches
     from cli.naming import session_key, short_names, whole_session
     from cli.paths import current_program
+    from cli.progress import Meter
     from cli.render_audit import Calls, render_audit
     from eventlog import StreamKey
     from eventlog.errors import InputRefused
@@ -86,14 +82,6 @@ def command(
         what = "--prefix" if prefix else "--all-calls"
         raise InputRefused(f"{what} goes with one session, not with --all")
     asked = rules_of(rules or ())
-    told = time.monotonic()
-
-    def progress(done: int, of: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > _PATIENCE:
-            told = time.monotonic()
-            out.note(f"{done} of {of} sessions")
-
     with opened(settings_of(ctx)) as live:
         states = session_states(live)
         names = short_names(state.key for state in states)
@@ -101,7 +89,8 @@ def command(
             keys = [session_key(live, whole_session(session, "audited"))]
         else:
             keys = [StreamKey.parse(state.key) for state in states]
-        data = audited(live, keys, asked, fail_on, names, prefix=prefix, progress=progress)
+        with Meter(out, "audited", "sessions" if every else "events") as meter:
+            data = audited(live, keys, asked, fail_on, names, prefix=prefix, progress=meter.show)
     calls: Calls = "all" if all_calls else "none" if rules else "folded"
     shown = render_audit(data, out.style, names, current_program(), every=every, calls=calls)
     out.show(data, shown)

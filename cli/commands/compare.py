@@ -18,9 +18,6 @@ from cli.options import (
 )
 from cli.output import output
 
-_PATIENCE = 2.0
-"""Seconds after which it says how far it is."""
-
 
 def command(
     ctx: typer.Context,
@@ -80,11 +77,10 @@ def command(
 
     Example: ctxlog compare last --strategy truncate:turns=20 --strategy clear:keep=3
     """
-    import time
-
     from cli.comparing import compared, specs_of
     from cli.naming import session_key, short_names, whole_session
     from cli.prices import asked_prices
+    from cli.progress import Meter
     from cli.render_compare import csv_text, price_lines, render_compare
     from cli.summaries import Summaries
     from eventlog import StreamKey
@@ -96,15 +92,6 @@ def command(
         raise InputRefused("name the sessions to compare strategies on, or say --all")
     if as_csv and out.as_json:
         raise InputRefused("either --csv or --json")
-    started = told = time.monotonic()
-
-    def progress(done: int, runs: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if now - started > _PATIENCE and now - told > _PATIENCE and done < runs:
-            told = now
-            out.note(f"{done} of {runs} runs")
-
     specs = specs_of(strategy or (), preset or ())
     tables = asked_prices(prices or ())
     with opened(settings_of(ctx)) as live:
@@ -114,9 +101,10 @@ def command(
             keys = [StreamKey.parse(state.key) for state in states if state.calls]
         names = short_names(state.key for state in states)
         summaries = Summaries(live, summarizer, base_url, out.note)
-        data = compared(
-            live, keys, specs, summaries, prices=tables, window=window, progress=progress
-        )
+        with Meter(out, "compared", "runs") as meter:
+            data = compared(
+                live, keys, specs, summaries, prices=tables, window=window, progress=meter.show
+            )
         asked = summaries.told()
     if as_csv:
         out.write(csv_text(data))

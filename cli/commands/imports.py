@@ -80,6 +80,7 @@ def command(
     Example: ctxlog import --all
     """
     from cli.bringing import EXPORT, Rehearsal, bring, newest, places
+    from cli.progress import Meter
     from eventlog.errors import InputRefused
     from harness.importers.formats import FORMATS
     from harness.importers.job import Options
@@ -101,12 +102,17 @@ def command(
             Rehearsal(path) as copy,
             opened(replace(settings, db=str(copy)), create=True) as live,
             _interruptible(settings, live.log, rehearsed=True),
+            Meter(out, "looked into", "transcripts") as meter,
         ):
-            data = bring(live.log, wanted, options, dry_run=True)
+            data = bring(live.log, wanted, options, dry_run=True, progress=meter.show)
         data.database = str(path)
     else:
-        with opened(settings, create=True) as live, _interruptible(settings, live.log):
-            data = bring(live.log, wanted, options)
+        with (
+            opened(settings, create=True) as live,
+            _interruptible(settings, live.log),
+            Meter(out, "looked into", "transcripts") as meter,
+        ):
+            data = bring(live.log, wanted, options, progress=meter.show)
     _tell(out, data)
     if watch and not dry_run:
         _watch(settings, out, wanted, options, interval, seen)

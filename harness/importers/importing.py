@@ -53,9 +53,14 @@ INDEXES = frozenset({"history.jsonl", "session_index.jsonl"})
 
 
 def import_path(
-    log: EventLog, path: str | os.PathLike[str], options: Options | None = None
+    log: EventLog,
+    path: str | os.PathLike[str],
+    options: Options | None = None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> ImportReport:
     """Import a file, or every transcript below a folder with its sub-agents linked.
+
+    ``progress`` is told how many transcripts of a folder were looked into.
 
     Raises InputRefused when there is nothing at the path or the options do not fit, and what the
     log raises when it cannot be written. A file that cannot be imported, or a folder that cannot be
@@ -75,7 +80,8 @@ def import_path(
         return ImportReport(files=[run.folder(where, whole.folder.root.resolve().name)])
     if options.session:
         raise InputRefused("a session name fits one file, not a folder")
-    for each in _transcripts(where, report):
+    for number, each in enumerate(_transcripts(where, report)):
+        progress(number)
         if each.is_dir():
             shown = each.resolve().name if each == where else str(each.relative_to(where))
             report.files.append(run.folder(each, shown))

@@ -6,7 +6,7 @@ Of the events only what the rules need is kept; the text stays in the recording,
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -166,10 +166,16 @@ class Subject:
     """What watchers want to be looked for in all items, once for all of them."""
     _watchers: dict[type[Watcher], Watcher] = field(default_factory=dict, init=False)
 
-    def walk(self, watchers: Sequence[Watcher], shared: Iterable[type[Watcher]] = ()) -> None:
+    def walk(
+        self,
+        watchers: Sequence[Watcher],
+        shared: Iterable[type[Watcher]] = (),
+        gone_through: Callable[[int], None] = lambda _: None,
+    ) -> None:
         """Fill ``passages``, with all watchers told; of each kind in ``shared`` one is made."""
         self._watchers = {kind: kind(self) for kind in dict.fromkeys(shared)}  # type: ignore[call-arg]
-        self.passages = Passages(self.recording, [*self._watchers.values(), *watchers])
+        told = [*self._watchers.values(), *watchers]
+        self.passages = Passages(self.recording, told, gone_through)
 
     def release(self) -> None:
         """Let go of who watched; they hold this, and so all of it is freed at once."""

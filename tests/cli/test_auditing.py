@@ -182,10 +182,10 @@ class TestAll:
 
         real = cli.audits.audit
 
-        def failing(live, key, rules):  # type: ignore[no-untyped-def]
+        def failing(live, key, rules, **more):  # type: ignore[no-untyped-def]
             if key.session == "retry":
                 raise CriticalUnknown(str(key), 3, "from_the_future")
-            return real(live, key, rules)
+            return real(live, key, rules, **more)
 
         monkeypatch.setattr(cli.audits, "audit", failing)
         result = run("audit", "--all", "--db", db)
