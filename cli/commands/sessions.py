@@ -28,10 +28,10 @@ def command(
     compactions, cl the items whose content was cleared, cut or replaced as a duplicate; either
     counts what was undone since.
 
-    "known as" says how well it is known what the calls saw: exact, erased, rebuilt, partial, opaque,
-    drift or broken, by the weakest of the answered ones, since what is said of all of them holds
-    only as far as that. One folded call among a hundred proved ones makes a session rebuilt; audit
-    S tells it call by call.
+    "known as" says how well it is known what the calls saw: exact, erased, rebuilt, partial,
+    opaque, drift or broken, by the weakest of the answered ones, since what is said of all of them
+    holds only as far as that. One folded call among a hundred proved ones makes a session rebuilt;
+    audit S tells it call by call.
 
     Example: ctxlog sessions -n 10
     """
