@@ -37,6 +37,9 @@ TAIL = 256
 HIDDEN = "hidden"
 """Every state in which it once was visible, and is not now."""
 
+_LONGEST_SHOWN = 100
+"""Characters of a word that is told how to look for its parts."""
+
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
@@ -218,7 +221,7 @@ def nothing_note(asked: Asked) -> str:
     filters = (asked.roles, asked.tools, asked.areas, asked.states, asked.since, asked.until)
     what = "nothing found" + (" with these filters" if any(filters) else "")
     plain = [term.typed for term in parse(asked.query).terms if term.is_whole]
-    if not plain:
+    if not plain or len(plain[0]) > _LONGEST_SHOWN:
         return what
     part = f'*"{plain[0]}"*' if len(plain[0].split()) > 1 else f"*{plain[0]}*"
     return f"{what}; whole words were looked for: '{part}' finds parts of words too"

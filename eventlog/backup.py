@@ -20,10 +20,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote
 
 from eventlog import scrub
-from eventlog.connection import lock_path, translated, uri_mode
+from eventlog.connection import lock_path, reading_uri, translated
 from eventlog.derived import drop_table
 from eventlog.errors import InputRefused, IntegrityFault
 from eventlog.integrity import Verification, verify
@@ -121,9 +120,8 @@ def _check_target(log: Path, path: Path, replace: bool) -> None:
 
 
 def _copy(log: Reading, part: Path, path: Path, progress: Progress) -> None:
-    connection = sqlite3.connect(
-        f"file:{quote(str(log.path))}?{uri_mode(log.path, True)}", uri=True, isolation_level=None
-    )
+    uri = reading_uri(log.path, still=log.is_still)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     stopped: list[BaseException] = []
     try:
         with translated(log.path):
