@@ -37,6 +37,9 @@ TAIL = 256
 HIDDEN = "hidden"
 """Every state in which it once was visible, and is not now."""
 
+MOST_TERMS = 1_000
+"""Of one query: each is looked for in each text."""
+
 _LONGEST_SHOWN = 100
 """Characters of a word that is told how to look for its parts."""
 
@@ -64,6 +67,9 @@ def wanted(asked: Asked, now: datetime | None = None) -> Wanted:
     query = parse(asked.query)
     if not query.terms:
         raise InputRefused("there is nothing to look for: name a word or a part of one")
+    if len(query.terms) > MOST_TERMS:
+        said = f"{len(query.terms):,} words at once; at most {MOST_TERMS:,} are looked for"
+        raise InputRefused(f'{said} (in quotes a passage is one: "a b c")')
     now = now or datetime.now(UTC)
     states = set(_words("--state", asked.states, (*STATES, HIDDEN)))
     if HIDDEN in states:
