@@ -31,7 +31,7 @@ from eventlog.errors import (
     StreamNotFound,
     WrongExpectedVersion,
 )
-from eventlog.events import Event, SessionForked
+from eventlog.events import Event, Redacted, SessionForked
 from eventlog.reading import PAGE, Head
 from eventlog.recorded import Appended, Draft, RecordedEvent, StreamInfo, StreamKey, new_ids
 from eventlog.writing import Writing
@@ -85,6 +85,10 @@ class EventLog(Writing):
         key = stream if stream in self._heads else _key(stream)
         if not events:
             raise EventInvalid("an append needs at least one event")
+        for each in events:
+            event = each.event if isinstance(each, Draft) else each
+            if isinstance(event, SessionForked | Redacted):
+                raise EventInvalid(f"{event.type} is no event to append: fork and redact write it")
         prepared = self._prepare(events)
         with self.writing() as db:
             given = [p for p in prepared if p.given]
