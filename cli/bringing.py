@@ -194,7 +194,7 @@ class Rehearsal:
         if path.exists():
             EventLog(path, read_only=True).close()  # refuses what is no log
             name = quote(os.fsencode(path))  # or it ends at the first ? or #
-            source = sqlite3.connect(f"file:{name}?{uri_mode(path, read_only=True)}", uri=True)
+            source = sqlite3.connect(f"file:{name}?{uri_mode(path)}", uri=True)
             try:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 os.close(descriptor)

@@ -25,10 +25,10 @@ def opened(
     ``read_only`` for one that must not touch even the derived tables.
 
     A command that only looks goes on with the file opened for reading when it cannot be written,
-    or when somebody writes to it just now: derived tables are then folded anew. Raises LogNotFound,
-    and whatever ``open_log`` raises.
+    as on a full disk, or when somebody writes to it just now: derived tables are then folded anew.
+    Raises LogNotFound, and whatever ``open_log`` raises.
     """
-    from eventlog.errors import Busy, LogNotFound, ReadOnlyLog
+    from eventlog.errors import Busy, DiskFault, LogFull, LogNotFound, ReadOnlyLog
     from projections import open_log
 
     path = current_database(settings.db)
@@ -43,7 +43,7 @@ def opened(
                 except BaseException:
                     live.close()
                     raise
-            except (Busy, ReadOnlyLog):
+            except (Busy, ReadOnlyLog, LogFull, DiskFault):
                 live = open_log(path, read_only=True, create=False)
     except LogNotFound:
         raise no_log_yet(str(path)) from None

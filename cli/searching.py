@@ -37,6 +37,12 @@ TAIL = 256
 HIDDEN = "hidden"
 """Every state in which it once was visible, and is not now."""
 
+MOST_TERMS = 1_000
+"""Of one query: each is looked for in each text."""
+
+_LONGEST_SHOWN = 100
+"""Characters of a word that is told how to look for its parts."""
+
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
@@ -61,6 +67,9 @@ def wanted(asked: Asked, now: datetime | None = None) -> Wanted:
     query = parse(asked.query)
     if not query.terms:
         raise InputRefused("there is nothing to look for: name a word or a part of one")
+    if len(query.terms) > MOST_TERMS:
+        said = f"{len(query.terms):,} words at once; at most {MOST_TERMS:,} are looked for"
+        raise InputRefused(f'{said} (in quotes a passage is one: "a b c")')
     now = now or datetime.now(UTC)
     states = set(_words("--state", asked.states, (*STATES, HIDDEN)))
     if HIDDEN in states:
@@ -215,7 +224,7 @@ def nothing_note(asked: Asked) -> str:
     filters = (asked.roles, asked.tools, asked.areas, asked.states, asked.since, asked.until)
     what = "nothing found" + (" with these filters" if any(filters) else "")
     plain = [term.typed for term in parse(asked.query).terms if term.is_whole]
-    if not plain:
+    if not plain or len(plain[0]) > _LONGEST_SHOWN:
         return what
     part = f'*"{plain[0]}"*' if len(plain[0].split()) > 1 else f"*{plain[0]}*"
     return f"{what}; whole words were looked for: '{part}' finds parts of words too"

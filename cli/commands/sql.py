@@ -70,9 +70,10 @@ def command(
     if limit is None and not (as_csv or out.as_json):
         most = MOST
     with opened(settings_of(ctx)) as live:
-        missing = lacking(live.log)
+        log = live.log
+        missing = lacking(log)
         try:
-            with asked(live.log.path, text, values, timeout) as answer:
+            with asked(log.path, text, values, timeout, still=log.is_still) as answer:
                 if as_csv:
                     lines = CsvLines(answer, most)
                     for line in lines:

@@ -282,6 +282,8 @@ class TestSqlAsked:
             ("select :a", "-p", "1a=2"),
             ("select 1", "--limit", "-1"),
             ("",),
+            ("select '\udcff'",),
+            ("select :a", "-p", "a=\udcff"),
         ],
     )
     def test_what_is_wrong_is_one_line_and_usage(self, db: Path, args: tuple[str, ...]) -> None:
