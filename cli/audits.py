@@ -42,10 +42,10 @@ def audited(
         }
     )
     for number, key in enumerate(keys):
-        if progress is not None:
+        if progress is not None and len(keys) > 1:
             progress(number, len(keys))
         try:
-            found = audit(live, key, asked)
+            found = audit(live, key, asked, progress=progress if len(keys) == 1 else None)
         except CtxlogError as error:
             if len(keys) == 1:
                 raise

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
@@ -35,9 +35,17 @@ _HEAD = 4096
 
 
 def bring(
-    log: EventLog, paths: Iterable[str], options: Options, *, dry_run: bool = False
+    log: EventLog,
+    paths: Iterable[str],
+    options: Options,
+    *,
+    dry_run: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> ImportData:
-    """Import files, folders and ``-``; what each of them gave."""
+    """Import files, folders and ``-``; what each of them gave.
+
+    ``progress`` is told how many files of a folder were looked into.
+    """
     files: list[FileData] = []
     passed_over: list[str] = []
     empty: list[str] = []
@@ -47,7 +55,7 @@ def bring(
         elif options.format == EXPORT or (not options.format and is_export(Path(path))):
             files.append(_export_file(log, path))
         else:
-            report = import_path(log, path, options)
+            report = import_path(log, path, options, progress)
             files += _files(report)
             passed_over += report.passed_over
             if not (report.files or report.passed_over):
@@ -60,6 +68,7 @@ def bring(
         known=sum(session.known for session in sessions),
         pending=sum(s.pending for s in sessions) + sum(file.pending for file in files),
         unreadable=sum(session.unreadable for session in sessions),
+        withheld=sum(file.withheld for file in files),
         errors=[file.error for file in files if file.error],
         passed_over=passed_over,
         empty=empty,
@@ -185,7 +194,7 @@ class Rehearsal:
         if path.exists():
             EventLog(path, read_only=True).close()  # refuses what is no log
             name = quote(os.fsencode(path))  # or it ends at the first ? or #
-            source = sqlite3.connect(f"file:{name}?{uri_mode(path, read_only=True)}", uri=True)
+            source = sqlite3.connect(f"file:{name}?{uri_mode(path)}", uri=True)
             try:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 os.close(descriptor)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from cli.forks import fork_key
 from cli.models_reasons import ChangeData, ShiftData, SizeData, WrittenData
 from cli.naming import short_names
-from cli.occurrences import number_of
+from cli.occurrences import name_of
 from cli.output import Output
 from cli.paths import current_program
 from cli.saying import NameAt, preview, said
@@ -26,7 +26,7 @@ from eventlog.events import Event
 from projections import Live, tokens
 from projections.context import ITEM_TYPES, UNDOABLE
 from projections.foreseen import Foreseen, foreseen
-from projections.items import Item
+from projections.items import RECOVERED, Item
 from projections.ownership import is_observed
 from projections.runs import Standing
 
@@ -79,7 +79,9 @@ def change(live: Live, asked: Changing) -> ChangeData:
                 f"another process changed {asked.stream} just now: look again, then try again"
             )
         first = events
-        written = fork_key(live, asked.stream, asked.name) if forks else asked.stream
+        written = asked.stream
+        if forks and events:  # where there is nothing to write no fork is made, and none named
+            written = fork_key(live, asked.stream, asked.name)
         data = _foretold(live, asked, version, written, events)
         if asked.dry_run or not events:
             return data
@@ -122,17 +124,17 @@ def _foretold(
     sizes = _Sizes(found)
     name = typed(_name(live, written, forks))
 
-    def called(position: int) -> str | None:
-        return number_of(live, asked.stream, position)
+    def called(what: int | str) -> str | None:
+        return name_of(live, asked.stream, what)
 
     return ChangeData(
         key=str(written),
-        forked_from=str(asked.stream) if forks and events else None,
-        forked_at=version if forks and events else None,
+        forked_from=str(asked.stream) if forks else None,
+        forked_at=version if forks else None,
         dry_run=asked.dry_run,
         version=version,
         events=[
-            WrittenData(position=e.position, type=e.type, says=_says(e, called))
+            WrittenData(position=e.position, type=e.type, says=says(e, called))
             for e in found.events
         ],
         before=sizes.size(found.before.standing()),
@@ -140,9 +142,17 @@ def _foretold(
         back=sizes.shifts(found, lambda before, after: before is None),
         gone=sizes.shifts(found, lambda before, after: after is None),
         changed=sizes.shifts(found, lambda before, after: before is not None is not after),
-        undo=_back(found.events, name, version),
-        notes=["no fork was needed, so --name was not used"] if asked.name and not forks else [],
+        undo=[] if asked.dry_run else _back(found.events, name, version),
+        notes=_notes(asked, forks, found),
     )
+
+
+def _notes(asked: Changing, forks: bool, found: Foreseen) -> list[str]:
+    notes = ["no fork was needed, so --name was not used"] if asked.name and not forks else []
+    undoes = [event for event in found.events if event.type == "decision_undone"]
+    if undoes and found.before.standing() == found.after.standing():
+        notes.append("nothing stands otherwise: a later decision in force is about the same items")
+    return notes
 
 
 def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]:
@@ -150,6 +160,10 @@ def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]
 
     Messages are no decision, and of many decisions nobody types the undos: the session is rewound.
     """
+    for kind, command in (("item_pinned", "unpin"), ("item_unpinned", "pin")):
+        items = [str(event.data["item"]) for event in events if event.type == kind]
+        if items:
+            return [" ".join([command, name, *items])]
     lines: dict[str, str] = {}
     for event in reversed(events):
         if event.type in UNDOABLE:
@@ -161,11 +175,14 @@ def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]
     return list(lines.values())
 
 
-def _says(event: RecordedEvent, called: NameAt) -> str:
+def says(event: RecordedEvent, called: NameAt) -> str:
+    """What an event does to the context, in a few words."""
+    if event.type == "message_appended" and event.data.get("label") == RECOVERED:
+        return "a message with what had left"
     if event.type != "context_compacted":
         return said(event, called)
-    by = (event.data.get("by") or {}).get("name", "")
-    return f"compacted by {by} ({event.data.get('trigger', '')})"
+    by, trigger = (event.data.get("by") or {}).get("name", ""), event.data.get("trigger")
+    return "compacted" + (f" by {by}" if by else "") + (f" ({trigger})" if trigger else "")
 
 
 def _name(live: Live, key: StreamKey, is_new: bool) -> str:

@@ -1,29 +1,33 @@
-"""Decisions as people name them, and the events that undo, rewind, pin and unpin."""
+"""Decisions as people name them, and the events that undo and rewind."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from cli.changing import Changing, Make
-from cli.item_places import items_of
-from cli.naming import place, session_key
+from cli.changing import Make, says
+from cli.models_reasons import ChangeData
+from cli.naming import place, session_key, short_names
+from cli.occurrences import in_pass, name_of
+from cli.paths import current_program
+from cli.saying import noun
+from cli.style import typed
 from eventlog import StreamKey
 from eventlog.errors import InputRefused, PositionNotFound
 from eventlog.events import (
     DecisionUndone,
     Event,
-    ItemPinned,
-    ItemUnpinned,
     SessionRewound,
 )
 from projections import Live
 from projections.context import UNDOABLE
-from projections.force import last_decision, out_of_force
-from projections.runs import origin
+from projections.force import decisions_in_force, out_of_force, pass_of
+from projections.items import RECOVERED
 
 LAST = "last"
+
 _DECISION = re.compile(r"@?(?:(?P<k>k[1-9]\d*)|(?:[1-9]\d*(?:\.\d+)?@)?(?P<at>[1-9]\d{0,17}))")
 
 
@@ -69,7 +73,7 @@ def undoing(live: Live, decision: Decision, reason: str = "") -> Make:
         history = live.history(decision.stream)
         event = None
         if not decision.position:
-            event = last_decision(history)
+            event = next(decisions_in_force(history), None)
             if event is None:
                 raise InputRefused(f"{decision.stream} has no decision in force to be undone")
         elif decision.position <= len(history):
@@ -80,14 +84,17 @@ def undoing(live: Live, decision: Decision, reason: str = "") -> Make:
             raise PositionNotFound(str(decision.stream), at, hint)
         at_ = event.position
         if event.type not in UNDOABLE:
-            kind = event.type.replace("_", " ")
-            raise InputRefused(f"event {at_} is a {kind}, which is no decision that can be undone")
+            what = noun(event, lambda what: name_of(live, decision.stream, what))
+            hint = f"; unpin takes it back: item {event.data['item']}" if what == "a pin" else ""
+            raise InputRefused(
+                f"event {at_} is {what}, which is no decision that can be undone{hint}"
+            )
         gone = out_of_force(history)
         if at_ in gone:
             raise InputRefused(
                 f"event {at_} is not in force since {gone[at_]}: undo {gone[at_]} takes that back"
             )
-        pass_id = str(event.data.get("pass_id") or "")
+        pass_id = pass_of(event)
         if pass_id and decision.with_pass:
             return [DecisionUndone(pass_id=pass_id, reason=reason)]
         return [DecisionUndone(target=at_, reason=reason)]
@@ -100,11 +107,46 @@ def passmates(live: Live, decision: Decision) -> int:
     if not decision.position or decision.with_pass:
         return 0
     event = live.log.at(decision.stream, [decision.position]).get(decision.position)
-    pass_id = event.data.get("pass_id") if event is not None else None
-    if not pass_id:
-        return 0
-    others = live.log.read(decision.stream, types=["placeholder_substituted"])
-    return len([other for other in others if other.data.get("pass_id") == pass_id]) - 1
+    pass_id = pass_of(event) if event is not None else ""
+    return max(len(list(in_pass(live, decision.stream, pass_id))) - 1, 0)
+
+
+def last_taken(live: Live, decision: Decision, done: ChangeData) -> list[str]:
+    """Which decision was the last one, where none was named, and how the one before it is undone.
+
+    ``done`` is what was, or would be, done about it.
+    """
+    if decision.position:
+        return []
+    stream = decision.stream
+    found = list(islice(decisions_in_force(live.history(stream, done.version)), 2))
+    told = [says(event, lambda what: name_of(live, stream, what)) for event in found]
+    names = [name_of(live, stream, event.position) or str(event.position) for event in found]
+    is_or_was = "is" if done.dry_run else "was"
+    notes = [f"the last decision in force {is_or_was} {names[0]}, {told[0]}"]
+    written = str(stream) if done.dry_run else done.key
+    session = typed(short_names(str(info.key) for info in live.log.streams())[written])
+    later = _put_back(live, stream, found[0].position, done.version)
+    if later:
+        line = f"rewind {session}@{later - 1}"
+        notes.append(
+            f"the message {later} that recover put in later is no decision: "
+            f"{current_program()} {line} takes it back"
+        )
+    if len(found) > 1:
+        line = f"undo {session} {names[1]}" + (" --pass" if pass_of(found[1]) else "")
+        notes.append(f"the decision before it, {told[1]}: {current_program()} {line}")
+    return notes
+
+
+def _put_back(live: Live, stream: StreamKey, after: int, until: int) -> int:
+    """The first message behind a position with which originals were put back; 0 without one."""
+    standing = live.view(stream, until).items
+    kinds, label = ["message_appended"], f'"{RECOVERED}"'
+    for event in live.log.read(stream, after, until, types=kinds, containing=label):
+        if event.data.get("label") == RECOVERED and event.position in standing:
+            return event.position
+    return 0
 
 
 def rewinding(live: Live, stream: StreamKey, to: int, reason: str = "") -> Make:
@@ -116,41 +158,3 @@ def rewinding(live: Live, stream: StreamKey, to: int, reason: str = "") -> Make:
         return [SessionRewound(to=to, reason=reason)]
 
     return make
-
-
-def pinning(
-    live: Live, stream: StreamKey, items: Sequence[str], *, pin: bool, reason: str = ""
-) -> Make:
-    """The events that pin items, or unpin them; none for those that are so already."""
-
-    def make(first: int) -> Sequence[Event]:
-        pins = live.view(stream).pins
-        chosen = [item for item in items if (origin(item) in pins) != pin]
-        if pin:
-            return [ItemPinned(item=item, reason=reason) for item in chosen]
-        return [ItemUnpinned(item=item) for item in chosen]
-
-    return make
-
-
-def items_to_pin(live: Live, session: str, typed: list[str]) -> tuple[StreamKey, list[str]]:
-    """The items that were named. Raises InputRefused where there is none."""
-    stream, items = items_of(live, session, typed)
-    if not items:
-        raise InputRefused("which items? name some, such as 12 or 57.0, behind the session")
-    return stream, items
-
-
-def not_standing(live: Live, stream: StreamKey, items: Sequence[str]) -> list[str]:
-    """A note on items that are pinned while they do not stand in the context."""
-    view = live.view(stream)
-    out = ", ".join(item for item in items if origin(item) not in view.items)
-    return [f"not in the context now, so the pin counts from when it is: {out}"] if out else []
-
-
-def pins_changed(
-    live: Live, stream: StreamKey, items: Sequence[str], *, pin: bool, reason: str, dry_run: bool
-) -> Changing:
-    """Pins are notes: they change no context, so they may be written into any session."""
-    make = pinning(live, stream, items, pin=pin, reason=reason)
-    return Changing(stream, make, dry_run=dry_run, is_note=True)

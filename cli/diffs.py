@@ -18,7 +18,7 @@ from cli.models_whatif import (
     SumData,
 )
 from cli.naming import place, ref_of
-from cli.saying import preview, who
+from cli.saying import SEALED, preview, who
 from cli.strategies import strategies_of
 from cli.summaries import Summaries
 from cli.whatifs import FORCED, Made, make, recorded
@@ -29,10 +29,12 @@ from projections import Live, tokens
 from projections.anchors import KINDS, Kind, item_anchors
 from projections.diff import Became, Diff, Line, LostAnchor, diff
 from projections.items import Item
-from projections.losses import later
+from projections.losses import earlier, later
 from projections.observed import OBSERVED
 from projections.references import Reference
+from projections.runs import origin, position_of
 from projections.strategies.none import NoStrategy
+from projections.verdicts import is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +98,24 @@ def as_it_was(live: Live, where: Reference) -> Side:
 
 def compared(live: Live, left: Side, right: Side, words: bool = False) -> DiffData:
     """The right context held against the left one."""
-    last = max(left.place.position, right.place.position)
-    behind = list(later(live, left.place.stream, last))
-    found = diff(left.items, right.items, tokens.counter(), became=right.became, later=behind)
-    of = _Named(left.items, right.items)
-    lost = _ranked([_lost(one, of, "right") for one in found.lost], of)
+    stream, last = left.place.stream, max(left.place.position, right.place.position)
+    found = diff(
+        left.items,
+        right.items,
+        tokens.counter(),
+        became=right.became,
+        earlier=(before := earlier(live, stream, left.place.position)),
+        later=list(later(live, stream, last)),
+    )
+    of = _Named(left.items, right.items, earlier=before)
+    lost = _ranked([_lost(one, of, "right") for one in found.lost])
     data = _data(live, left, right, found, of, [_row(line, of, words) for line in found.lines])
     data.sums = _sums(found)
     data.lost = lost
     data.anchors = _counts(of, lost, two=False)
+    stream, at = right.place.stream, right.place.position
+    if lost and is_sealed(live, stream, at, right.items):
+        data.notes = [f"what seems lost may not be: {SEALED}"]
     return data
 
 
@@ -238,7 +249,7 @@ def _both_lost(
         data.in_other_words = one.is_reworded and (other is None or other.is_reworded)
         found.append(data)
     found += [_lost(one, of, "left") for one in left.values()]
-    return _ranked(found, of)
+    return _ranked(found)
 
 
 # -- what both kinds share ------------------------------------------------------------------------
@@ -248,14 +259,18 @@ class _Named:
     """The items by their ids, and who speaks in them."""
 
     def __init__(
-        self, left: Sequence[Item], right: Sequence[Item], whole: Sequence[Item] | None = None
+        self,
+        left: Sequence[Item],
+        right: Sequence[Item],
+        whole: Sequence[Item] | None = None,
+        earlier: Sequence[Item] = (),
     ) -> None:
         self.left = {item.id: item for item in left}
         self.right = {item.id: item for item in right}
         self.whole = {item.id: item for item in whole} if whole is not None else self.left
-        self.order = {item: number for number, item in enumerate(self.whole)}
+        self.said = {**self.whole, **{item.id: item for item in earlier}}
         self.anchors = {anchor for item in self.whole.values() for anchor in item_anchors(item)}
-        self._tools = tool_names([*(whole or ()), *left, *right])
+        self._tools = tool_names([*(whole or earlier), *left, *right])
 
     def who(self, item: Item) -> str:
         if item.kind != "tool_result":
@@ -335,7 +350,7 @@ def _lost(one: LostAnchor, of: _Named, by: Literal["left", "right", "both"]) -> 
         text=one.text,
         item=one.first,
         newest=one.item,
-        who=of.who(of.whole[one.first]),
+        who=of.who(of.said[one.first]),
         state=one.state,
         lost_by=by,
         used_by=list(one.used_by),
@@ -344,14 +359,18 @@ def _lost(one: LostAnchor, of: _Named, by: Literal["left", "right", "both"]) -> 
     )
 
 
-def _ranked(lost: list[LostAnchorData], of: _Named) -> list[LostAnchorData]:
+def _ranked(lost: list[LostAnchorData]) -> list[LostAnchorData]:
     """By kind; what is used behind the place first, then what people said, then what was used."""
 
     def rank(one: LostAnchorData) -> tuple[int, ...]:
         kind = [*KINDS].index(cast(Kind, one.kind))
-        return (kind, -len(one.used_by), one.who != "user", -one.uses, of.order[one.item])
+        return (kind, -len(one.used_by), one.who != "user", -one.uses, _at(one.item))
 
     return sorted(lost, key=rank)
+
+
+def _at(item: str) -> int:
+    return position_of(origin(item))
 
 
 def _counts(of: _Named, lost: Sequence[LostAnchorData], two: bool) -> list[AnchorCount]:

@@ -96,6 +96,8 @@ def message(error: BaseException) -> str:
     """What went wrong, for a person."""
     if isinstance(error, TyperException):
         text = error.format_message()
+        if type(error).__name__ == "NoSuchOption":
+            text += "; a text that begins with - goes behind --"
         context = getattr(error, "ctx", None)
         hint = f" (try: {context.command_path} --help)" if context is not None else ""
         return text + hint

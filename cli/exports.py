@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from cli.output import json_text
 from cli.safetext import safe_text
-from cli.style import counted, plural
+from cli.style import plural, shrunk
 from cli.timeline import timeline
 from cli.windows import full_text, item_data, tool_names
 from eventlog import StreamKey
@@ -59,11 +59,9 @@ def as_markdown(live: Live, keys: Sequence[StreamKey]) -> Iterator[str]:
         names = tool_names(conversation(live, key))
         for row in data.rows:
             if row.type == "context_compacted" and "." not in row.ref:
-                before = counted(row.before_tokens, row.before_estimated, row.before_recorded)
-                after = counted(row.after_tokens, row.after_estimated, row.after_recorded)
                 yield (
                     f"---\n\n**{row.ref} compacted**: {plural(row.items or 0, 'item')} left the "
-                    f"context, {before} → {after} tokens\n"
+                    f"context, {shrunk(row, ' tokens')}\n"
                 )
             elif row.tokens is None:
                 yield f"*{inline(row.preview)}*\n"

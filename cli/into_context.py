@@ -10,12 +10,10 @@ from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.events import Event, MessageAppended
 from projections import Live
+from projections.items import RECOVERED
 from projections.restoring import Restoring, restoring
 from projections.runs import Origin, origin
 from projections.why import READ
-
-LABEL = "recovered"
-"""Of a message with originals in it."""
 
 
 def items_in(data: RecoverData) -> list[str]:
@@ -37,13 +35,19 @@ def undoing_what_took(
         history = live.history(stream, whole=READ)
         reason = f"recover {' '.join(items[:8])}" + (" …" if len(items) > 8 else "")
         found = restoring(history, [origin(item) for item in items], first, reason)
-        notes[:] = _impossible(found)
-        if found.impossible and not found.undos:
-            told = "; ".join(notes[:3]) + ("; …" if len(notes) > 3 else "")
+        impossible = _impossible(found)
+        _noted(notes, *impossible)
+        if impossible and not found.undos:
+            told = "; ".join(impossible[:3]) + ("; …" if len(impossible) > 3 else "")
             raise InputRefused(f"no undo brings that back: {told}; --only appends the text instead")
         return found.undos
 
     return make
+
+
+def _noted(notes: list[str], *new: str) -> None:
+    """Add what was not noted yet: a change is worked out to tell of it, and again to make it."""
+    notes += [note for note in new if note not in notes]
 
 
 def _impossible(found: Restoring) -> list[str]:
@@ -63,7 +67,7 @@ def appending(live: Live, stream: StreamKey, data: RecoverData) -> Make:
         if dialect == "openai_responses":
             message = {"type": "message", **message}
         event = MessageAppended.model_validate(
-            {"dialect": dialect, "source": "injected", "label": LABEL, "message": message}
+            {"dialect": dialect, "source": "injected", "label": RECOVERED, "message": message}
         )
         return [event]
 
@@ -95,6 +99,9 @@ def bringing_back(
     """How the session is changed so that it shows what was recovered."""
     stream = StreamKey.parse(data.key)
     items = items_in(data)
+    there = [one.item for one in data.items if one.state == "context" and not one.taken_by]
+    if only and there:
+        _noted(data.notes, f"in the context already, as they came in: {', '.join(there)}")
     make = (
         appending(live, stream, data)
         if only

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 
-from cli.naming import place, session_key
+from cli.naming import place, session_key, short_names
+from cli.occurrences import name_of
+from cli.saying import noun
+from cli.style import typed
 from eventlog import StreamKey
-from eventlog.errors import InputRefused, ItemNotFound
+from eventlog.errors import InputRefused, ItemNotFound, NotFound
 from projections import Live
 from projections.context import ITEM_TYPES
 from projections.references import Reference, carries, items, place_in
@@ -18,6 +22,9 @@ _TYPED = re.compile(
     r"(?:@(?P<at>now|c[1-9]\d*|k[1-9]\d*\^?))?",
     re.ASCII,
 )
+
+_OCCURRENCE = re.compile(r"@?(c[1-9]\d*|k[1-9]\d*\^?)", re.ASCII)
+"""A call or a compaction, which is no item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +38,27 @@ class ItemPlace:
     where: Reference
 
 
-def item_place(live: Live, session: str, typed: str | None, at: str = "") -> ItemPlace:
+def item_place(live: Live, session: str, asked: str | None, at: str = "") -> ItemPlace:
     """``S 12``, ``S 12@340``, ``S 12@c31``, ``S@c31 12``, ``S@12``, ``S@12@340``; ``at`` apart.
 
     Raises StreamNotFound, Ambiguous, PositionNotFound, ItemNotFound, InputRefused.
     """
-    if typed is None:
+    if asked is None:
         named = place(live, session)
         if named.kind not in ("item", "position"):
-            raise InputRefused("which item? name one, such as 12 or 57.0, behind the session")
+            hint = ""
+            if named.kind != "now":
+                event = named.position + (named.kind in ("call", "before_compaction"))
+                hint = f": {_instead(live, named.stream, event)}"
+            raise InputRefused(
+                f"which item? name one, such as 12 or 57.0, behind the session{hint}"
+            )
         stream, text = named.stream, named.rendition or str(named.position)
-        found, where = _parsed(text), place_in(live, stream, at.removeprefix("@") or None)
+        found = _parsed(live, stream, text)
+        where = place_in(live, stream, at.removeprefix("@") or None)
     else:
-        found = _parsed(typed)
         where = place(live, session)
+        found = _parsed(live, where.stream, asked)
         given = found["at"] or at.removeprefix("@")
         if given:
             if where.kind != "now":
@@ -66,37 +80,85 @@ def item_place(live: Live, session: str, typed: str | None, at: str = "") -> Ite
     return ItemPlace(where.stream, item, label, where)
 
 
-def _parsed(text: str) -> dict[str, str]:
+def _parsed(live: Live, stream: StreamKey, text: str) -> dict[str, str]:
+    """Raises InputRefused; for a call or a compaction it says which items belong to that."""
     found = _TYPED.fullmatch(text)
     if found is None:
+        _no_occurrence(live, stream, text)
         raise InputRefused(f"{text[:60]!r} is not an item such as 12, 57.0, 12@340 or 12@c31")
     return {name: value or "" for name, value in found.groupdict().items()}
 
 
+def _no_occurrence(live: Live, stream: StreamKey, text: str) -> None:
+    if _OCCURRENCE.fullmatch(text):
+        where = place_in(live, stream, text.removeprefix("@").removesuffix("^"))
+        at = where.position + (where.kind == "call")
+        raise InputRefused(f"{text} is no item: {_instead(live, stream, at)}")
+
+
 def existing(live: Live, stream: StreamKey, item: str) -> None:
-    """Raises ItemNotFound, which says what stands there instead."""
+    """Raises ItemNotFound, which says what stands there instead, or in which session it is."""
     try:
         items(live, stream, [item])
     except ItemNotFound as error:
         at = position_of(origin(item))
-        event = live.log.at(stream, [at]).get(at)
-        if event is None:
-            error.args = (f"{error}; it ends at {live.log.version(stream)}",)
-        elif event.type not in ITEM_TYPES or "." in item:
-            kind = event.type.replace("_", " ")
-            error.args = (f"event {at} of {str(stream)!r} is a {kind}: there is no item {item}",)
+        if live.log.at(stream, [at]).get(at) is not None:
+            error.args = (f"{str(stream)!r} has no item {item}: {_instead(live, stream, at)}",)
+        else:
+            ends = f"it ends at {live.log.version(stream)}"
+            error.args = (f"{error}; {_elsewhere(live, stream, item) or ends}",)
         raise
 
 
-def items_of(live: Live, session: str, typed: list[str]) -> tuple[StreamKey, list[str]]:
+def _instead(live: Live, stream: StreamKey, at: int) -> str:
+    """What an event is that is no item, and which items belong to it."""
+    event = live.log.at(stream, [at])[at]
+    what = noun(event, lambda what: name_of(live, stream, what))
+    said = f"event {at} is {what}"
+    belong: list[str] = []
+    if event.type == "context_compacted":
+        belong = [f"{at}.{n}" for n in range(len(event.data.get("messages", ())))]
+        said += f", which brought in {', '.join(belong) or 'no message'}"
+    elif event.type in ("model_called", "model_responded", "model_failed"):
+        call = at if event.type == "model_called" else event.data.get("call")
+        answers = live.log.read(stream, types=["message_appended"], containing=f'"call":{call}')
+        belong = [str(one.position) for one in answers if one.data.get("call") == call]
+        said += f", and {', '.join(belong)} came of it" if belong else ", and no answer came of it"
+    elif event.type in ITEM_TYPES:
+        return f"{at} is one item, without parts"
+    return said
+
+
+def _elsewhere(live: Live, stream: StreamKey, item: str) -> str:
+    """Of an item that a parent or a fork of the session has: in which it is."""
+    streams = live.log.streams()
+    family = {stream}
+    parent = live.log.stream(stream).parent
+    while parent is not None:
+        family.add(parent)
+        parent = live.log.stream(parent).parent
+    family |= {info.key for info in streams if info.parent in family}
+    found: list[str] = []
+    for key in sorted(family - {stream}):
+        with contextlib.suppress(NotFound):
+            items(live, key, [item])
+            found.append(str(key))
+    if not found:
+        return ""
+    names = short_names(str(info.key) for info in streams)
+    return f"there is one in {' and in '.join(typed(names[key]) for key in found[:3])}"
+
+
+def items_of(live: Live, session: str, asked: list[str]) -> tuple[StreamKey, list[str]]:
     """Items that were typed behind a session, or in it: ``S 12 57.0``, ``S 12-20``, ``S@12``.
 
     A rendition is taken for its item. Raises what ``item_place`` raises.
     """
-    if typed:
+    if asked:
         stream = session_key(live, session)
-        plain = [_bare(live, stream, text) for text in typed]
+        plain = [_bare(live, stream, text) for text in asked]
         for text in plain:
+            _no_occurrence(live, stream, text)
             if _TYPED.fullmatch(text):
                 existing(live, stream, text.removeprefix("#"))
         return stream, items(live, stream, plain)

@@ -6,12 +6,15 @@ imported inside the commands, so that ``--help`` and completion answer at once.
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
 
 from cli.commands import (
     audit,
@@ -45,7 +48,7 @@ from cli.commands import (
 )
 from cli.commands import run as run_command
 from cli.door import guarded
-from cli.options import Command, Settings, parameters, settings_of, take
+from cli.options import Command, Settings, help_text, parameters, settings_of, take
 from cli.output import envelope, json_text
 
 BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Keep and prove"
@@ -53,11 +56,89 @@ BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Ke
 _HELP = ["-h", "--help"]
 
 
+class Commands(Mapping[str, Any]):
+    """Commands by their names, each made when it is asked for: one line runs one of them, and to
+    read the declarations of all took half of the time of a start."""
+
+    def __init__(self, functions: Mapping[str, tuple[Callable[..., None], str]]) -> None:
+        self.functions = functions
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            function, heading = self.functions[name]
+            info = CommandInfo(
+                name,
+                cls=Command,
+                callback=function,
+                rich_help_panel=heading,
+                context_settings={"help_option_names": _HELP},
+            )
+            self._made[name] = get_command_from_info(
+                info, pretty_exceptions_short=True, rich_markup_mode=None
+            )
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.functions)
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def told(self, heading: str) -> list[tuple[str, str]]:
+        """The names under a heading, and the first sentence of what each says of itself."""
+        return [
+            (name, _sentence(inspect.getdoc(function) or ""))
+            for name, (function, under) in self.functions.items()
+            if under == heading
+        ]
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].removesuffix(".") + "."
+
+
+COMMANDS = Commands(
+    {
+        "import": (imports.command, BRING),
+        "demo": (demo.command, BRING),
+        "sessions": (sessions.command, LOOK),
+        "log": (log.command, LOOK),
+        "show": (show.command, LOOK),
+        "replay": (replay.command, LOOK),
+        "diff": (diff.command, LOOK),
+        "search": (search.command, LOOK),
+        "compare": (compare.command, LOOK),
+        "audit": (audit.command, LOOK),
+        "strategies": (strategies.command, LOOK),
+        "why": (why.command, LOOK),
+        "recover": (recover.command, LOOK),
+        "stats": (stats.command, LOOK),
+        "sql": (sql.command, LOOK),
+        "run": (run_command.command, CHANGE),
+        "undo": (undo.command, CHANGE),
+        "rewind": (rewind.command, CHANGE),
+        "pin": (pin.command, CHANGE),
+        "unpin": (unpin.command, CHANGE),
+        "fork": (fork.command, CHANGE),
+        "export": (export.command, KEEP),
+        "redact": (redact.command, KEEP),
+        "verify": (verify.command, KEEP),
+        "head": (head.command, KEEP),
+        "backup": (backup.command, KEEP),
+        "doctor": (doctor.command, KEEP),
+        "rebuild": (rebuild.command, KEEP),
+    }
+)
+"""All there are, in the order of the help."""
+
+
 class Group(TyperGroup):
     """All commands, behind the one door for errors; help lists them by what they are for."""
 
     def __init__(self, *, params: list[Any] | None = None, **rest: Any) -> None:
         super().__init__(params=[*(params or []), *parameters()], **rest)
+        self.commands: Any = COMMANDS
 
     def main(
         self,
@@ -86,6 +167,10 @@ class Group(TyperGroup):
         name = next((arg for arg in args if arg in self.commands), "")
         return Settings(as_json="--json" in options, command=name)
 
+    def get_help(self, ctx: Any) -> str:
+        """Its help, for the terminal as it is."""
+        return help_text(self, ctx)
+
     def invoke(self, ctx: Any) -> Any:
         """Run with the options before the command's name as ``ctx.obj``."""
         ctx.obj = take(ctx.params, None, "")
@@ -93,17 +178,9 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands under what they are for."""
-        names = self.list_commands(ctx)
-        limit = formatter.width - 6 - max(map(len, names))
         for heading in (BRING, LOOK, CHANGE, KEEP):
-            rows = [
-                (name, command.get_short_help_str(limit))
-                for name, command in self.commands.items()
-                if getattr(command, "rich_help_panel", None) == heading and not command.hidden
-            ]
-            if rows:
-                with formatter.section(heading):
-                    formatter.write_dl(rows)
+            with formatter.section(heading):
+                formatter.write_dl(COMMANDS.told(heading))
 
 
 app = typer.Typer(
@@ -148,47 +225,9 @@ def root(
         welcome.command(ctx)
 
 
-for _name, _function, _heading in (
-    ("import", imports.command, BRING),
-    ("demo", demo.command, BRING),
-    ("sessions", sessions.command, LOOK),
-    ("log", log.command, LOOK),
-    ("show", show.command, LOOK),
-    ("replay", replay.command, LOOK),
-    ("diff", diff.command, LOOK),
-    ("search", search.command, LOOK),
-    ("compare", compare.command, LOOK),
-    ("audit", audit.command, LOOK),
-    ("strategies", strategies.command, LOOK),
-    ("why", why.command, LOOK),
-    ("recover", recover.command, LOOK),
-    ("stats", stats.command, LOOK),
-    ("sql", sql.command, LOOK),
-    ("run", run_command.command, CHANGE),
-    ("undo", undo.command, CHANGE),
-    ("rewind", rewind.command, CHANGE),
-    ("pin", pin.command, CHANGE),
-    ("unpin", unpin.command, CHANGE),
-    ("fork", fork.command, CHANGE),
-    ("export", export.command, KEEP),
-    ("redact", redact.command, KEEP),
-    ("verify", verify.command, KEEP),
-    ("head", head.command, KEEP),
-    ("backup", backup.command, KEEP),
-    ("doctor", doctor.command, KEEP),
-    ("rebuild", rebuild.command, KEEP),
-):
-    app.command(
-        _name,
-        cls=Command,
-        rich_help_panel=_heading,
-        context_settings={"help_option_names": _HELP},
-    )(_function)
-
-
 def registered() -> list[str]:
     """The names of all commands in the order of the help, and first of all the empty one."""
-    return ["", *(command.name or "" for command in app.registered_commands)]
+    return ["", *COMMANDS]
 
 
 def run() -> None:

@@ -37,7 +37,10 @@ class TimelineRow(BaseModel):
     """The position of the decision with which it left."""
     call: int | None = None
     """Of an answer: the n of ``c<n>``."""
+    happened_at: str = ""
+    """By the source's clock where that can be read, else when it was recorded; UTC."""
     occurred_at: str | None = None
+    """The source's clock, as it wrote it."""
     pinned: bool = False
     erased: bool = False
     before_tokens: int | None = None
@@ -64,13 +67,18 @@ class TimelineData(BaseModel):
     at: int
     """The position at which the states hold."""
     version: int
+    first: int = 1
+    last: int | None = None
+    """The positions whose rows were asked for; none: to the end."""
     fork_of: str | None = None
     items: int
-    """Standing in the context at that point."""
+    """Standing in the context at that point, whichever rows are shown."""
     tokens: int
     """Estimated, of that context."""
     counter: str
     rows: list[TimelineRow]
+    more: bool = False
+    """Earlier rows were left out, for the number that was asked for."""
 
 
 class SessionsData(BaseModel):
@@ -192,7 +200,10 @@ class EventData(BaseModel):
     event_id: str
     type: str
     schema_version: int
+    happened_at: str
+    """By the source's clock where that can be read, else when it was recorded; UTC."""
     occurred_at: str | None
+    """The source's clock, as it wrote it."""
     recorded_at: str
     erased: bool
     state: State
@@ -235,6 +246,8 @@ class FileData(BaseModel):
     path: str
     format: str = ""
     sessions: list[ImportedSession] = []
+    withheld: int = 0
+    """Values of what is new that may be keys, and were left out."""
     pending: int = 0
     notes: list[str] = []
     error: str = ""
@@ -262,6 +275,7 @@ class ImportData(BaseModel):
     known: int
     pending: int
     unreadable: int
+    withheld: int
     errors: list[str]
     passed_over: list[str] = []
     """JSON files of a folder in which nothing looks like a transcript."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from cli.models import State
 from cli.models_whatif import DecidedData
@@ -30,6 +30,8 @@ class WhyStep(BaseModel):
     reason: str = ""
     summarizer: str = ""
     pass_id: str = ""
+    pass_name: str = ""
+    """``pass 77``, by the position of its first substitution; empty where it was decided alone."""
     inferred: bool = False
     """Found by comparing two requests, not told by who decided it."""
     items: int | None = None
@@ -37,10 +39,14 @@ class WhyStep(BaseModel):
     brought: list[str] = []
     """Of a compaction: the items that it put in."""
     before_tokens: int | None = None
-    """Of a compaction, of the context before it; of a change, of the item."""
+    """Of a compaction, of the context before it: the agent's own count, else estimated; of a
+    change, of the item."""
+    before_estimated: bool = True
+    before_recorded: int | None = None
+    """Of a compaction: estimated, of what of that context is recorded here."""
     after_tokens: int | None = None
-    tokens_told: bool = False
-    """The agent's own count, not estimated here."""
+    after_estimated: bool = True
+    after_recorded: int | None = None
     undone_by: int | None = None
     """The undo or rewind that put it out of force."""
     stream: str = ""
@@ -61,6 +67,14 @@ class WhyAnchor(BaseModel):
     """Else it is a rule that what took the item's place says in other words."""
     used_by: list[str]
     """Later messages, of the model or a person, that hold it."""
+
+
+class GivenData(BaseModel):
+    """Calls that were given the item in the same form."""
+
+    form: str
+    """original (all of it, as it came in), cut, cleared, deduplicated or revised."""
+    calls: list[str]
 
 
 class HeldData(BaseModel):
@@ -103,10 +117,15 @@ class WhyData(BaseModel):
     """In one or two sentences."""
     steps: list[WhyStep]
     calls: list[str]
-    """Before which it stood, as folded."""
+    """Before which it stood, as folded, in whatever form."""
+    given: list[GivenData]
+    """The same calls, by the form in which it stood before them."""
     held: HeldData | None
     """Of the call that was asked for, or of the last one where no place was named."""
     anchors: list[WhyAnchor]
+    sealed: bool
+    """When it left, something stood in the context that only the provider can read: what seems lost
+    may stand there."""
     replaced_by: list[str]
     """The items, or the rendition, that stand in its place."""
     back: list[WayBack]
@@ -131,6 +150,8 @@ class RecoveredItem(BaseModel):
     literals: list[str] = []
     """Of ``--lost``: those that it holds and that are gone."""
     occurred_at: str | None = None
+    excerpt: str | None = Field(default=None, exclude=True)
+    """Of ``--query``, for a person: the lines around what was found, where that is not all."""
 
 
 class RecoveredSentence(BaseModel):
@@ -159,6 +180,9 @@ class RecoverData(BaseModel):
     key: str
     lost_with: str | None = None
     """The compaction whose losses these are."""
+    sealed: bool = False
+    """Just after it something stood in the context that only the provider can read: what seems lost
+    may stand there."""
     query: str | None = None
     items: list[RecoveredItem] = []
     sentences: list[RecoveredSentence] = []
@@ -205,7 +229,8 @@ class ChangeData(BaseModel):
     """``undo``, ``rewind``, ``pin``, ``unpin``, ``recover --into-context`` and ``run``."""
 
     key: str
-    """The session that was, or would be, written to."""
+    """The session that was, or would be, written to; where there is nothing to write, that was
+    asked about."""
     forked_from: str | None = None
     """The session that another program writes, which was forked first."""
     forked_at: int | None = None
@@ -223,14 +248,47 @@ class ChangeData(BaseModel):
     asked: list[str] = []
     """The items that were asked for."""
     undo: list[str] = []
-    """What to type to take it back."""
+    """What to type to take it back; nothing where nothing was written."""
     notes: list[str] = []
+
+
+class AskedData(BaseModel):
+    """A strategy, and when it was asked."""
+
+    strategy: str
+    at: str
+    """The moments at which it decides: tool_result, user_turn or model_call."""
+    times: int
+    """How many of them there were."""
+    first: str
+    last: str
+    """In words: the user turn 44, the result 42, before c31, now; empty where there was none."""
+    waits: str
+    """Why it did not begin at the last of them, and how far it was from that; empty where it did,
+    or cannot say."""
+
+
+class DecidedAtData(BaseModel):
+    """What a strategy decided at one moment."""
+
+    strategy: str
+    moment: str
+    """In words."""
+    position: int
+    """Of the event at hand: the message that came, the result, the call; the next one for now."""
+    decided: list[DecidedData]
+    reasons: list[str]
+    """Of what was declined."""
 
 
 class RunData(ChangeData):
     """``run``"""
 
     strategy: str
+    attention: list[AskedData]
+    """When each of its parts was asked, and what it waits for."""
+    moments: list[DecidedAtData]
+    """The moments at which something was decided, or tried and declined."""
     since: int
     """The position of the last decision that the session held: moments behind it were gone
     through; 0 for all of them."""

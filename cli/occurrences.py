@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cli.counts import Counts
 from cli.models import CallData, CompactionData
 from eventlog import RecordedEvent, StreamKey
@@ -22,6 +24,29 @@ def number_of(live: Live, stream: StreamKey, position: int) -> str | None:
     event = live.log.at(stream, [position]).get(position)
     letter = LETTERS.get(event.type) if event is not None else None
     return f"{letter}{live.number(stream, event)}" if event is not None and letter else None
+
+
+def in_pass(live: Live, stream: StreamKey, pass_id: str) -> Iterator[RecordedEvent]:
+    """The substitutions that were decided together, by the id that they share."""
+    if pass_id:
+        for event in live.log.read(
+            stream, types=["placeholder_substituted"], containing=f'"pass_id":{dumps(pass_id)}'
+        ):
+            if event.data.get("pass_id") == pass_id:
+                yield event
+
+
+def pass_name(live: Live, stream: StreamKey, pass_id: str) -> str | None:
+    """``pass 77``: a pass goes by the position of its first substitution."""
+    first = next(in_pass(live, stream, pass_id), None)
+    return f"pass {first.position}" if first is not None else None
+
+
+def name_of(live: Live, stream: StreamKey, what: int | str) -> str | None:
+    """How people call what stands at a position, or a pass; see ``saying.NameAt``."""
+    if isinstance(what, str):
+        return pass_name(live, stream, what)
+    return number_of(live, stream, what)
 
 
 def outcome(live: Live, call: RecordedEvent) -> RecordedEvent | None:
@@ -49,12 +74,26 @@ def billed(answer: RecordedEvent | None) -> int | None:
     return sum(usage[name] for name in _USAGE[:3]) if usage is not None else None
 
 
-def outcomes(live: Live, stream: StreamKey) -> dict[int, RecordedEvent]:
-    """The first answer or failure of each call of a stream, by the call's position."""
-    found: dict[int, RecordedEvent] = {}
-    for event in live.log.read(stream, types=["model_responded", "model_failed"]):
-        found.setdefault(event.data["call"], event)
-    return found
+class Outcomes:
+    """The first answer or failure of each call of a stream, asked for in the calls' order."""
+
+    def __init__(self, live: Live, stream: StreamKey) -> None:
+        self._live, self._stream = live, stream
+        self._found: dict[int, RecordedEvent] = {}
+        self._coming: Iterator[RecordedEvent] | None = None
+
+    def of(self, call: int) -> RecordedEvent | None:
+        """That of the call at a position; None where there is none yet."""
+        if self._coming is None:
+            types = ["model_responded", "model_failed"]
+            self._coming = self._live.log.read(self._stream, after=call, types=types)
+        while call not in self._found:
+            event = next(self._coming, None)
+            if event is None:
+                return None
+            if event.data["call"] < event.position:
+                self._found.setdefault(event.data["call"], event)
+        return self._found[call]
 
 
 def outcome_words(answer: RecordedEvent | None) -> tuple[str, str]:

@@ -8,6 +8,8 @@ function gets them as a ``Settings`` on its context.
 from __future__ import annotations
 
 import contextlib
+import functools
+import shutil
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -69,7 +71,12 @@ NAMES = ("db", "as_json", "quiet", "color", "ascii", "width")
 
 
 def parameters() -> list[Any]:
-    """The common options as new parameters of one command."""
+    """The common options as parameters of one command."""
+    return list(_parameters())
+
+
+@functools.cache
+def _parameters() -> list[Any]:
     return list(cast(Any, typer.main.get_command(_declaring)).params)
 
 
@@ -81,11 +88,38 @@ def take(values: dict[str, Any], outer: object, command: str) -> Settings:
     return settings.over(outer) if isinstance(outer, Settings) else settings
 
 
+_WIDEST, _NARROWEST = 80, 40
+"""Columns of a terminal for which help is written."""
+
+_UNBROKEN = "\u2011"
+"""The hyphen at which no line is broken: an option in two halves is none."""
+
+
+def help_text(command: Any, ctx: Any) -> str:
+    """The help of a command; it fits the terminal, where that has 40 columns at least."""
+    formatter = ctx.make_formatter()
+    columns = shutil.get_terminal_size((_WIDEST, 24)).columns
+    formatter.width = min(max(columns, _NARROWEST), _WIDEST) - 2
+    # A long option stands on a line of its own where its text would have no room beside it.
+    most = 10 if columns < 60 else 30
+    write_text, write_rows = formatter.write_text, formatter.write_dl
+    formatter.write_text = lambda text: write_text(text.replace("-", _UNBROKEN))
+    formatter.write_dl = lambda rows: write_rows(
+        [(name, text.replace("-", _UNBROKEN)) for name, text in rows], most
+    )
+    command.format_help(ctx, formatter)
+    return str(formatter.getvalue()).replace(_UNBROKEN, "-").rstrip("\n")
+
+
 class Command(TyperCommand):
     """A command with the common options; its function finds them on the context."""
 
     def __init__(self, name: str | None, *, params: list[Any] | None = None, **rest: Any) -> None:
         super().__init__(name, params=[*(params or []), *parameters()], **rest)
+
+    def get_help(self, ctx: Any) -> str:
+        """Its help, for the terminal as it is."""
+        return help_text(self, ctx)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command with its settings as ``ctx.obj``."""
@@ -101,14 +135,14 @@ def settings_of(ctx: typer.Context) -> Settings:
 
 def complete_session(incomplete: str) -> list[str]:
     """Session names that begin with what was typed; nothing, rather than an error."""
-    from cli.opening import session_names
+    from cli.completing import session_names
 
     return session_names(incomplete)
 
 
 def complete_type(incomplete: str) -> list[str]:
     """Event types that begin with what was typed."""
-    from cli.opening import event_types
+    from cli.completing import event_types
 
     return event_types(incomplete)
 
@@ -135,8 +169,49 @@ def complete_role(incomplete: str) -> list[str]:
     return [name for name in ROLES if name.startswith(incomplete)]
 
 
+def _session(ctx: typer.Context) -> object:
+    """The session that was typed before the word to complete."""
+    typed = ctx.params.get("session") or ctx.params.get("reference")
+    return typed or next(iter(ctx.args), None)  # there, where an option still lacks its value
+
+
+def complete_item(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Items of the session that was typed."""
+    from cli.completing import items, of_session
+
+    return of_session(_session(ctx), incomplete, items)
+
+
+def complete_pinned(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Pinned items of the session that was typed."""
+    from cli.completing import of_session, pinned
+
+    return of_session(_session(ctx), incomplete, pinned)
+
+
+def complete_decision(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Decisions of the session that was typed."""
+    from cli.completing import decisions, of_session
+
+    return of_session(_session(ctx), incomplete, decisions)
+
+
+def complete_compaction(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Compactions of the session that was typed."""
+    from cli.completing import compactions, of_session
+
+    return of_session(_session(ctx), incomplete, compactions)
+
+
+def complete_place(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Calls and compactions of the session that was typed."""
+    from cli.completing import of_session, places
+
+    return of_session(_session(ctx), incomplete, places)
+
+
 def complete_strategy(incomplete: str) -> list[str]:
-    """Strategies that begin with what was typed."""
+    """Strategies that begin with what was typed; in a pipeline behind the last ``|``."""
     from cli.config import config
     from cli.strategies import configured
     from eventlog.errors import InputRefused
@@ -145,7 +220,17 @@ def complete_strategy(incomplete: str) -> list[str]:
     named: dict[str, str] = {}
     with contextlib.suppress(InputRefused):  # nothing of an error belongs on the line being typed
         named = configured(config())
-    return [name for name in (*STRATEGIES, *named) if name.startswith(incomplete)]
+    piped = incomplete[: incomplete.rfind("|") + 1]
+    begun = incomplete[len(piped) :]
+    piped += begun[: len(begun) - len(begun.lstrip())]
+    return [piped + name for name in (*STRATEGIES, *named) if name.startswith(begun.lstrip())]
+
+
+def complete_preset(incomplete: str) -> list[str]:
+    """Agents whose habits are known."""
+    from projections.strategies.presets import PRESETS
+
+    return [name for name in ("all", *PRESETS) if name.startswith(incomplete)]
 
 
 def complete_rule(incomplete: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cli.counts import Counts
 from cli.models import PassData, SubstitutionData
+from cli.occurrences import in_pass
 from cli.saying import preview, who
 from cli.timeline import States
 from eventlog import RecordedEvent, StreamKey
@@ -48,13 +49,7 @@ def pass_data(live: Live, event: RecordedEvent) -> PassData:
 
 
 def _of_pass(live: Live, event: RecordedEvent) -> list[RecordedEvent]:
-    pass_id = event.data.get("pass_id")
-    if not pass_id:
-        return [event]
-    found = live.log.read(
-        event.stream, types=[event.type], containing=f'"pass_id":{dumps(pass_id)}'
-    )
-    return [each for each in found if each.data.get("pass_id") == pass_id]
+    return list(in_pass(live, event.stream, str(event.data.get("pass_id") or ""))) or [event]
 
 
 def _who(item: Item, names: dict[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from cli.models_reasons import (
     RecoverData,
@@ -13,12 +14,17 @@ from cli.models_reasons import (
 from cli.naming import place, ref_of
 from cli.occurrences import number_of
 from cli.passes import change_of
+from cli.replays import describe
+from cli.snippets import excerpt
 from cli.timeline import States
 from cli.windows import item_data, tool_names
 from eventlog import StreamKey
 from eventlog.errors import InputRefused, ItemNotFound
+from eventlog.messages import SYSTEM_ROLES
 from projections import Live, tokens
+from projections.dialects import dialect
 from projections.diff import LostAnchor
+from projections.excerpt import excerpt as legal
 from projections.items import Item
 from projections.losses import later, losses
 from projections.runs import Origin, origin, position_of
@@ -62,13 +68,17 @@ def lost_with(
     them, as they came in. Raises PositionNotFound, and InputRefused for what names no compaction.
     """
     where = place(live, f"{stream}@{compaction.removeprefix('@').removesuffix('^')}")
-    if where.kind != "compaction":
+    name = ref_of(where) if where.kind == "compaction" else ""
+    if where.kind == "position":
+        name = number_of(live, stream, where.position) or ""
+    if not name.startswith("k"):
         raise InputRefused(f"{compaction!r} is no compaction such as k1")
     found = losses(live, stream, where.position)
     shown = found.lost if every else found.needed
     data = RecoverData(
         key=str(stream),
-        lost_with=ref_of(where),
+        lost_with=name,
+        sealed=found.is_sealed,
         found=len(found.lost),
         left_out=len(found.lost) - len(shown),
     )
@@ -103,14 +113,40 @@ def _literal(one: LostAnchor) -> RecoveredLiteral:
     )
 
 
+# -- messages -------------------------------------------------------------------------------------
+
+
+def as_messages(live: Live, data: RecoverData) -> tuple[list[Any], list[str]]:
+    """What was recovered as messages that a provider takes, and what was done for that.
+
+    In the form of the newest item. Raises NoContext.
+    """
+    stream = StreamKey.parse(data.key)
+    if not data.items:
+        return [], []
+    made = legal(live, stream, [one.item for one in data.items])
+    body = dialect(made.items[-1].dialect).render(made.items)
+    notes = []
+    if made.added:
+        notes.append(f"added, since a call and its result go together: {', '.join(made.added)}")
+    notes += [f"made legal: {describe(repair)}" for repair in made.repairs]
+    apart = [item.id for item in made.items if item.role in SYSTEM_ROLES]
+    if apart and ("system" in body or "instructions" in body):
+        notes.append(f"a system prompt is no message here, so left out: {', '.join(apart)}")
+    return list(body.get("messages", body.get("input", ()))), notes
+
+
 # -- a query --------------------------------------------------------------------------------------
 
 
-def queried(live: Live, stream: StreamKey, text: str, *, every: bool = False) -> RecoverData:
+def queried(
+    live: Live, stream: StreamKey, text: str, *, every: bool = False, whole: bool = False
+) -> RecoverData:
     """The originals of the items in which a text stands, upper and lower case being equal.
 
-    First those in which the context does not show it any more, then the others, each in the order
-    of the log. Raises InputRefused for an empty text.
+    Unless they are wanted ``whole``, each with the lines around what was found. First those in
+    which the context does not show it any more, then the others, each in the order of the log.
+    Raises InputRefused for an empty text.
     """
     if not text.strip():
         raise InputRefused("what is to be looked for? --query takes a text")
@@ -124,13 +160,27 @@ def queried(live: Live, stream: StreamKey, text: str, *, every: bool = False) ->
     hits.sort()
     chosen = [origin(hit[3]) for hit in hits[: None if every else HITS]]
     made = live.materialize(stream, [(item, 0) for item in chosen])
+    items = _Found(live, stream).items(made) if made else []
+    for one, item in zip(items, made, strict=True):
+        if not whole:
+            one.excerpt = _excerpt(wanted.query, item, one.text)
     return RecoverData(
         key=str(stream),
         query=text,
         found=len(hits),
         left_out=len(hits) - len(chosen),
-        items=_Found(live, stream).items(made) if made else [],
+        items=items,
     )
+
+
+def _excerpt(query: Query, item: Item, shown: str) -> str | None:
+    """The lines around what was found, where that is not all that there is."""
+    made = excerpt(query, shown)
+    if made.is_cut or query.first_in(shown) is None:  # arguments of a call, on a line of their own?
+        texts = (text.text for text in item_texts(item) if query.first_in(text.text) is not None)
+        made = excerpt(query, max(texts, key=lambda text: text.count("\n"), default=shown))
+        return made.text
+    return made.text if made.left_out else None
 
 
 def _came_with(live: Live, stream: StreamKey, item: Item, query: Query) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from cli.models_audit import AuditCallData, AuditData, AuditedData, FindingData
 from cli.render_prefixes import SIGNS, render_prefixes
 from cli.safetext import display_width
 from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
-from projections.audit.model import Coverage, MoveRow, Severity
+from projections.audit.model import Coverage, MoveRow, Severity, State
 from projections.audit.passages import MoveKind
 from projections.prefix_causes import Cause
 
@@ -41,9 +42,24 @@ _GIVING_WAY = ("came", "billed", "items", "tokens")
 _LEAST = 16
 """Columns of what left."""
 
+Calls = Literal["none", "folded", "all"]
+"""Which of the calls are shown."""
+
+_FOLDED = 3
+"""Calls in a row from which on they are told as one."""
+
+_FEW = 5
+"""Calls up to which a finding is one about these calls."""
+
 
 def render_audit(
-    data: AuditData, style: Style, names: Mapping[str, str], program: str, *, every: bool
+    data: AuditData,
+    style: Style,
+    names: Mapping[str, str],
+    program: str,
+    *,
+    every: bool,
+    calls: Calls = "folded",
 ) -> Iterator[str]:
     """One session in full; with ``every`` a row a session, and its findings.
 
@@ -56,9 +72,9 @@ def render_audit(
     yield style.paint(_head(session, style), "bold")
     if data.prefix is not None:
         yield from list(render_prefixes(data.prefix, style, stat=False))[1:]
-    elif data.calls:
-        yield from _calls(data.calls, style)
-    if session.coverage is not None:
+    elif data.calls and calls != "none":
+        yield from _calls(data, style, whole=calls == "all")
+    if session.coverage is not None and (calls != "none" or "coverage" in data.rules):
         yield ""
         yield from _coverage(session.coverage, style)
     yield ""
@@ -80,9 +96,11 @@ def _head(session: AuditedData, style: Style) -> str:
 # -- calls ----------------------------------------------------------------------------------------
 
 
-def _calls(calls: Sequence[AuditCallData], style: Style) -> Iterator[str]:
-    rows = [_cells(call) for call in calls]
-    billed = any(call.billed is not None for call in calls)
+def _calls(data: AuditData, style: Style, *, whole: bool) -> Iterator[str]:
+    told = _told(data.findings)
+    runs = [[call] for call in data.calls] if whole else _folded(data.calls, told)
+    rows = [_cells(run[0]) if len(run) == 1 else _run_cells(run) for run in runs]
+    billed = any(call.billed is not None for call in data.calls)
     shown = [n for n in range(len(_COLUMNS)) if billed or _COLUMNS[n] != "billed"]
     widths = [max(display_width(row[n]) for row in (_COLUMNS, *rows)) for n in range(len(_COLUMNS))]
     for title in _GIVING_WAY:
@@ -92,11 +110,40 @@ def _calls(calls: Sequence[AuditCallData], style: Style) -> Iterator[str]:
     start = _front(widths, shown)
     title = style.line("left, and what broke the prefix", style.width - start)
     yield style.paint(f"  {_line(_COLUMNS, widths, shown)}{title}", "dim")
-    for call, cells in zip(calls, rows, strict=True):
+    for (call, *more), cells in zip(runs, rows, strict=True):
         front = style.block(f"{_sign(call)} {_line(cells, widths, shown)}")
-        said = style.line(_moved(call), style.width - start)
-        is_plain = not said and call.verdict not in ("broken", "drift")
-        yield (style.paint(front.rstrip(), "dim") if is_plain else front + said).rstrip()
+        events = _moved(call) or ", ".join(told.get(call.call, ()))
+        if more:
+            events = f"{plural(1 + len(more), 'call')}, nothing left"
+        said = style.line(events, style.width - start)
+        is_plain = (more or not said) and call.verdict not in ("broken", "drift")
+        yield (style.paint(f"{front}{said}".rstrip(), "dim") if is_plain else front + said).rstrip()
+
+
+def _folded(
+    calls: Sequence[AuditCallData], told: Mapping[str, Collection[str]]
+) -> list[list[AuditCallData]]:
+    """Calls in a row of which nothing is to be told but how many they were, together."""
+    runs: list[list[AuditCallData]] = []
+    was_quiet = False
+    for call in calls:
+        quiet = not _moved(call) and call.outcome == "answered" and call.call not in told
+        if quiet and was_quiet and runs[-1][0].verdict == call.verdict:
+            runs[-1].append(call)
+        else:
+            runs.append([call])
+        was_quiet = quiet
+    return [each for run in runs for each in ([run] if len(run) >= _FOLDED else ([c] for c in run))]
+
+
+def _told(findings: Iterable[FindingData]) -> dict[str, dict[str, None]]:
+    """The rules that tell of a call, where they tell of few: what holds of most is no event."""
+    found: dict[str, dict[str, None]] = {}
+    for finding in findings:
+        calls = [ref for ref in finding.refs if ref.startswith("c")]
+        for call in calls if len(calls) <= _FEW else ():
+            found.setdefault(call, {})[finding.rule] = None
+    return found
 
 
 def _front(widths: Sequence[int], shown: Sequence[int]) -> int:
@@ -120,6 +167,18 @@ def _cells(call: AuditCallData) -> tuple[str, ...]:
         short(call.billed) if call.billed is not None else "",
         came,
     )
+
+
+def _run_cells(run: Sequence[AuditCallData]) -> tuple[str, ...]:
+    """From the first of them to the last."""
+    first, last = _cells(run[0]), _cells(run[-1])
+    name, verdict = f"{run[0].call}-{run[-1].call}", first[1]
+    came = sum(call.came_count for call in run)
+    sizes = (
+        one if one == other else f"{one}→{other}"
+        for one, other in zip(first[2:5], last[2:5], strict=True)
+    )
+    return (name, verdict, *sizes, f"+{came}" if came else "")
 
 
 def _sign(call: AuditCallData) -> str:
@@ -147,7 +206,7 @@ def _move(move: MoveRow) -> str:
     why = f" ({move.reason})" if move.reason else ""
     if not move.count:
         return f"{sign} {move.kind} by {move.by}{why}: {len(move.brought)} back"
-    sizes = f"{short(move.before)}→{short(move.after)}"
+    sizes = f"{tokens(move.before)}→{tokens(move.after)}"
     return f"{sign} {move.count:,} {move.kind} by {move.by} {sizes}{why}"
 
 
@@ -170,23 +229,28 @@ _CAUSES: dict[MoveKind, Cause] = {
 
 
 def _coverage(coverage: Coverage, style: Style) -> Iterator[str]:
-    parts = []
-    for state in coverage.states:
-        by = f" by {state.by}" if state.by else ""
-        why = f" ({style.line(state.reason, _REASON)})" if state.reason else ""
-        parts.append(
-            f"{state.items:,} {state.state.replace('_', ' ')}{by}{why} {tokens(state.tokens)}"
-        )
+    parts = [
+        f"{state.items:,} {_state(state, style)} {tokens(state.tokens)}"
+        for state in coverage.states
+    ]
     if len(parts) > _STATES:
-        parts[_STATES:] = [f"{len(parts) - _STATES} more states"]
-    whole = f"{plural(coverage.items, 'item')}, {tokens(coverage.tokens)} tokens ever came in: "
-    left = (
-        f"; the context holds {plural(coverage.context_items, 'item')}, "
-        f"{tokens(coverage.context_tokens)}"
-    )
+        parts[_STATES:] = [plural(len(parts) - _STATES, "more state")]
+    came, stand = tokens(coverage.tokens), tokens(coverage.context_tokens)
+    whole = f"{plural(coverage.items, 'item')} ever came in, {came} tokens as they came: "
+    left = f"; {plural(coverage.context_items, 'item')} in the context, {stand} as they stand"
     yield from textwrap.wrap(
         style.block(whole + " · ".join(parts) + left), style.width, subsequent_indent="  "
     )
+
+
+def _state(state: State, style: Style) -> str:
+    """``summarised by k1 (auto)``; of what came and left between two calls with what it left."""
+    by, reason, name = state.by, state.reason, state.state.replace("_", " ")
+    if state.state == "never_visible":
+        kind, _, reason = reason.partition(": ")
+        name = f"given to no call, {kind}"
+    why = f" ({style.line(reason, _REASON)})" if reason else ""
+    return f"{name}{f' by {by}' if by else ''}{why}"
 
 
 _REASON = 30

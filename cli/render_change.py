@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from cli.models_reasons import ChangeData, ShiftData
 from cli.safetext import display_width
 from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
+from projections.runs import origin, position_of
 
 _MOST = 12
 """Items of one kind that are shown."""
@@ -17,7 +18,8 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
     """What was written, what stands otherwise, the sizes, and how to take it back."""
     front = "would write" if data.dry_run else "wrote"
     count = plural(len(data.events), "event") if data.events else "nothing"
-    yield style.paint(heading(f"{front} {count}", data.key, style), "bold")
+    where = " into a new fork" if data.forked_from is not None else ""
+    yield style.paint(heading(f"{front} {count}{where}", data.key, style), "bold")
     if data.forked_from is not None:
         verb = "would be" if data.dry_run else "was"
         yield named(data.forked_from, style, style.width)
@@ -25,14 +27,18 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
         said += f"{verb} forked after event {data.forked_at}, and is not changed"
         yield from textwrap.wrap(said, style.width, initial_indent="  ", subsequent_indent="  ")
     yield from _events(data, style)
-    yield from _rows("+", "back", data.back, style)
+    new = [row for row in data.back if position_of(origin(row.item)) > data.version]
+    yield from _rows("+", "back", [row for row in data.back if row not in new], style)
+    yield from _rows("+", "new", new, style)
     yield from _rows("✂", "otherwise", data.changed, style)
     yield from _rows("○", "gone", data.gone, style)
     before, after = data.before, data.after
-    size = f"{plural(before.items, 'item')} → {after.items:,}, "
-    size += f"{tokens(before.tokens)} → {tokens(after.tokens)} tokens"
+    size = f"{plural(before.items, 'item')}, {tokens(before.tokens)} tokens, as before"
+    if before != after:
+        size = f"{plural(before.items, 'item')} → {after.items:,}, "
+        size += f"{tokens(before.tokens)} → {tokens(after.tokens)} tokens"
     yield style.translated(f"context: {size}")
-    if data.undo and not data.dry_run:
+    if data.undo:
         for number, line in enumerate(data.undo):
             front = "then" if number else "to take it back"
             yield style.paint(style.block(f"{front}: {program} {line}"), "cyan")
@@ -55,7 +61,7 @@ def _rows(sign: str, word: str, rows: Sequence[ShiftData], style: Style) -> Iter
     if not rows:
         return
     before, after = sum(r.before_tokens for r in rows), sum(r.after_tokens for r in rows)
-    size = {"back": tokens(after), "gone": tokens(before)}.get(
+    size = {"back": tokens(after), "new": tokens(after), "gone": tokens(before)}.get(
         word, f"{tokens(before)} → {tokens(after)}"
     )
     yield style.translated(f"{sign} {word}: {plural(len(rows), 'item')}, {size} tokens")

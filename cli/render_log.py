@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cli.models import TimelineData, TimelineRow
 from cli.safetext import display_width
-from cli.style import RULE, Style, counted, heading, pad, pad_left, plural, short, tokens
+from cli.style import RULE, Style, heading, pad, pad_left, plural, short, shrunk, tokens
 
 GUTTER = {"context": "●", "left": "○", "folded": "Σ", "placeholder": "✂", "never": "–"}
 """What each state is shown as."""
@@ -49,7 +49,20 @@ def head(data: TimelineData, style: Style) -> str:
     """What its context holds at the point asked, and which session it is."""
     point = "" if data.at == data.version else f" at {data.at} of {data.version}"
     front = f"context{point}: {plural(data.items, 'item')}, {tokens(data.tokens)} tokens"
-    return heading(front, data.key, style)
+    return heading(_shown(data) + front, data.key, style)
+
+
+def _shown(data: TimelineData) -> str:
+    """Which rows are shown, where that is not all: what the head says is of the whole context."""
+    rows = []
+    if data.more:
+        rows.append(f"last {plural(len(data.rows), 'row')}")
+    if data.last is not None:
+        alone = data.last == data.first
+        rows.append(f"position {data.last}" if alone else f"positions {data.first}-{data.last}")
+    elif data.first > 1:
+        rows.append(f"positions from {data.first} on")
+    return f"{' of '.join(rows)}; " if rows else ""
 
 
 def _is_item(row: TimelineRow) -> bool:
@@ -93,11 +106,7 @@ def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> st
 def _compaction(row: TimelineRow, style: Style) -> str:
     why = f" ({row.preview})" if row.preview else ""
     gone = plural(row.items or 0, "item")
-    full, brief = (
-        f"{counted(row.before_tokens, row.before_estimated, row.before_recorded, brief)} → "
-        f"{counted(row.after_tokens, row.after_estimated, row.after_recorded, brief)}"
-        for brief in (False, True)
-    )
+    full, brief = shrunk(row), shrunk(row, brief=True)
     texts = (
         f"{row.ref} compacted{why} {full} · {gone} folded",
         f"{row.ref} compacted{why} {brief} · {gone} folded",

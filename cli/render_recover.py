@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from cli.exports import code, fenced, inline
 from cli.models_reasons import RecoverData, RecoveredItem, RecoveredSentence
+from cli.saying import SEALED
 from cli.style import Style
 
 _USERS = 4
@@ -23,6 +24,8 @@ def render_recover(data: RecoverData, style: Style) -> Iterator[str]:
     name = code(data.key)
     if data.lost_with is not None:
         yield f"Recovered from before the compaction {data.lost_with} of {name}:\n"
+        if data.sealed:
+            yield f"(What follows may not be lost: {SEALED}.)\n"
     elif data.query is not None:
         yield f"What holds {code(data.query)} in {name}:\n"
     else:
@@ -31,7 +34,7 @@ def render_recover(data: RecoverData, style: Style) -> Iterator[str]:
         yield from _sentence(sentence)
     for item in data.items:
         yield _head(item)
-        yield fenced(item.text)
+        yield fenced(item.text if item.excerpt is None else item.excerpt)
 
 
 def _sentence(sentence: RecoveredSentence) -> Iterator[str]:

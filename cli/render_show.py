@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from cli.models import CallData, CompactionData, ContextData, EventData, ItemData, PassData
 from cli.render_log import GUTTER, LEGEND
 from cli.safetext import display_width
-from cli.style import Style, counted, heading, pad, pad_left, plural, short, tokens, typed
+from cli.style import Style, heading, pad, pad_left, plural, short, shrunk, tokens, typed
+from eventlog.happened import source_moment
 
 KINDS = {
     "as_sent": "as sent, from the recorded manifest",
@@ -121,7 +122,7 @@ def _facts(data: EventData) -> Iterator[tuple[str, str]]:
     where = f"position {data.position}, sequence {data.sequence} of the log"
     yield "place", where
     if data.occurred_at is not None:
-        yield "happened", f"{data.occurred_at} (the source's clock)"
+        yield "happened", _happened(data, data.occurred_at)
     yield "recorded", data.recorded_at
     yield "event id", data.event_id
     if data.erased:
@@ -142,9 +143,7 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
 def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:
     if data.by or data.trigger:
         yield "by", " ".join(filter(None, (data.by, f"({data.trigger})" if data.trigger else "")))
-    before = counted(data.before_tokens, data.before_estimated, data.before_recorded)
-    after = counted(data.after_tokens, data.after_estimated, data.after_recorded)
-    yield "tokens", f"{before} → {after}"
+    yield "tokens", shrunk(data)
     yield "left", f"{plural(data.left_count, 'item')}: {', '.join(data.left)}"
 
 
@@ -169,6 +168,15 @@ def _substitutions(data: PassData, style: Style) -> Iterator[str]:
         start = f" {pad(style.line(name, ref), ref)} {style.translated(pad_left(shown, size))}  "
         start += pad(style.line(row.who, 12), 12) + " "
         yield (start + style.line(row.preview, style.width - display_width(start))).rstrip()
+
+
+def _happened(data: EventData, label: str) -> str:
+    """What the source's clock says, in UTC where it can be read."""
+    if source_moment(label) is None:
+        return f"{label} (the source's clock, which cannot be read)"
+    if label.endswith("Z"):
+        return f"{label} (the source's clock)"
+    return f"{data.happened_at} (the source's clock: {label})"
 
 
 def _state(data: EventData) -> str:

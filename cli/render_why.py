@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from cli.models_reasons import WhyAnchor, WhyData
 from cli.safetext import display_width
+from cli.saying import SEALED
 from cli.style import Style, heading, pad, plural, ranges, tokens
 
 _MOST = 12
@@ -56,14 +57,35 @@ def _steps(data: WhyData, style: Style) -> Iterator[str]:
 
 def _calls(data: WhyData, style: Style) -> Iterator[str]:
     if data.calls:
-        given = f"given to {plural(len(data.calls), 'call')}: {ranges(data.calls)}"
         yield ""
-        yield from _wrapped(given, style, " ")
+        yield from _wrapped(_given(data), style, " ")
     held = data.held
     if held is not None:
         whose = "the recorded request" if held.recorded else "the context, as folded,"
         what = f"held {held.rendition}" if held.rendition is not None else "did not hold it"
         yield from _wrapped(f"{held.call}: {whose} {what}", style, " ")
+
+
+_FORMS = {
+    "original": "in full",
+    "cut": "cut",
+    "cleared": "as a placeholder (cleared)",
+    "deduplicated": "as a placeholder (deduplicated)",
+    "revised": "revised",
+}
+
+
+def _given(data: WhyData) -> str:
+    """How many calls had all of it, and how many only what was left of it."""
+    forms = [
+        f"{_FORMS.get(one.form, one.form)} to {len(one.calls):,} ({ranges(one.calls)})"
+        for one in data.given
+    ]
+    total = plural(len(data.calls), "call")
+    if len(data.given) == 1:
+        form = data.given[0].form
+        return f"given {_FORMS.get(form, form)} to {total}: {ranges(data.calls)}"
+    return f"given to {total}: {'; '.join(forms)}"
 
 
 def _anchors(data: WhyData, style: Style) -> Iterator[str]:
@@ -80,6 +102,8 @@ def _anchors(data: WhyData, style: Style) -> Iterator[str]:
     said += f"{len(lost)} lost word for word"
     said += f", {again} of them said again in other words" if again else ""
     yield from _wrapped(said, style)
+    if data.sealed and lost:
+        yield from _wrapped(f"{SEALED}, so they may not be lost", style)
     ranked = sorted(lost, key=lambda one: -len(one.used_by))
     shown = [one for n, one in enumerate(ranked) if n < _MOST or one.used_by]
     for one in shown:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cli.changing import Changing, change
-from cli.models_reasons import RunData
+from cli.models_reasons import AskedData, DecidedAtData, RunData
+from cli.occurrences import number_of
 from cli.strategies import blaming, spec_of
-from cli.style import plural
 from cli.summaries import Summaries
-from cli.whatifs import Made
+from cli.whatifs import Made, decided_by_kind
 from eventlog import StreamKey
 from eventlog.errors import IntegrityFault
 from eventlog.events import Event
 from harness.summarizers.base import prompt
 from projections import Live, tokens
+from projections.applying import Change
 from projections.foreseen import foreseen
 from projections.recording import recording
 from projections.running import DecidedNow, decided_now, last_decided
-from projections.strategies.base import Strategy
+from projections.strategies.base import MomentKind, Strategy
 
 
 def run_strategy(
@@ -58,21 +59,58 @@ def run_strategy(
         **data.model_dump(),
         strategy=spec,
         since=found.since,
+        attention=_attention(live, stream, found),
+        moments=_moments(live, stream, found),
         decided=made.decided(),
         stuck=found.stuck,
     )
     whole.notes += summaries.said([made])
-    if found.since and data.events:
+    if found.since:
         whole.notes.append(
             f"the session held decisions already; what came since event {found.since} was gone "
             "through"
         )
-    declined = [change for change in found.changes if change.kind == "declined"]
-    if declined:
-        items = len({origin for change in declined for origin in change.items})
-        reasons = ", ".join(dict.fromkeys(change.reason for change in declined))
-        whole.notes.append(f"declined for {plural(items, 'item')}: {reasons}")
     return whole
+
+
+def _attention(live: Live, stream: StreamKey, found: DecidedNow) -> list[AskedData]:
+    return [
+        AskedData(
+            strategy=one.spec,
+            at=one.at,
+            times=one.asked,
+            first=_moment(live, stream, one.at, one.first, found.now) if one.asked else "",
+            last=_moment(live, stream, one.at, one.last, found.now) if one.asked else "",
+            waits=one.waits,
+        )
+        for one in found.attention
+    ]
+
+
+def _moments(live: Live, stream: StreamKey, found: DecidedNow) -> list[DecidedAtData]:
+    kinds = {one.spec: one.at for one in found.attention}
+    by: dict[tuple[int, str], list[Change]] = {}
+    for one in found.changes:
+        by.setdefault((one.position, one.strategy), []).append(one)
+    return [
+        DecidedAtData(
+            strategy=spec,
+            moment=_moment(live, stream, kinds[spec], position, found.now),
+            position=position,
+            decided=decided_by_kind(changes),
+            reasons=list(dict.fromkeys(c.reason for c in changes if c.kind == "declined")),
+        )
+        for (position, spec), changes in by.items()
+    ]
+
+
+def _moment(live: Live, stream: StreamKey, kind: MomentKind, position: int, now: int) -> str:
+    """A moment, as people call it."""
+    if position >= now:
+        return "now"
+    if kind == "model_call":
+        return f"before {number_of(live, stream, position) or position}"
+    return f"at the {'user turn' if kind == 'user_turn' else 'result'} {position}"
 
 
 def decided(
@@ -96,6 +134,7 @@ def decided(
         strategies,
         counting,
         first=first,
+        held=live.view(stream).pins,
         pins={start: live.view(stream, start).pins} if start else {},
         summarize=summaries.of(stream),
         digest=lambda name: prompt(name).digest,

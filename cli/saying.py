@@ -11,8 +11,12 @@ from projections.items import Item
 PREVIEW = 240
 """Code points of an item that a row may show."""
 
-NameAt = Callable[[int], str | None]
-"""How people call what stands at a position: ``c5``, ``k1``; None where it has no such name."""
+SEALED = "an encrypted summary stood in the context then, which nobody but the provider can read"
+"""What makes it uncertain that something is lost."""
+
+NameAt = Callable[[int | str], str | None]
+"""How people call what stands at a position (``c5``, ``k1``) and the pass with an id (``pass 77``);
+None where it has no such name."""
 
 
 def who(item: Item) -> str:
@@ -87,6 +91,44 @@ def said(event: RecordedEvent, name_at: NameAt) -> str:
     return event.type.replace("_", " ")
 
 
+_NOUNS = {
+    "session_started": "the beginning of the session",
+    "session_forked": "the beginning of the fork",
+    "session_resumed": "where the session was resumed",
+    "session_titled": "a title",
+    "session_deleted": "the deletion of the session",
+    "message_appended": "a message",
+    "tool_result_recorded": "a tool result",
+    "tools_declared": "a declaration of tools",
+    "compaction_declined": "a compaction that was not made",
+    "decision_undone": "an undo",
+    "item_pinned": "a pin",
+    "item_unpinned": "the end of a pin",
+    "task_classified": "the kind of the task",
+    "session_rewound": "a rewind",
+    "model_responded": "the end of an answer",
+    "model_failed": "the failure of a call",
+    "repair_applied": "a repair",
+    "recording_interrupted": "a gap in the recording",
+    "redacted": "a redaction",
+    "record_unrecognized": "a record that is no message",
+}
+
+
+def noun(event: RecordedEvent, name_at: NameAt) -> str:
+    """What an event is, as a person calls it: call c5, compaction k1, a rewind."""
+    data = event.data
+    if event.type == "placeholder_substituted":
+        return f"what {data.get('kind', 'cleared')} item {data.get('item')}"
+    if event.type == "message_revised":
+        return f"a revision of item {data.get('item')}"
+    front = {"model_called": "call", "context_compacted": "compaction"}.get(event.type)
+    if front is not None:
+        return f"{front} {name_at(event.position) or event.position}"
+    kind = event.type.replace("_", " ")
+    return _NOUNS.get(event.type, f"an event of the type {kind}")
+
+
 def _short(data: Mapping[str, object], name: str) -> str:
     value = data.get(name)
     return "" if value is None else str(value)[:PREVIEW]
@@ -107,7 +149,8 @@ def _undone(data: Mapping[str, object], name_at: NameAt) -> str:
     target = data.get("target")
     if isinstance(target, int) and target:
         return f"undone: {name_at(target) or target}"
-    return f"undone: pass {_short(data, 'pass_id')}"
+    pass_id = _short(data, "pass_id")
+    return f"undone: {name_at(pass_id) or f'pass {pass_id}'}"
 
 
 def _redacted(data: Mapping[str, object]) -> str:
@@ -136,7 +179,7 @@ _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "record_unrecognized": lambda d: (
         f"{_short(d, 'kind') or 'unknown'} record, line {d.get('line')}: {_short(d, 'raw')}"
     ),
-    "compaction_declined": lambda d: f"no compaction: {_short(d, 'reason')}",
+    "compaction_declined": lambda d: f"declined: {_short(d, 'reason').replace('_', ' ')}",
     "task_classified": lambda d: f"task: {_short(d, 'task_type')}",
     "model_called": lambda d: _short(d, "model"),
     "tools_declared": lambda d: "tools declared",

@@ -20,12 +20,12 @@ from cli.snippets import snippet
 from cli.style import plural, typed
 from eventlog import StreamKey
 from eventlog.errors import Busy, DamagedLog, DiskFault, InputRefused, LogFull, ReadOnlyLog
+from eventlog.happened import iso, moment
 from projections import Live
 from projections.search import STATES, Hit, Place, Search, Wanted
 from projections.search_index import SearchIndex
 from projections.search_query import Query, parse
 from projections.searchable import AREAS
-from projections.session_state import iso, moment
 from projections.sessions import session_states
 
 if TYPE_CHECKING:
@@ -36,6 +36,12 @@ TAIL = 256
 
 HIDDEN = "hidden"
 """Every state in which it once was visible, and is not now."""
+
+MOST_TERMS = 1_000
+"""Of one query: each is looked for in each text."""
+
+_LONGEST_SHOWN = 100
+"""Characters of a word that is told how to look for its parts."""
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -61,6 +67,9 @@ def wanted(asked: Asked, now: datetime | None = None) -> Wanted:
     query = parse(asked.query)
     if not query.terms:
         raise InputRefused("there is nothing to look for: name a word or a part of one")
+    if len(query.terms) > MOST_TERMS:
+        said = f"{len(query.terms):,} words at once; at most {MOST_TERMS:,} are looked for"
+        raise InputRefused(f'{said} (in quotes a passage is one: "a b c")')
     now = now or datetime.now(UTC)
     states = set(_words("--state", asked.states, (*STATES, HIDDEN)))
     if HIDDEN in states:
@@ -95,12 +104,9 @@ def reindexed(live: Live, out: Output) -> int:
 
 
 def _caught_up(index: SearchIndex, out: Output) -> None:
-    meter = Meter(out, "indexing")
-    try:
+    with Meter(out, "indexing") as meter:
         for step in index.catch_up():
             meter.show(step.sequence, step.end)
-    finally:
-        meter.close()
 
 
 def indexed(live: Live, out: Output) -> SearchIndex:
@@ -186,7 +192,7 @@ def _row(live: Live, query: Query, hit: Hit) -> HitData:
         who=(hit.text.tool or "tool") if is_tool else who(item) if item else hit.text.area,
         tool=hit.text.tool,
         call=_call(live, hit),
-        at=iso(moment(event)),
+        at=iso(moment(event.occurred_at, event.recorded_at)),
         occurred_at=event.occurred_at,
         snippet=shown.text,
         marks=shown.marks,
@@ -218,7 +224,7 @@ def nothing_note(asked: Asked) -> str:
     filters = (asked.roles, asked.tools, asked.areas, asked.states, asked.since, asked.until)
     what = "nothing found" + (" with these filters" if any(filters) else "")
     plain = [term.typed for term in parse(asked.query).terms if term.is_whole]
-    if not plain:
+    if not plain or len(plain[0]) > _LONGEST_SHOWN:
         return what
     part = f'*"{plain[0]}"*' if len(plain[0].split()) > 1 else f"*{plain[0]}*"
     return f"{what}; whole words were looked for: '{part}' finds parts of words too"

@@ -16,9 +16,12 @@ from itertools import islice
 from cli.models_upkeep import BlobData, SqlData, ViewData, ViewsData
 from cli.safetext import display_width, safe_text
 from cli.style import Style, pad, pad_left
+from eventlog import readable_3
 from eventlog.asking import Answer, Value
 from eventlog.errors import InputRefused
 from eventlog.readable import VIEWS
+from eventlog.reading import Reading
+from eventlog.schema import FORMAT
 
 MOST = 1_000
 """Rows of a table, where nothing else is asked for."""
@@ -84,6 +87,24 @@ def _cell(value: Value) -> int | float | str | BlobData | None:
 def views_data() -> ViewsData:
     """What can be asked."""
     return ViewsData(views=[ViewData(name=v.name, about=v.about, columns=v.columns) for v in VIEWS])
+
+
+def lacking(log: Reading) -> str:
+    """What the views of a log of an earlier format do not have; empty where they have all."""
+    (version,) = log.query("pragma user_version").fetchone()
+    if version >= FORMAT:
+        return ""
+    said = f"this log is of format {version} and could not be written to"
+    if version < 3:
+        return f"{said}: its only view is events_readable, without happened_at"
+    was = {view.name: view.columns for view in readable_3.VIEWS}
+    new = [
+        name
+        for view in VIEWS
+        for name in view.columns
+        if view.name in was and name not in was[view.name]
+    ]
+    return f"{said}: its views have no {' and no '.join(dict.fromkeys(new))}"
 
 
 # -- as text --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from cli.safetext import display_width, one_line, safe_text
 
@@ -114,16 +115,46 @@ def tokens(count: int | None, exact: bool = False) -> str:
     return ("" if exact else "≈") + short(count)
 
 
-def counted(count: int | None, estimated: bool, recorded: int | None, brief: bool = False) -> str:
-    """Tokens of a context, and whose count that is: the agent's own, or ours of what is recorded.
+class Sized(Protocol):
+    """A compaction, with the tokens of the context before it and after it."""
 
-    The two differ by what the agent did not write down: a system prompt, tools.
+    @property
+    def before_tokens(self) -> int | None:
+        """The agent's own count, else estimated."""
+
+    @property
+    def before_estimated(self) -> bool:
+        """The agent told none."""
+
+    @property
+    def before_recorded(self) -> int | None:
+        """Estimated, of what is recorded here."""
+
+    @property
+    def after_tokens(self) -> int | None:
+        """Likewise."""
+
+    @property
+    def after_estimated(self) -> bool:
+        """Likewise."""
+
+    @property
+    def after_recorded(self) -> int | None:
+        """Likewise."""
+
+
+def shrunk(data: Sized, unit: str = "", *, brief: bool = False) -> str:
+    """``≈14.5k → ≈924 (agent's count: 35.1k)``: what a compaction made of the context.
+
+    First, as everywhere, what is recorded here, as it stood; then the agent's own count, if it told
+    one. That holds what the agent did not write down, too: a system prompt, tools.
     """
-    if estimated or count is None:
-        return tokens(count)
-    whose = "agent's" if brief else "agent's count"
-    here = f"; {tokens(recorded)} {'here' if brief else 'recorded here'}"
-    return f"{short(count)} ({whose}{here if recorded is not None else ''})"
+    here = f"{tokens(data.before_recorded)} → {tokens(data.after_recorded)}{unit}"
+    before = "" if data.before_estimated else short(data.before_tokens or 0)
+    after = "" if data.after_estimated else f"→ {short(data.after_tokens or 0)}"
+    told = " ".join(filter(None, (before, after)))
+    whose = "agent" if brief else "agent's count"
+    return f"{here} ({whose}: {told})" if told else here
 
 
 def short(count: int) -> str:

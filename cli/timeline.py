@@ -6,13 +6,16 @@ folded by a compaction that put a summary in its place, or left with something e
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from cli.counts import Counts
 from cli.models import State, TimelineData, TimelineRow
-from cli.occurrences import LETTERS, billed, outcome_words, outcomes
+from cli.occurrences import LETTERS, Outcomes, billed, outcome_words, pass_name
 from cli.saying import preview, said, who
+from cli.tools import Tools
 from eventlog import RecordedEvent, StreamKey
+from eventlog.happened import iso, moment
 from eventlog.reading import Header
 from projections import Live
 from projections.context import DECISIONS, ITEM_TYPES, is_known
@@ -71,31 +74,70 @@ def timeline(
     at: int,
     first: int = 1,
     last: int | None = None,
+    most: int | None = None,
     types: Collection[str] = (),
     calls: bool = False,
     every: bool = False,
 ) -> TimelineData:
-    """The rows of a session from one position to another, with the states after ``at``."""
+    """The rows of a session from one position to another, the last of them where ``most`` says how
+    many, with the states after ``at``."""
     wanted = set(types) or set(SHOWN)
     if calls:
         wanted |= {"model_called", "model_failed"}
-    chosen = None if every and not types else wanted | {"model_called", "context_compacted"}
-    rows = _Rows(live, key, States(live, key, at))
-    rows.by_pass = not every and SUBSTITUTED not in types
+    whole = every and not types
+    chosen = None if whole else wanted | {"model_called", "context_compacted"}
     end = min(at, last if last is not None else at)
-    for event in live.log.read(key, after=max(first - 1, 0), to=end, types=chosen):
-        rows.take(event, shown=(every and not types) or event.type in wanted)
+    states, counts = States(live, key, at), Counts(live, key)
+    passes = None
+    if SUBSTITUTED in wanted and not every and SUBSTITUTED not in types:
+        passes = _passes(live, key, first, at)
+    width = max(_PAGE, 4 * most) if most is not None else end
+    while True:  # from the end back, until there are enough
+        begin = max(first, end - width + 1)
+        rows = _Rows(live, key, states, counts, begin, passes)
+        for event in live.log.read(key, after=max(begin - 1, 0), to=end, types=chosen):
+            rows.take(event, shown=whole or event.type in wanted)
+        if most is None or begin <= first or len(rows.rows) > most:
+            break
+        width *= 4
     info = live.log.stream(key)
     return TimelineData(
         key=str(key),
         at=at,
         version=live.log.version(key),
+        first=first,
+        last=last,
         fork_of=f"{info.parent}@{info.base}" if info.parent is not None else None,
-        items=len(rows.states.view),
-        tokens=rows.counts.total(rows.states.view.standing()),
-        counter=rows.counts.counter.name,
-        rows=rows.rows,
+        items=len(states.view),
+        tokens=counts.total(states.view.standing()),
+        counter=counts.counter.name,
+        rows=rows.rows if most is None else rows.rows[-most:],
+        more=most is not None and len(rows.rows) > most,
     )
+
+
+_PAGE = 200
+"""Positions that are looked at first where only the last rows are asked for."""
+
+
+class _Pass(NamedTuple):
+    """The substitutions of a pass."""
+
+    shown_at: int
+    """The first of them from where on rows are asked for: there its row stands."""
+    items: int
+    """All of them."""
+
+
+def _passes(live: Live, key: StreamKey, first: int, at: int) -> dict[str, _Pass]:
+    """The passes of a session by their ids: what a row says of one is not of the rows beside it."""
+    found: dict[str, _Pass] = {}
+    for event in live.log.read(key, to=at, types=[SUBSTITUTED]):
+        pass_id = event.data.get("pass_id", "")
+        before = found.get(pass_id, _Pass(0, 0))
+        shown_at = before.shown_at or (event.position if event.position >= first else 0)
+        found[pass_id] = _Pass(shown_at, before.items + 1)
+    return found
 
 
 class _Given:
@@ -133,18 +175,24 @@ def _only_adds(header: Header) -> bool:
 class _Rows:
     """Rows in the making."""
 
-    def __init__(self, live: Live, key: StreamKey, states: States) -> None:
-        self.live, self.key, self.states = live, key, states
-        self.counts = Counts(live, key)
-        self._given = _Given(live, key, self.counts)
+    def __init__(
+        self,
+        live: Live,
+        key: StreamKey,
+        states: States,
+        counts: Counts,
+        begin: int,
+        passes: Mapping[str, _Pass] | None,
+    ) -> None:
+        self.live, self.key, self.states, self.counts = live, key, states, counts
+        self._given = _Given(live, key, counts)
         self.rows: list[TimelineRow] = []
-        self.by_pass = True
-        """One row for all substitutions of a pass, unless each event was asked for."""
+        self._passes = passes
+        """One row for all substitutions of a pass; None where each has its own."""
         self._numbers: dict[str, tuple[int, int]] = {}
         self._names: dict[int, str | None] = {}
-        self._outcomes: dict[int, RecordedEvent] | None = None
-        self._passes: dict[str, TimelineRow] = {}
-        self._tools: dict[str, str] = {}
+        self._outcomes = Outcomes(live, key)
+        self._tools = Tools(live, key, begin)
 
     def take(self, event: RecordedEvent, *, shown: bool) -> None:
         """The next event."""
@@ -179,7 +227,9 @@ class _Rows:
         name = self._name_at(position) if position is not None else None
         return int(name[1:]) if name is not None and name[0] == "c" else None
 
-    def _name_at(self, position: int) -> str | None:
+    def _name_at(self, position: int | str) -> str | None:
+        if isinstance(position, str):
+            return pass_name(self.live, self.key, position)
         if position not in self._names:
             event = self.live.log.at(self.key, [position]).get(position)
             letter = LETTERS.get(event.type) if event is not None else None
@@ -189,9 +239,7 @@ class _Rows:
 
     def _item(self, event: RecordedEvent, item: Item) -> TimelineRow:
         origin: Origin = event.position if "." not in item.id else item.id
-        for part in item.parts:
-            if part.kind == "call":
-                self._tools[part.id] = part.name
+        self._tools.note(item)
         state = self.states.of(origin)
         rendition = self.states.view.items.get(origin, 0)
         shown, said_now = None, preview(item)
@@ -211,6 +259,7 @@ class _Rows:
             rendition=f"{origin}@{rendition}" if rendition else None,
             left_at=self.states.left_at(origin),
             call=self._call_number(item.call),
+            happened_at=iso(moment(event.occurred_at, event.recorded_at)),
             occurred_at=event.occurred_at,
             pinned=origin in self.states.view.pins,
             erased=event.erased,
@@ -222,14 +271,11 @@ class _Rows:
 
     def _who(self, item: Item) -> str:
         if item.kind == "tool_result":
-            names = [self._tools.get(call_id, "") for call_id in item.result_ids]
-            return item.tool_name or next((name for name in names if name), "") or "tool"
+            return item.tool_name or self._tools.of(item.result_ids) or "tool"
         return who(item)
 
     def _called(self, event: RecordedEvent, number: int) -> None:
-        if self._outcomes is None:
-            self._outcomes = outcomes(self.live, self.key)
-        answer = self._outcomes.get(event.position)
+        answer = self._outcomes.of(event.position)
         row = _row(event, f"c{number}", said(event, self._name_at))
         row.items, row.tokens = self._given.at(event.position)
         row.billed = billed(answer)
@@ -260,16 +306,14 @@ class _Rows:
 
     def _substitution(self, event: RecordedEvent) -> None:
         """One row for a pass, whether it cleared one item or two hundred, or one for the event."""
-        pass_id = event.data.get("pass_id", "") if self.by_pass else ""
-        row = self._passes.get(pass_id) if pass_id else None
-        if row is None:
-            row = _row(event, str(event.position), said(event, self._name_at))
-            row.items = 0
-            self.rows.append(row)
-            if pass_id:
-                self._passes[pass_id] = row
-        row.items = (row.items or 0) + 1
-        if not self.by_pass:
+        pass_id = event.data.get("pass_id", "") if self._passes is not None else ""
+        known = self._passes.get(pass_id) if self._passes is not None and pass_id else None
+        if known is not None and known.shown_at != event.position:
+            return
+        row = _row(event, str(event.position), said(event, self._name_at))
+        row.items = known.items if known is not None else 1
+        self.rows.append(row)
+        if self._passes is None:
             target = origin(event.data["item"])
             row.rendition = f"{target}@{event.position}"
             row.tokens = self.counts.total([(target, 0)])
@@ -284,6 +328,7 @@ def _row(event: RecordedEvent, ref: str, said: str) -> TimelineRow:
         state="never",
         who="",
         preview=said,
+        happened_at=iso(moment(event.occurred_at, event.recorded_at)),
         occurred_at=event.occurred_at,
         erased=event.erased,
     )

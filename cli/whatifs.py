@@ -49,20 +49,25 @@ class Made:
 
     def decided(self) -> list[DecidedData]:
         """What was decided, by kind."""
-        kinds: dict[str, list[Change]] = {}
-        for change in self.changes:
-            kinds.setdefault(change.kind, []).append(change)
-        return [
-            DecidedData(
-                kind=kind,
-                times=len(of),
-                items=sum(len(change.items) for change in of),
-                not_shown=sum(len(change.unseen) for change in of),
-                before=sum(change.before for change in of),
-                after=sum(change.after for change in of),
-            )
-            for kind, of in kinds.items()
-        ]
+        return decided_by_kind(self.changes)
+
+
+def decided_by_kind(changes: Sequence[Change]) -> list[DecidedData]:
+    """What was decided, by kind."""
+    kinds: dict[str, list[Change]] = {}
+    for change in changes:
+        kinds.setdefault(change.kind, []).append(change)
+    return [
+        DecidedData(
+            kind=kind,
+            times=len(of),
+            items=sum(len(change.items) for change in of),
+            not_shown=sum(len(change.unseen) for change in of),
+            before=sum(change.before for change in of),
+            after=sum(change.after for change in of),
+        )
+        for kind, of in kinds.items()
+    ]
 
 
 def recorded(live: Live, place: Reference) -> Recording:

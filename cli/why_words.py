@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cli.models_reasons import WhyStep
-from cli.style import counted, plural, tokens
+from cli.style import plural, shrunk, tokens
 from cli.timeline import SUBSTITUTED
 from eventlog import RecordedEvent
 from projections import runs
@@ -56,14 +56,12 @@ def _substituted(touch: Touch, step: WhyStep) -> str:
     form = form_of(touch.event)
     if touch.effect == "nothing":
         return f"{form}, but it did not stand in the context then: nothing changed"
-    of_pass = f"pass {step.pass_id}" if step.pass_id else ""
-    return f"{form}{_with(step.reason, _who(step), of_pass, _size(step))}"
+    return f"{form}{_with(step.reason, _who(step), step.pass_name, _size(step))}"
 
 
 def compacted(touch: Touch, step: WhyStep) -> str:
     """A compaction, with who did it and how much was left."""
-    before = counted(step.before_tokens, not step.tokens_told, None, True)
-    size = f"{before} → {tokens(step.after_tokens)} tokens"
+    size = shrunk(step, " tokens")
     summarizer = f"written by {step.summarizer}" if step.summarizer else ""
     facts = (step.trigger, _who(step), summarizer, size)
     if touch.effect == "keeps_out":

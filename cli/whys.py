@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from cli.counts import Counts
 from cli.item_places import ItemPlace
-from cli.models_reasons import HeldData, WayBack, WhyAnchor, WhyData, WhyStep
+from cli.models_reasons import GivenData, HeldData, WayBack, WhyAnchor, WhyData, WhyStep
 from cli.naming import ref_of, short_names
-from cli.occurrences import compaction_data
+from cli.occurrences import compaction_data, in_pass, number_of, pass_name
 from cli.saying import preview
 from cli.style import typed
 from cli.timeline import SUBSTITUTED
@@ -60,6 +60,10 @@ class _Why:
             answer=self._answer(),
             steps=steps,
             calls=[f"c{number}" for number in found.calls],
+            given=[
+                GivenData(form=form, calls=[f"c{number}" for number in calls])
+                for form, calls in found.given_as.items()
+            ],
             held=self._held(),
             anchors=[
                 WhyAnchor(
@@ -72,6 +76,7 @@ class _Why:
                 )
                 for one in self.found.survived
             ],
+            sealed=self.found.is_sealed,
             replaced_by=[item.rendition for item in self.found.in_its_place],
             back=list(self._back()),
         )
@@ -90,7 +95,9 @@ class _Why:
         when = f" at {ref_of(self.asked.where)}" if self.asked.where.kind != "now" else ""
         state = self.found.state
         if state == "not_yet":
-            return f"{name} had not come in yet{when}: it is event {position_of(self.item)}."
+            at = position_of(self.item)
+            comes = f"comes with {number_of(self.live, self.key, at) or f'event {at}'}"
+            return f"{name} had not come in yet{when}: it {comes}."
         if state == "never":
             said = f"{name} never stood in the context{' up to' + when[3:] if when else ''}."
         elif found.now.stands:
@@ -124,6 +131,8 @@ class _Why:
         elif where.kind == "now":
             headers = self.live.log.headers(self.key, 0, self.at)
             at = max((h.position for h in headers if h.type == NUMBERED["c"]), default=0)
+            if at < position_of(self.item):
+                return None  # no call was made since it came
         else:
             at = 0
         if not at:
@@ -175,6 +184,7 @@ class _Why:
             reason=str(data.get("reason") or ""),
             summarizer=str((data.get("summarizer") or {}).get("model", "")),
             pass_id=str(data.get("pass_id") or ""),
+            pass_name=self._pass(event),
             inferred=bool(data.get("inferred")),
             undone_by=touch.undone_by,
             stream=str(owner) if owner != self.key else "",
@@ -183,6 +193,13 @@ class _Why:
         self._sizes(touch, step)
         step.sentence = self._sentence(touch, step)
         return step
+
+    def _pass(self, event: RecordedEvent) -> str:
+        """The name of the pass that a substitution was decided in, where it was not alone."""
+        if event.type != SUBSTITUTED or not event.data.get("pass_id"):
+            return ""
+        members = list(in_pass(self.live, self.key, event.data["pass_id"]))
+        return f"pass {members[0].position}" if len(members) > 1 else ""
 
     def _sizes(self, touch: Touch, step: WhyStep) -> None:
         event = touch.event
@@ -193,7 +210,11 @@ class _Why:
                 f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))
             ]
             step.before_tokens, step.after_tokens = found.before_tokens, found.after_tokens
-            step.tokens_told = not found.before_estimated
+            step.before_recorded, step.after_recorded = found.before_recorded, found.after_recorded
+            step.before_estimated, step.after_estimated = (
+                found.before_estimated,
+                found.after_estimated,
+            )
         elif touch.effect in ("changed", "restored"):
             step.before_tokens = self.counts.total([(self.item, touch.before.rendition)])
             step.after_tokens = self.counts.total([(self.item, touch.after.rendition)])
@@ -228,7 +249,8 @@ class _Why:
         """What was undone: ``k1``, ``event 12`` or ``pass p1``."""
         target = undo.data.get("target")
         if not target:
-            return f"pass {undo.data.get('pass_id')}"
+            pass_id = str(undo.data.get("pass_id") or "")
+            return pass_name(self.live, self.key, pass_id) or f"pass {pass_id}"
         numbered = (t for t in self.trace.touches if t.event.position == target and t.number)
         return next(map(ref, numbered), f"event {target}")
 
@@ -243,6 +265,8 @@ class _Why:
             said += f" after c{self.trace.call}" if self.trace.call else ""
         else:
             said = SOURCES.get(self.made.source, "it came in")
+            if self.made.is_recovered:
+                said = "recover put it in, with what had left"
             if self.made.role in ("system", "developer"):
                 said = "it came in as a system message"
             if isinstance(data.get("call"), int):

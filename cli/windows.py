@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
 from typing import Literal
 
 from cli.models import ContextData, EventData, ItemData, State
 from cli.naming import call_of, ref_of
-from cli.occurrences import billed, call_data, compaction_data, number_of, outcome
+from cli.occurrences import billed, call_data, compaction_data, name_of, number_of, outcome
 from cli.passes import change_of, pass_data
 from cli.saying import preview, said, who
 from cli.timeline import SUBSTITUTED, States
 from eventlog import StreamKey
 from eventlog.errors import ItemNotFound, PositionNotFound
+from eventlog.happened import iso, moment
 from projections import Live, tokens
 from projections.context import ITEM_TYPES
 from projections.items import Item
@@ -150,6 +150,7 @@ def event_at(live: Live, place: Reference) -> EventData:
         type=event.type,
         schema_version=event.schema_version,
         occurred_at=event.occurred_at,
+        happened_at=iso(moment(event.occurred_at, event.recorded_at)),
         recorded_at=iso(event.recorded_at),
         erased=event.erased,
         state=state,
@@ -157,7 +158,7 @@ def event_at(live: Live, place: Reference) -> EventData:
         changed_at=changed[0] or None,
         changed=changed[1],
         number=number_of(live, stream, position),
-        summary=said(event, lambda at: number_of(live, stream, at)) if item is None else "",
+        summary=said(event, lambda what: name_of(live, stream, what)) if item is None else "",
         call=call_data(live, event) if event.type == NUMBERED["c"] else None,
         compaction=compaction_data(live, event) if event.type == NUMBERED["k"] else None,
         substitutions=pass_data(live, event) if event.type == SUBSTITUTED else None,
@@ -172,9 +173,3 @@ def _item(live: Live, stream: StreamKey, item: Origin, rendition: int) -> Item |
     events.update(live.log.at(stream, referenced(wanted, events)))
     made = materialize(wanted, events)
     return made[0] if made else None
-
-
-def iso(microseconds: int) -> str:
-    """A recorded time as ISO 8601, UTC."""
-    moment = datetime.datetime.fromtimestamp(microseconds / 1e6, datetime.UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

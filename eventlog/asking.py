@@ -13,10 +13,9 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
 
 from eventlog.codec import MAX_PAYLOAD
-from eventlog.connection import translate, uri_mode
+from eventlog.connection import reading_uri, translate
 from eventlog.errors import InputRefused
 
 Value = None | int | float | str | bytes
@@ -87,16 +86,21 @@ class Answer(NamedTuple):
 
 @contextlib.contextmanager
 def asked(
-    path: Path, sql: str, values: Mapping[str, Value] | None = None, seconds: float | None = None
+    path: Path,
+    sql: str,
+    values: Mapping[str, Value] | None = None,
+    seconds: float | None = None,
+    *,
+    still: bool = False,
 ) -> Iterator[Answer]:
     """Run one reading statement over a log whose path was checked.
 
-    ``values`` are for ``:name`` in it; ``seconds`` limit the whole answer. Raises InputRefused for
+    ``values`` are for ``:name`` in it; ``seconds`` limit the whole answer; ``still`` is the log's
+    ``is_still``. Raises InputRefused for
     a statement that is wrong or does more than read, TooLong, KeyboardInterrupt, Busy, DamagedLog.
     """
-    connection = sqlite3.connect(
-        f"file:{quote(str(path))}?{uri_mode(path, True)}", uri=True, isolation_level=None
-    )
+    uri = reading_uri(path, still=still)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     connection.text_factory = _text
     until = time.monotonic() + seconds if seconds is not None else None
     with contextlib.closing(connection), _told(path, until, seconds):
@@ -110,7 +114,10 @@ def asked(
         connection.set_authorizer(_may)
         # Without one an interrupt would wait until the statement ends.
         connection.set_progress_handler(lambda: int(until is not None and _now() > until), _STEPS)
-        cursor = connection.execute(sql, values or {})
+        try:
+            cursor = connection.execute(sql, values or {})
+        except UnicodeEncodeError:
+            raise InputRefused("the statement, or a value for it, is not UTF-8") from None
         if cursor.description is None:
             raise InputRefused("the statement gives nothing: a query begins with select or with")
         columns = tuple(column[0] for column in cursor.description)

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import glob
 import os
 import secrets
 import sqlite3
@@ -20,10 +22,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote
 
 from eventlog import scrub
-from eventlog.connection import lock_path, translated, uri_mode
+from eventlog.connection import lock_path, reading_uri, translated
 from eventlog.derived import drop_table
 from eventlog.errors import InputRefused, IntegrityFault
 from eventlog.integrity import Verification, verify
@@ -67,19 +68,23 @@ def backup(
 
     The copy is 0600. Raises InputRefused for a name that cannot be taken, IntegrityFault when the
     copy does not verify or is not the log's, LogFull, DiskFault, DamagedLog, and OSError for the
-    folder. Nothing is left under the name then that was not there before.
+    folder. Nothing is left under the name then that was not there before; what a killed backup to
+    the same name left beside it is removed.
     """
     path = Path(target)
     _check_target(log.path, path, replace)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        _remove_left_behind(path)
+        held = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         error.filename, error.filename2 = str(path), None
         if not path.parent.is_dir():
             error.strerror = f"there is no folder {path.parent}"
         raise
     try:
+        with contextlib.suppress(OSError):  # some file systems cannot
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         known = _heads(log)
         pending = scrub.is_pending(log)
         _copy(log, part, path, progress)
@@ -92,6 +97,8 @@ def backup(
         for suffix in ("", "-journal"):
             part.with_name(part.name + suffix).unlink(missing_ok=True)
         raise
+    finally:
+        os.close(held)  # not before: it would drop the locks of SQLite
     return Backup(found.head, found.events, found.streams, size, pending)
 
 
@@ -117,13 +124,30 @@ def _check_target(log: Path, path: Path, replace: bool) -> None:
             )
 
 
+def _remove_left_behind(path: Path) -> None:
+    """Copies under way of that name, whose program was killed: what is erased from the log later
+    would stand in them for ever. One that is being made is locked."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}.part"):
+        try:
+            descriptor = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            continue  # somebody else's, or gone
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for suffix in ("", "-journal"):
+                part.with_name(part.name + suffix).unlink(missing_ok=True)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(descriptor)
+
+
 # -- the copy -------------------------------------------------------------------------------------
 
 
 def _copy(log: Reading, part: Path, path: Path, progress: Progress) -> None:
-    connection = sqlite3.connect(
-        f"file:{quote(str(log.path))}?{uri_mode(log.path, True)}", uri=True, isolation_level=None
-    )
+    uri = reading_uri(log.path, still=log.is_still)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     stopped: list[BaseException] = []
     try:
         with translated(log.path):

@@ -88,10 +88,13 @@ class FileLock:
                 return
         raise Busy(str(database), self._timeout)
 
-    def attempt(self) -> None:
+    def attempt(self) -> bool:
         """Take it if nobody holds it; ``close`` gives it back."""
-        with contextlib.suppress(OSError):
+        try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
 
     def release(self) -> None:
         """Give it back."""
@@ -171,11 +174,15 @@ def open_connection(
     timeout: float,
     fresh: bool,
     lock: FileLock | None,
+    still: bool = False,
 ) -> tuple[sqlite3.Connection, bool]:
     """A connection to the log, and whether it is for reading only.
 
-    The caller has checked the path. Raises NotALog, NewerFormat only through ``read_only``, Busy,
-    DamagedLog, ReadOnlyLog.
+    The caller has checked the path. ``still``: nobody writes, and what was written stands in the
+    file itself; then no index of it is needed, for which there may be no space.
+
+    Raises NotALog, NewerFormat only through ``read_only``, Busy, DamagedLog, ReadOnlyLog, and
+    LogFull and DiskFault.
     """
     if fresh:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -187,9 +194,11 @@ def open_connection(
             raise _refused(error, path) from None
     if not read_only and not os.access(path, os.W_OK):
         raise ReadOnlyLog(str(path), "the file is not writable; open it read-only")
+    if read_only:
+        _check_readable(path)
     with translated(path, timeout):
         connection = sqlite3.connect(
-            f"file:{quote(str(path))}?{uri_mode(path, read_only)}",
+            reading_uri(path, still=still) if read_only else f"file:{quote(str(path))}?mode=rw",
             uri=True,
             isolation_level=None,
             check_same_thread=False,
@@ -231,14 +240,40 @@ def open_connection(
         raise
 
 
-def uri_mode(path: Path, read_only: bool) -> str:
+def reading_uri(path: Path, *, still: bool = False) -> str:
+    """How SQLite opens a log for reading; ``still`` as ``open_connection`` says."""
+    return f"file:{quote(str(path))}?{_STILL if still else uri_mode(path)}"
+
+
+def uri_mode(path: Path) -> str:
     """How SQLite opens the file: on a medium that cannot be written it must not try to lock."""
-    if not read_only:
-        return "mode=rw"
-    log = path.with_name(path.name + "-wal")
-    if os.access(path.parent, os.W_OK) or log.exists():
+    if os.access(path.parent, os.W_OK) or written_last(path):
         return "mode=ro"
-    return "mode=ro&immutable=1"
+    return _STILL
+
+
+_STILL = "mode=ro&immutable=1"
+
+
+def written_last(path: Path) -> str:
+    """The name of the file that holds what was written last; empty where all of it is in the log's
+    own."""
+    log = path.with_name(path.name + "-wal")
+    try:
+        return log.name if log.stat().st_size else ""
+    except OSError:
+        return ""
+
+
+def _check_readable(path: Path) -> None:
+    """SQLite reads that file only where it can make an index of it, or finds one."""
+    last, index = written_last(path), path.with_name(path.name + "-shm")
+    if last and not os.access(path.parent, os.W_OK) and not os.access(index, os.R_OK):
+        raise ReadOnlyLog(
+            str(path),
+            f"what was written last stands in {last}, which cannot be read in a folder that is "
+            "for reading only; copy both files into one of yours",
+        )
 
 
 def _refused(error: OSError, path: Path) -> CtxlogError:

@@ -195,9 +195,11 @@ class NotFound(CtxlogError):
 class StreamNotFound(NotFound):
     """No stream, or no session, of that name."""
 
-    def __init__(self, stream: str) -> None:
-        self.stream = stream
-        super().__init__(f"no session {stream!r}; `ctxlog sessions` lists them")
+    def __init__(self, stream: str, near: Sequence[str] = (), hint: str = "") -> None:
+        self.stream, self.near = stream, tuple(near)
+        said = f"; near it: {', '.join(self.near)}" if near else ""
+        said += f"; {hint}" if hint else ""
+        super().__init__(f"no session {stream!r}{said}; `ctxlog sessions` lists them")
 
 
 class PositionNotFound(NotFound):

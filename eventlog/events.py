@@ -24,6 +24,8 @@ from eventlog.values import DecidedBy as DecidedBy
 from eventlog.values import Entry as Entry
 from eventlog.values import ItemId as ItemId
 from eventlog.values import JsonObject as JsonObject
+from eventlog.values import LaidOut as LaidOut
+from eventlog.values import Manifest as Manifest
 from eventlog.values import ManifestEntry as ManifestEntry
 from eventlog.values import NewMessage as NewMessage
 from eventlog.values import Origin as Origin
@@ -189,7 +191,7 @@ class ContextCompacted(EventBase):
     type: Literal["context_compacted"] = "context_compacted"
     covered: tuple[Entry, ...]
     """Items and runs of items, as they stood in the view."""
-    layout: tuple[str, ...] | None = None
+    layout: tuple[LaidOut, ...] | None = None
     """The whole context after it, as entries and ``m0``, ``m1`` … for the new messages; absent: the
     messages stand where the first covered item stood."""
     by: DecidedBy | None = None
@@ -284,7 +286,7 @@ class ModelCalled(EventBase):
     forms_stand: bool = False
     """Whether what the manifest takes over from an earlier one (``=N``) keeps the forms that it had
     there, but for those named here."""
-    manifest: tuple[ManifestEntry, ...] | None = None
+    manifest: Manifest | None = None
 
 
 class ModelResponded(EventBase):

@@ -31,7 +31,7 @@ from eventlog.errors import (
     StreamNotFound,
     WrongExpectedVersion,
 )
-from eventlog.events import Event, SessionForked
+from eventlog.events import Event, Redacted, SessionForked
 from eventlog.reading import PAGE, Head
 from eventlog.recorded import Appended, Draft, RecordedEvent, StreamInfo, StreamKey, new_ids
 from eventlog.writing import Writing
@@ -85,6 +85,10 @@ class EventLog(Writing):
         key = stream if stream in self._heads else _key(stream)
         if not events:
             raise EventInvalid("an append needs at least one event")
+        for each in events:
+            event = each.event if isinstance(each, Draft) else each
+            if isinstance(event, SessionForked | Redacted):
+                raise EventInvalid(f"{event.type} is no event to append: fork and redact write it")
         prepared = self._prepare(events)
         with self.writing() as db:
             given = [p for p in prepared if p.given]
@@ -136,16 +140,11 @@ class EventLog(Writing):
         salts, ids = os.urandom(16 * len(events)), new_ids(len(events), now_us())
         prepared = []
         for index, item in enumerate(events):
-            given: uuid.UUID | None = None
-            occurred_at: str | None = None
-            salt: bytes | None = None
-            if isinstance(item, Draft):
-                event, given, occurred_at = item.event, item.id, item.occurred_at
-                salt = item.salt
-                if occurred_at is not None and not _is_label(occurred_at):
-                    raise EventInvalid("the source's time is longer than 64 printable characters")
-            else:
-                event = item
+            draft = item if isinstance(item, Draft) else Draft(item)
+            event, given, salt = draft.event, draft.id, draft.salt
+            occurred_at = draft.occurred_at
+            if occurred_at is not None and not _is_label(occurred_at):
+                raise EventInvalid("the source's time is longer than 64 printable characters")
             encoded = codec.encode(event, self._address)
             if salt is None:
                 salt = salts[16 * index : 16 * index + 16]

@@ -1,95 +1,142 @@
 """Views of the log for people with SQL: payloads, ids and times as columns.
 
-Nothing in this program reads them, so nothing rests on them. Each is made of base tables and
-built-in functions of SQLite alone, so any program that opens the file can use them. What they show
-of an erased event is that it was erased. ``json_extract`` and not ``->>``: that came with
-SQLite 3.38.
-
-Own events only: what a fork inherits stands under its parent, as in every count of this program.
-The numbers of calls and compactions go on from the parent's, as everywhere.
+Nothing in this program reads them, so nothing rests on them. They are those of format 3
+(``readable_3``) with what format 4 brought: when each event happened, by its source's clock where
+that can be read; the title of a session as the list of sessions has it; which figures of output
+tokens are a lower bound.
 
 The text is part of the format (``schema``): it changes only by a new migration step.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from eventlog.happened import recorded_sql, source_sql
+from eventlog.readable_3 import (
+    CALLS,
+    COMPACTIONS,
+    DECISIONS,
+    END,
+    MESSAGES,
+    PLACEHOLDERS,
+    SESSION,
+    TOOL_CALLS,
+    WHEN,
+    Readable,
+    of,
+    texts,
+)
 
+PARTIAL = ("claude-code",)
+"""Formats that write usage while an answer streams, in some versions never the final count."""
 
-class Readable(NamedTuple):
-    """A view, and what it says."""
-
-    name: str
-    about: str
-    columns: dict[str, str]
-    """Each column in its order, and what it holds."""
-    sql: str
-
-
-_SESSION = "s.user || '/' || s.agent || '/' || s.session"
-_PLACE = {"session": "The full key: user / agent / session.", "position": "In the session."}
-_WHEN = {
-    "occurred_at": "The source's own clock, as it wrote it; may be null.",
-    "recorded_at": "When it was appended, UTC.",
-    "erased": "1 where the text was erased for good: what was in it is null.",
-    "sequence": "In the whole log.",
+_RECORDED = f"{recorded_sql('e.recorded_at')} as recorded_at"
+_HAPPENED = f"coalesce({source_sql('e')}, {recorded_sql('e.recorded_at')}) as happened_at"
+_CLOCKS = {
+    "happened_at": "When, UTC: by the source's clock where that can be read, else `recorded_at`.",
+    "occurred_at": WHEN["occurred_at"],
+    "recorded_at": WHEN["recorded_at"],
 }
+_END = f"""{_HAPPENED},
+  e.occurred_at, {_RECORDED},
+  e.erased is not null as erased, e.sequence"""
 
-
-def _iso(column: str) -> str:
-    return f"strftime('%Y-%m-%dT%H:%M:%fZ', {column} / 1000000.0, 'unixepoch')"
-
-
-def _of(field: str, row: str = "e") -> str:
-    return f"json_extract({row}.payload, '$.{field}')"
-
-
-_END = f"""e.occurred_at, {_iso("e.recorded_at")} as recorded_at, e.erased is not null as erased,
-  e.sequence"""
-_FROM = "from events e join streams s on s.row = e.stream"
-
-_LINEAGE = """line (stream, owner, last) as (
-  select row, parent, base from streams where parent is not null
+_FORMATS = """started (stream, format) as materialized (
+  select stream, nullif(json_extract(payload, '$.format'), '') from events
+  where type = 'session_started'
+),
+source (stream, owner) as (
+  select row, row from streams
   union
-  select l.stream, s.parent, min(l.last, s.base) from line l join streams s on s.row = l.owner
-  where s.parent is not null
+  select o.stream, s.parent from source o join streams s on s.row = o.owner
+  join events f on f.stream = s.row and f.position = s.base + 1
+  where f.type = 'session_forked' and json_extract(f.payload, '$.ownership') = 'observed'
+),
+formats (stream, format) as materialized (
+  select o.stream, max(b.format) from source o join started b on b.stream = o.owner
+  group by o.stream
 )"""
-"""Of which streams a fork has the events, and up to where."""
+"""Which agent wrote each import; a fork that is an import, too, has that of its parent."""
+
+_IS_PARTIAL = "coalesce(f.format in ('" + "', '".join(PARTIAL) + "'), 0)"
 
 
-def _inherited(kind: str) -> str:
-    return f"""inherited (stream, number) as materialized (
-  select l.stream, count(*) from line l
-  join events e on e.stream = l.owner and e.position <= l.last
-  where e.type = '{kind}' group by l.stream
-)"""
+def _clocked(view: Readable) -> Readable:
+    """The view of format 3, with when each of its rows happened."""
+    if END not in view.sql:
+        raise ValueError(view.name)
+    columns = {name: about for name, about in view.columns.items() if name not in WHEN}
+    ends = {**_CLOCKS, "erased": WHEN["erased"], "sequence": WHEN["sequence"]}
+    return view._replace(columns={**columns, **ends}, sql=view.sql.replace(END, _END))
 
 
-_NUMBER = """row_number() over (partition by e.stream order by e.position)
-  + coalesce(i.number, 0)"""
+def _billed(view: Readable) -> Readable:
+    """The view of calls, with which figures of output are a lower bound."""
+    columns: dict[str, str] = {}
+    for name, about in view.columns.items():
+        if name == "is_recorded":
+            columns["output_is_partial"] = (
+                "1 where the source keeps a part of the output only, so that it is at least so "
+                "much; `stats` says so, too."
+            )
+        columns[name] = about
+    sql = view.sql
+    for old, new in (
+        ("as reasoning,", f"as reasoning, {_IS_PARTIAL} as output_is_partial,"),
+        ("answered (stream,", f"{_FORMATS},\nanswered (stream,"),
+        (
+            "left join answered a",
+            "left join formats f on f.stream = e.stream\nleft join answered a",
+        ),
+    ):
+        if sql.count(old) != 1:
+            raise ValueError(old)
+        sql = sql.replace(old, new)
+    return view._replace(columns=columns, sql=sql)
 
-_BODY = "coalesce(json_extract(e.payload, '$.message'), json_extract(e.payload, '$.native'))"
-"""The native message, or block of a tool result, as JSON."""
+
+# -- sessions -------------------------------------------------------------------------------------
+
+_NOTES = (
+    "'item_pinned', 'item_unpinned', 'redacted', 'session_deleted', 'session_titled', "
+    "'task_classified'"
+)
+"""What is said about a session, and does not carry it on."""
+
+_TITLE = 60
+"""Characters of the first human message that stand for a title."""
 
 
-def _texts(path: str) -> str:
-    """What a string, or an array of blocks with a text, says."""
-    return f"""(select group_concat(case p.type when 'text' then p.value else coalesce(
-    json_extract(p.value, '$.text'), json_extract(p.value, '$.thinking')) end, char(10))
-    from json_each({_BODY}, '$.{path}') p where p.type in ('text', 'object'))"""
+def _one_line(text: str) -> str:
+    """What stands there, each run of blanks and line ends as one blank."""
+    for code in (9, 10, 13):
+        text = f"replace({text}, char({code}), ' ')"
+    marked = f"replace({text}, ' ', ' ' || char(1))"
+    return f"trim(replace(replace({marked}, char(1) || ' ', ''), char(1), ''))"
 
 
-_ITEMS_TEXT = f"""(select group_concat(json_extract(p.value, '$.text'), char(10))
-    from json_each({_BODY}, '$.items') i, json_each(i.value, '$.content') p
-    where i.type = 'object' and p.type = 'object')"""
+_HEAD = f"substr({texts('content')}, 1, 1000)"
+_SAID = f"rtrim(substr({_one_line(_HEAD)}, 1, {_TITLE}))"
 
+
+def _last(what: str) -> str:
+    """The last event of a session for which something is so: it is near its end."""
+    return f"""(select e.position from events e where e.stream = s.row and {what}
+    order by e.position desc limit 1)"""
+
+
+_WENT_ON = f"""coalesce(
+    case when s.row in (select stream from observed) then
+      {_last(f"e.type not in ({_NOTES}) and {source_sql('e')} is not null")} end,
+    {_last(f"e.type not in ({_NOTES})")}, s.base + 1)"""
 
 SESSIONS = Readable(
     "sessions_readable",
-    "One row a session.",
+    "One row a session, deleted ones too.",
     {
         "session": "The full key: user / agent / session.",
-        "title": "The last that it was given, by itself: of a fork not its parent's.",
+        "title": "As `ctxlog sessions` shows it: the last that it was given, else its parent's, "
+        "else how its first human message begins (white space other than blanks, tabs and line "
+        "ends as it is).",
         "parent": "Of a fork: the key of the session that it goes on from.",
         "forked_at": "Of a fork: the position up to which it has the parent's events.",
         "parent_session": "Of a sub-agent: the key of the session that started it.",
@@ -102,253 +149,66 @@ SESSIONS = Readable(
         "compactions": "compactions,",
         "placeholders": "substitutions, one for each item,",
         "erased": "and erased ones.",
+        "output_is_partial": "1 where its output tokens are a lower bound.",
+        "happened_at": "When it last went on, UTC, as `ctxlog sessions` says: by its source's "
+        "clock where that can be read. Notes do not move it.",
         "created_at": "When the session was made here, UTC.",
         "updated_at": "When its last event was appended, UTC.",
     },
     f"""create view sessions_readable as
-with counted (stream, version, events, messages, tool_results, calls, compactions, placeholders,
-  erased, recorded_at, started, titled) as materialized (
+with recursive {_FORMATS},
+observed (stream) as materialized (
+  select stream from events where type in ('session_started', 'session_forked')
+  and json_extract(payload, '$.ownership') = 'observed'
+),
+titles (stream, position, type, title) as materialized (
+  select stream, position, type, nullif(json_extract(payload, '$.title'), '') from events
+  where type in ('session_started', 'session_titled')
+),
+line (stream, owner, last, depth) as (
+  select row, row, {2**63 - 1}, 0 from streams
+  union
+  select l.stream, s.parent, min(l.last, s.base), l.depth + 1
+  from line l join streams s on s.row = l.owner
+  where s.parent is not null and l.depth < (select count(*) from streams)
+),
+counted (stream, version, events, messages, tool_results, calls, compactions, placeholders,
+  erased, recorded_at, started) as materialized (
   select stream, max(position), count(*), sum(type = 'message_appended'),
     sum(type = 'tool_result_recorded'), sum(type = 'model_called'), sum(type = 'context_compacted'),
     sum(type = 'placeholder_substituted'), sum(erased is not null), max(recorded_at),
-    min(case when type = 'session_started' then position end),
-    max(case when type in ('session_started', 'session_titled')
-      then case when json_extract(payload, '$.title') <> '' then position end end)
+    min(case when type = 'session_started' then position end)
   from events group by stream
 )
-select {_SESSION} as session, {_of("title", "t")} as title,
+select {SESSION} as session,
+  coalesce((select title from (select l.depth, coalesce(
+      (select t.title from titles t where t.stream = l.owner and t.position <= l.last
+        and t.type = 'session_titled' order by t.position desc limit 1),
+      (select t.title from titles t where t.stream = l.owner and t.position <= l.last
+        and t.type = 'session_started' order by t.position desc limit 1)) as title
+      from line l where l.stream = s.row)
+    where title is not null order by depth limit 1),
+    (select said from (select l.depth,
+      (select {_SAID} from events e
+        where e.stream = l.owner and e.position <= l.last and e.type = 'message_appended'
+        and {of("source")} = 'human' and {_SAID} <> '' and not exists (
+          select 1 from json_each(e.payload, '$.message.content') p
+          where p.type = 'object' and json_extract(p.value, '$.type') = 'tool_result')
+        order by e.position limit 1) as said
+      from line l where l.stream = s.row)
+    where said is not null order by depth desc limit 1)) as title,
   (select p.user || '/' || p.agent || '/' || p.session from streams p where p.row = s.parent)
     as parent,
   case when s.parent is not null then s.base end as forked_at,
-  {_of("parent_session", "b")} as parent_session, {_of("format", "b")} as format,
+  {of("parent_session", "b")} as parent_session, f.format,
   c.version, c.events, c.messages, c.tool_results, c.calls, c.compactions, c.placeholders, c.erased,
-  {_iso("s.created_at")} as created_at, {_iso("c.recorded_at")} as updated_at
+  {_IS_PARTIAL} as output_is_partial,
+  (select {_HAPPENED.removesuffix(" as happened_at")} from events e
+    where e.stream = s.row and e.position = {_WENT_ON}) as happened_at,
+  {recorded_sql("s.created_at")} as created_at, {recorded_sql("c.recorded_at")} as updated_at
 from streams s join counted c on c.stream = s.row
 left join events b on b.stream = s.row and b.position = c.started
-left join events t on t.stream = s.row and t.position = c.titled""",
-)
-
-MESSAGES = Readable(
-    "messages_readable",
-    "One row a message or tool result, as it came in; what a strategy made of it later stands in "
-    "`placeholders_readable`.",
-    {
-        **_PLACE,
-        "type": "message_appended or tool_result_recorded.",
-        "role": "system, developer, user, assistant or tool.",
-        "source": "human, model, retrieval, memory or injected; of a tool result tool.",
-        "label": "What kind of injected text it is.",
-        "call": "Of an answer: the position of its call.",
-        "tool_call_id": "Of a tool result: which call of a tool it answers.",
-        "tool": "Of a tool result: the tool's name.",
-        "is_error": "Of a tool result: 1 where the tool failed.",
-        "text": "What is said in it, thinking included; calls stand in `tool_calls_readable`.",
-        "dialect": "Of the message: openai_chat, openai_responses or anthropic.",
-        "message": "The message, or the block of a tool result, as JSON and untouched.",
-        **_WHEN,
-    },
-    f"""create view messages_readable as
-select {_SESSION} as session, e.position, e.type,
-  case when e.erased is not null then null when e.type = 'tool_result_recorded' then 'tool'
-    when json_extract(e.payload, '$.dialect') = 'openai_responses'
-      and json_extract({_BODY}, '$.role') is null then 'assistant'
-    else coalesce(json_extract({_BODY}, '$.role'), 'user') end as role,
-  case when e.type = 'tool_result_recorded' then 'tool' else {_of("source")} end as source,
-  nullif({_of("label")}, '') as label, {_of("call")} as call,
-  {_of("tool_call_id")} as tool_call_id, nullif({_of("name")}, '') as tool,
-  case when e.type = 'tool_result_recorded' and e.erased is null
-    then coalesce({_of("is_error")}, 0) end as is_error,
-  coalesce(case when e.type = 'tool_result_recorded' then {_of("content")} end,
-    {_texts("content")}, {_ITEMS_TEXT}, {_texts("output")}) as text,
-  {_of("dialect")} as dialect, {_BODY} as message,
-  {_END}
-{_FROM} where e.type in ('message_appended', 'tool_result_recorded')""",
-)
-
-
-def _called(dialect: str, each: str, kinds: str, name: str, arguments: str, call_id: str) -> str:
-    return f"""select {_SESSION} as session, e.position, json_extract(t.value, '$.{call_id}')
-  as tool_call_id, {name} as tool, {arguments} as arguments,
-  {_END}
-{_FROM}, json_each({each}) t
-where e.type = 'message_appended' and {_of("dialect")} = '{dialect}' and t.type = 'object'
-  and json_extract(t.value, '$.type') in ({kinds})"""
-
-
-_CHAT = _called(
-    "openai_chat",
-    "e.payload, '$.message.tool_calls'",
-    "'function', 'custom'",
-    "coalesce(json_extract(t.value, '$.function.name'), json_extract(t.value, '$.custom.name'))",
-    "coalesce(json_extract(t.value, '$.function.arguments'), "
-    "json_extract(t.value, '$.custom.input'))",
-    "id",
-)
-_BLOCKS = _called(
-    "anthropic",
-    "e.payload, '$.message.content'",
-    "'tool_use', 'server_tool_use', 'mcp_tool_use'",
-    "json_extract(t.value, '$.name')",
-    "json_extract(t.value, '$.input')",
-    "id",
-)
-_RESPONSES = _called(
-    "openai_responses",
-    "coalesce(json_extract(e.payload, '$.message.items'), "
-    "json_array(json_extract(e.payload, '$.message')))",
-    "'function_call', 'custom_tool_call'",
-    "json_extract(t.value, '$.name')",
-    "coalesce(json_extract(t.value, '$.arguments'), json_extract(t.value, '$.input'))",
-    "call_id",
-)
-
-TOOL_CALLS = Readable(
-    "tool_calls_readable",
-    "One row a call of a tool that an answer makes.",
-    {
-        **_PLACE,
-        "tool_call_id": "As the model wrote it; ids repeat in real logs.",
-        "tool": "The tool's name.",
-        "arguments": "As the model wrote them, mostly JSON.",
-        **_WHEN,
-    },
-    f"create view tool_calls_readable as\n{_CHAT}\nunion all {_BLOCKS}\nunion all {_RESPONSES}",
-)
-
-CALLS = Readable(
-    "calls_readable",
-    "One row a call to a model, with its outcome and its bill.",
-    {
-        "session": _PLACE["session"],
-        "call": "Its number, the 12 of c12.",
-        "position": _PLACE["position"],
-        "model": "As asked for.",
-        "dialect": "Of the request.",
-        "outcome": "answered or failed; null where nothing of an answer is recorded.",
-        "finish_reason": "Of an answer.",
-        "error": "Of a failed call.",
-        "input": "Tokens that were billed as uncached input,",
-        "cached": "as read from a cache,",
-        "cache_write": "as written to one,",
-        "output": "as output,",
-        "reasoning": "and of the output as reasoning. Null where nothing was recorded.",
-        "is_recorded": "1 where the request itself was recorded, else its context is folded.",
-        "strategy": "Which strategy was in force, where one was.",
-        **_WHEN,
-    },
-    f"""create view calls_readable as
-with recursive {_LINEAGE},
-{_inherited("model_called")},
-answered (stream, call, sequence) as materialized (
-  select stream, cast(json_extract(payload, '$.call') as integer), min(sequence) from events
-  where type in ('model_responded', 'model_failed') and payload is not null group by 1, 2
-)
-select {_SESSION} as session, {_NUMBER} as call, e.position,
-  {_of("model")} as model, {_of("dialect")} as dialect,
-  case r.type when 'model_responded' then 'answered' when 'model_failed' then 'failed' end
-    as outcome,
-  nullif({_of("finish_reason", "r")}, '') as finish_reason, {_of("error", "r")} as error,
-  {_of("usage.input", "r")} as input, {_of("usage.cached", "r")} as cached,
-  {_of("usage.cache_write", "r")} as cache_write, {_of("usage.output", "r")} as output,
-  {_of("usage.reasoning", "r")} as reasoning,
-  {_of("request_digest")} is not null as is_recorded, nullif({_of("strategy")}, '') as strategy,
-  {_END}
-{_FROM} left join inherited i on i.stream = e.stream
-left join answered a on a.stream = e.stream and a.call = e.position
-left join events r on r.sequence = a.sequence
-where e.type = 'model_called'""",
-)
-
-COMPACTIONS = Readable(
-    "compactions_readable",
-    "One row a compaction: what left the context, and what took its place.",
-    {
-        "session": _PLACE["session"],
-        "compaction": "Its number, the 3 of k3.",
-        "position": _PLACE["position"],
-        "trigger": "Why it was made, as the agent said.",
-        "by": "The strategy or the agent.",
-        "covered": "Which items left, as JSON: 12, 57.0, or a run 58-120.",
-        "messages": "How many messages took their place.",
-        "summary": "What they say.",
-        "pre_tokens": "Of the context before, by the agent's own count,",
-        "post_tokens": "and after.",
-        "is_inferred": "1 where it was found by comparing two requests.",
-        "is_opaque": "1 where the provider keeps the summary encrypted.",
-        **_WHEN,
-    },
-    f"""create view compactions_readable as
-with recursive {_LINEAGE},
-{_inherited("context_compacted")}
-select {_SESSION} as session, {_NUMBER} as compaction, e.position,
-  nullif({_of("trigger")}, '') as trigger, {_of("by.name")} as by, {_of("covered")} as covered,
-  case when e.erased is null
-    then coalesce(json_array_length(e.payload, '$.messages'), 0) end as messages,
-  (select group_concat(case p.type when 'text' then p.value
-    else json_extract(p.value, '$.text') end, char(10))
-    from json_each(e.payload, '$.messages') m, json_each(m.value, '$.message.content') p
-    where p.type in ('text', 'object')) as summary,
-  {_of("pre_tokens")} as pre_tokens, {_of("post_tokens")} as post_tokens,
-  coalesce({_of("inferred")}, 0) as is_inferred, coalesce({_of("opaque")}, 0) as is_opaque,
-  {_END}
-{_FROM} left join inherited i on i.stream = e.stream
-where e.type = 'context_compacted'""",
-)
-
-PLACEHOLDERS = Readable(
-    "placeholders_readable",
-    "One row an item whose content was replaced in the context; its original stays.",
-    {
-        **_PLACE,
-        "item": "Whose content: the position that brought it in, or 57.0.",
-        "kind": "cut, cleared or deduplicated.",
-        "reason": "As whoever decided it said.",
-        "pass_id": "What was decided together has the same.",
-        "by": "The strategy or the agent.",
-        "content": "What stands there instead.",
-        "is_implied": "1 where the agent's behaviour says so, and no file.",
-        "is_inferred": "1 where it was found by comparing two requests.",
-        **_WHEN,
-    },
-    f"""create view placeholders_readable as
-select {_SESSION} as session, e.position, {_of("item")} as item,
-  case when e.erased is null then coalesce({_of("kind")}, 'cleared') end as kind,
-  nullif({_of("reason")}, '') as reason, nullif({_of("pass_id")}, '') as pass_id,
-  {_of("by.name")} as by, {_of("content")} as content,
-  coalesce({_of("implied")}, 0) as is_implied, coalesce({_of("inferred")}, 0) as is_inferred,
-  {_END}
-{_FROM} where e.type = 'placeholder_substituted'""",
-)
-
-_DECISIONS = (
-    "'placeholder_substituted', 'message_revised', 'context_compacted', 'compaction_declined', "
-    "'decision_undone',\n  'session_rewound', 'repair_applied', 'item_pinned', 'item_unpinned', "
-    "'task_classified'"
-)
-
-DECISIONS = Readable(
-    "decisions_readable",
-    "One row a decision, of every kind: what changed a context, or was to.",
-    {
-        **_PLACE,
-        "type": "The event's type.",
-        "about": "The item, the covered items, the decision that was undone, the position that was "
-        "gone back to, or the rule of a repair.",
-        "reason": "As whoever decided it said.",
-        "by": "The strategy or the agent.",
-        "is_inferred": "1 where it was found by comparing two requests.",
-        **_WHEN,
-    },
-    f"""create view decisions_readable as
-select {_SESSION} as session, e.position, e.type,
-  coalesce({_of("item")}, {_of("covered")}, {_of("target")}, nullif({_of("pass_id")}, ''),
-    {_of("to")}, {_of("rule")}, {_of("task_type")}) as about,
-  coalesce(nullif({_of("reason")}, ''), nullif({_of("trigger")}, '')) as reason,
-  case when json_type(e.payload, '$.by') = 'object' then {_of("by.name")}
-    else nullif({_of("by")}, '') end as by,
-  coalesce({_of("inferred")}, 0) as is_inferred,
-  {_END}
-{_FROM} where e.type in ({_DECISIONS})""",
+left join formats f on f.stream = s.row""",
 )
 
 EVENTS = Readable(
@@ -356,21 +216,28 @@ EVENTS = Readable(
     "One row an event: ids and times as text. All that the other views are made from.",
     {
         "sequence": "In the whole log.",
-        **_PLACE,
+        "session": "The full key: user / agent / session.",
+        "position": "In the session.",
         "type": "What happened.",
         "event_id": "In hexadecimal digits.",
-        "occurred_at": _WHEN["occurred_at"],
-        "recorded_at": _WHEN["recorded_at"],
-        "erased": _WHEN["erased"],
+        **_CLOCKS,
+        "erased": WHEN["erased"],
         "characters": "Of the payload.",
         "payload": "The event as JSON, in the shape of its schema version.",
     },
-    "",
+    f"""create view events_readable as select
+  e.sequence, {SESSION} as session, e.position, e.type,
+  lower(hex(e.id)) as event_id, {_HAPPENED},
+  e.occurred_at, {_RECORDED},
+  e.erased is not null as erased, length(e.payload) as characters, e.payload
+from events e join streams s on s.row = e.stream""",
 )
-"""Made with the first format: its text stands there."""
 
-ADDED = (SESSIONS, MESSAGES, TOOL_CALLS, CALLS, COMPACTIONS, PLACEHOLDERS, DECISIONS)
-"""The views of format 3."""
-
-VIEWS = (EVENTS, *ADDED)
+VIEWS = (
+    EVENTS,
+    SESSIONS,
+    *map(_clocked, (MESSAGES, TOOL_CALLS)),
+    _clocked(_billed(CALLS)),
+    *map(_clocked, (COMPACTIONS, PLACEHOLDERS, DECISIONS)),
+)
 """All there are."""

@@ -50,6 +50,8 @@ class Reading:
 
     path: Path
     log_key: bytes
+    is_still: bool = False
+    """Opened for reading on a full disk: nobody writes as long as this is open."""
     _mutex: threading.RLock
     _heads: dict[StreamKey, Head]
 

@@ -15,7 +15,7 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING
 
-from eventlog import readable
+from eventlog import readable, readable_3
 from eventlog.clock import now_us
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x6374_786C
 """``ctxl``: what SQLite's header says of a ctxlog file."""
 
-FORMAT = 3
+FORMAT = 4
 """``user_version`` of the files that this program writes."""
 
 _LOG: tuple[str, ...] = (
@@ -144,9 +144,13 @@ when not exists (select 1 from scrubs)
 begin select raise(abort, 'ctxlog: outputs go only with an erasure'); end""",
 )
 
-_READABLE = tuple(view.sql for view in readable.ADDED)
+_READABLE = tuple(view.sql for view in readable_3.VIEWS)
 
-STEPS: tuple[tuple[str, ...], ...] = (_LOG, _OUTPUTS, _READABLE)
+_CLOCKED = tuple(
+    statement for view in readable.VIEWS for statement in (f"drop view {view.name}", view.sql)
+)
+
+STEPS: tuple[tuple[str, ...], ...] = (_LOG, _OUTPUTS, _READABLE, _CLOCKED)
 """What each format adds; a file of format n has the first n. A released step is never edited."""
 
 
@@ -172,6 +176,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     @steps()
     def m003_readable(db: Database) -> None:
         for statement in _READABLE:
+            db.execute(statement)
+
+    @steps()
+    def m004_clocked(db: Database) -> None:
+        for statement in _CLOCKED:
             db.execute(statement)
 
     steps.apply(Database(connection, execute_plugins=False))

@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
-from urllib.parse import quote
 
-from eventlog.connection import uri_mode
+from eventlog.connection import reading_uri
 from eventlog.reading import Reading
 
 
@@ -28,9 +27,8 @@ def snapshot(log: Reading) -> Iterator[sqlite3.Connection]:
     Raises LogClosed for a closed log, and whatever SQLite raises: nothing is translated here.
     """
     log._ready()
-    connection = sqlite3.connect(
-        f"file:{quote(str(log.path))}?{uri_mode(log.path, True)}", uri=True, isolation_level=None
-    )
+    uri = reading_uri(log.path, still=log.is_still)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     try:
         connection.text_factory = Text
         connection.execute("pragma query_only=on")

@@ -11,7 +11,9 @@ from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
 
 _ITEM = re.compile(r"[1-9]\d*(\.\d+)?")
-_ENTRY = re.compile(r"=\d+|[1-9]\d*(\.\d+)?(/\d+)?(@([1-9]\d*|redacted))?|[1-9]\d*-([1-9]\d*)?")
+_ENTRY = re.compile(r"[1-9]\d*(\.\d+)?(@([1-9]\d*|redacted))?|[1-9]\d*-([1-9]\d*)?")
+_LAID_OUT = re.compile(rf"m(?:0|[1-9]\d*)|{_ENTRY.pattern}")
+_SENT = re.compile(rf"=\d+|[1-9]\d*(\.\d+)?/\d+(@([1-9]\d*|redacted))?|{_ENTRY.pattern}")
 
 
 def _item(value: str) -> str:
@@ -26,6 +28,30 @@ def _entry(value: str) -> str:
     return value
 
 
+def _laid_out(value: str) -> str:
+    if not _LAID_OUT.fullmatch(value):
+        raise ValueError(
+            f"{value!r} is neither an entry such as 12 or 58-120 nor a message such as m0"
+        )
+    return value
+
+
+def _sent(value: str) -> str:
+    if not _SENT.fullmatch(value):
+        raise ValueError(f"{value!r} is not an entry of a manifest such as =3, 12, 12/1 or 58-120")
+    return value
+
+
+def _manifest(value: tuple[ManifestEntry, ...]) -> tuple[ManifestEntry, ...]:
+    behind = [name for each in value[1:] for name in ([each] if isinstance(each, str) else each)]
+    if value and not isinstance(value[0], str):
+        behind += value[0]
+    wrong = next((name for name in behind if name.startswith("=")), "")
+    if wrong:
+        raise ValueError(f"{wrong!r} is the beginning of an earlier manifest: it stands first")
+    return value
+
+
 def _object(value: Json) -> Json:
     if not value.is_object:
         raise ValueError("a message, a result block or a parameter set is a JSON object")
@@ -35,7 +61,10 @@ def _object(value: Json) -> Json:
 JsonObject = Annotated[Json, AfterValidator(_object)]
 ItemId = Annotated[str, AfterValidator(_item)]
 Entry = Annotated[str, AfterValidator(_entry)]
-ManifestEntry = Entry | tuple[Entry, ...]
+LaidOut = Annotated[str, AfterValidator(_laid_out)]
+SentEntry = Annotated[str, AfterValidator(_sent)]
+ManifestEntry = SentEntry | tuple[SentEntry, ...]
+Manifest = Annotated[tuple[ManifestEntry, ...], AfterValidator(_manifest)]
 Position = Annotated[int, Field(ge=1)]
 
 Source = Literal["human", "model", "retrieval", "memory", "injected"]

@@ -105,7 +105,8 @@ class Verifier:
         for row in rows.fetchall():
             kind, name, table, sql = (shown(value) for value in row)
             if name in expected:
-                if sql != expected.pop(name):
+                # The views of a later format say more than those of the same names here.
+                if sql != expected.pop(name) and not (kind == "view" and version > schema.FORMAT):
                     self.report(None, None, "schema", f"{kind} {name} is not as it was made")
             elif kind in ("trigger", "index") and table in schema.TABLES:
                 self.report(None, None, "schema", f"unknown {kind} {name!r} on {table}")

@@ -21,6 +21,7 @@ from eventlog import connection
 from eventlog.derived import Derived, Stamp
 from eventlog.errors import (
     DamagedLog,
+    DiskFault,
     InputRefused,
     LogClosed,
     LogFull,
@@ -71,14 +72,7 @@ class Writing(Picking):
         if not self._asked_read_only:
             self._lock = connection.FileLock(connection.lock_path(self.path), self._timeout)
         try:
-            self._db, self.read_only = connection.open_connection(
-                self.path,
-                read_only=self._asked_read_only,
-                durability=self._durability,
-                timeout=self._timeout,
-                fresh=fresh,
-                lock=self._lock,
-            )
+            self._db, self.read_only = self._connected(fresh)
         except BaseException:
             if self._lock is not None:
                 self._lock.close()
@@ -100,6 +94,38 @@ class Writing(Picking):
                 self._lock.close()
             raise
         self.log_key: bytes = row[0]
+
+    def _connected(self, fresh: bool) -> tuple[sqlite3.Connection, bool]:
+        self.is_still = False
+
+        def connected(still: bool = False) -> tuple[sqlite3.Connection, bool]:
+            return connection.open_connection(
+                self.path,
+                read_only=self._asked_read_only,
+                durability=self._durability,
+                timeout=self._timeout,
+                fresh=fresh,
+                lock=None if self._asked_read_only else self._lock,
+                still=still,
+            )
+
+        try:
+            return connected()
+        except (LogFull, DiskFault):
+            if not self._asked_read_only or not self._is_still():
+                raise
+            self.is_still = True
+            return connected(still=True)
+
+    def _is_still(self) -> bool:
+        """Whether nobody writes, nor will while this is open: on a full disk SQLite cannot make the
+        index that readers share with writers, and the file can be read without it."""
+        self._lock = connection.FileLock(connection.lock_path(self.path), 0)
+        try:
+            self._lock.open()
+        except OSError:
+            return False
+        return self._lock.attempt() and not connection.written_last(self.path)
 
     def _ready(self) -> sqlite3.Connection:
         if self._closed:

@@ -30,7 +30,9 @@ _ROOTS = re.compile(
     "|web"
 )
 
-_TOKEN = re.compile(r"[^\s\"'`<>(){}|,;=*?!#&^“”‘’…\u3000-\u303f\uff00-\uffef]+")
+_ENDS = r"\s\"'`<>(){}|,;=*?!#&^“”‘’…\u3000-\u303f\uff00-\uffef"
+_TOKEN = re.compile(rf"(?<![^{_ENDS}])[^{_ENDS}./\\]*+[./\\][^{_ENDS}]*+")
+"""A word with a dot or a slash in it; looked for from its beginning alone."""
 _ASCII_RUN = re.compile(r"[!-~\u00c0-\u024f]+")
 _WINDOWS = re.compile(r"(?:[A-Za-z]:[\\/]|\\\\[\w.-]+\\|\.{1,2}\\)[\w.@+~%$\\/\[\]-]*\w")
 _PIECE = re.compile(r"[^:\\]+")
@@ -44,6 +46,9 @@ _DOT_FILE = re.compile(
 )
 _PLACEHOLDER = re.compile(r"(?:[})*]|<[\w -]{1,40}>)$")
 _TEMPLATE = re.compile(r"%[\d.]*[sd]|\.\.\.|//|\$\d")
+_DIFF = re.compile(r"(?:^|\n)(?:(?:---|\+\+\+) |diff --git (?:a/[^\s]+ )?)$")
+_SUFFIX = re.compile(r"[._](?:tests?|spec|bench|stories|min|d|config|module)")
+_EVERYWHERE = frozenset(("/dev/null", "/usr/bin/env"))
 _LETTER = re.compile(r"[^\W\d_]")
 _TECHNICAL = re.compile(r"[a-z][A-Z]|[\d_.-]")
 
@@ -52,9 +57,13 @@ def paths(text: str) -> Iterator[tuple[int, str]]:
     """The paths of a text with the place where each begins, in order, repeated as they repeat."""
     for token in _TOKEN.finditer(text):
         word = token[0]
-        if len(word) <= MAX_PATH and ("." in word or "/" in word or "\\" in word):
+        if len(word) <= MAX_PATH:
             called = text[token.end() : token.end() + 1] == "("
             start = token.start()
+            if text.startswith("#!", start - 2) and start > 1:
+                continue  # what runs a script
+            if word[:2] in ("a/", "b/") and _DIFF.search(text, max(0, start - MAX_PATH), start):
+                start, word = start + 2, word[2:]
             # In "<id>/0/a.json" and "${DIR}/a/b.py" what stands behind the placeholder is no path.
             tail = word[0] == "/" and _PLACEHOLDER.search(text, max(0, start - 42), start)
             for at, path in _in_word(word, called):
@@ -91,7 +100,7 @@ def _runs(word: str) -> Iterator[tuple[int, str]]:
 
 def is_path(word: str, *, called: bool = False) -> bool:
     """Whether a word is a path; ``called`` says that a parenthesis opens behind it."""
-    if not _POSIX.fullmatch(word) or _TEMPLATE.search(word) or word == "/dev/null":
+    if not _POSIX.fullmatch(word) or _TEMPLATE.search(word) or word in _EVERYWHERE:
         return False
     segments = [segment for segment in word.split("/") if segment]
     if not any(_LETTER.search(segment) for segment in segments):
@@ -99,13 +108,19 @@ def is_path(word: str, *, called: bool = False) -> bool:
     last = segments[-1]
     extension = _EXTENSION.search(last)
     known = extension is not None and extension[1].lower() in _EXTENSIONS
+    if word[0] == "-":
+        return False  # an option, with or without a path behind it
     if "/" not in word:
         stem = last.rpartition(".")[0]
+        known = known and not _SUFFIX.fullmatch(stem)
         named = known and len(stem) > 1 and not _LIBRARIES.fullmatch(stem.lower())
         named = named and not called and bool(_LETTER.search(stem))
         return named or bool(_DOT_FILE.fullmatch(word))
     if _ROOTED.match(word):
-        return len(segments) > 1 or (known and word[0] != "@")
+        # "/full.jsonl" and "/0/full.jsonl" are the ends of paths that a program puts together.
+        if word[0] == "/" and not _LETTER.search(segments[0]):
+            return False
+        return len(segments) > 1 or (known and word[0] not in "@/")
     if known:
         return not all(_EXTENSION.search(segment) for segment in segments)
     if word.count("/") < 2 or len(segments) < 2 or min(map(len, segments)) < 2:

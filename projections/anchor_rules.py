@@ -30,17 +30,28 @@ _ENGLISH = re.compile(
       |\b(?:mustn['’]?t|must|shall\ not|should\ not|shouldn['’]t|under\ no\ circumstances)\b
       |\b(?:at\ all\ times|forbidden|prohibited|not\ allowed|mandatory|from\ now\ on)\b
       |^(?:important|critical):[*]*\s+\S
+      |\b(?:decided|agreed|settled|ruled)\ (?:that|on|to|for)\b
       |\bonly\ (?:use|edit|change|touch|run|write|modify|read|answer|reply|respond|work)\b
       |\b(?:use|prefer|choose|stick\ (?:to|with))\b
         [^.]{{1,80}}(?:,\ not\ |\binstead\ of\b|\brather\ than\b)
     )""",
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
+_HEADING = re.compile(
+    r"\W*(?:\w+\W+){0,3}(?:rules|conventions|constraints|requirements|decisions)\W*:\W*$"
+    r"|\W*(?:[^\W\d_]{1,4})?(?:规则|约定|要求|约束)\W*[::]\W*$",
+    re.IGNORECASE,
+)
+"""What a list of rules stands under; its points need no word that says so."""
+_POINT = re.compile(r"\s{0,8}(?:[-*•]|\d{1,3}[.)、])\s*\S")
+
 _OBSERVED = re.compile(
     r"""(?:
       \b(?:i|they|it|he|she|this|that|which|who|there|these|those)(?:['’](?:ve|m|re|s|d|ll))?[ ]
         (?:\w{1,12}[ ]){0,2}(?:never|always|must|do[ ]not|don['’]t|should[ ]not|shouldn['’]t)\b
       |\b(?:is|are|was|were|been|has|have|had)[ ](?:always|never)\b
+      |\b(?:i|you|not|never|who|if|when|once|until|be)[ ](?:\w{1,12}[ ])?
+        (?:decided|agreed|settled|ruled)\b
       |\b(?:always|never)[ ](?:\w*[^\Ws]s|\w{2,}(?:ed|ing))\b
       |\b(?:do[ ]not|don['’]t|never)[ ](?:\w{1,10}ly[ ])?
         (?:know|think|see|saw|seen|understand|have|need|believe|mind|care|worry|exist|seem|appear
@@ -66,31 +77,37 @@ _QUESTION = ("?", "?", "吗", "呢", "么")
 
 def rules(text: str) -> Iterator[tuple[int, str]]:
     """The rules of a text with the place where each begins; code blocks and logs are left out."""
-    fenced = False
+    fenced = headed = False
     for line in _LINE.finditer(text):
         if line[0].lstrip().startswith("```"):
             fenced = not fenced
         elif not fenced:
-            yield from _in_line(line[0], line.start())
+            headed = headed and bool(_POINT.match(line[0]))
+            yield from _in_line(line[0], line.start(), headed)
+            headed = headed or (len(line[0]) < 80 and bool(_HEADING.match(line[0])))
 
 
-def _in_line(line: str, offset: int) -> Iterator[tuple[int, str]]:
+def _in_line(line: str, offset: int, headed: bool) -> Iterator[tuple[int, str]]:
     start = 0
     for end in [*(match.end() for match in _END.finditer(line)), len(line)]:
         if 4 < end - start <= MAX_RULE:
             sentence = line[start:end]
             lead = _LEAD.match(sentence)
             skipped = lead.end() if lead else 0
-            if is_rule(sentence[skipped:]):
+            if (headed and not _is_no_rule(sentence[skipped:])) or is_rule(sentence[skipped:]):
                 rule = _CLOSING_TAGS.sub("", sentence[skipped:])
                 yield offset + start + skipped, rule.rstrip(_TRAIL)
         start = end
 
 
+def _is_no_rule(sentence: str) -> bool:
+    stripped = sentence.rstrip(" \t\r*_\"'”)")
+    return stripped.endswith(_QUESTION) or bool(_LOGGED.match(sentence))
+
+
 def is_rule(sentence: str) -> bool:
     """Whether one sentence, without its bullet, tells somebody what to do or what to leave."""
-    stripped = sentence.rstrip(" \t\r*_\"'”)")
-    if stripped.endswith(_QUESTION) or _LOGGED.match(sentence):
+    if _is_no_rule(sentence):
         return False
     if not sentence.isascii() and _CHINESE.search(sentence):
         return not _CHINESE_OBSERVED.search(sentence)

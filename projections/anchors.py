@@ -16,7 +16,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from eventlog.messages import SYSTEM_ROLES, Part
+from eventlog.messages import SYSTEM_ROLES
+from projections import anchor_noise as noise
+from projections.anchor_commands import COMMAND_LENGTH, command, commands, only_looks
 from projections.anchor_paths import paths
 from projections.anchor_rules import rules
 from projections.items import Item
@@ -48,10 +50,11 @@ def anchors(text: str, source: str) -> tuple[Anchor, ...]:
     ``source`` is an item's source (human, model, tool …) or ``system``; see RULE_SOURCES.
     """
     urls = list(_urls(text))
-    taken = [*urls, *_paths(text, _Spans(urls))]
+    taken = [*urls, *_paths(text, _Spans(urls), source)]
     names = _Spans(taken)
     errors = list(_errors(text))
-    found = [*taken, *errors, *_ids(text, names), *_numbers(text, names, source), *_commands(text)]
+    numbers = _numbers(text, names, source)
+    found = [*taken, *errors, *_ids(text, names, source), *numbers, *_commands(text)]
     if source in RULE_SOURCES:
         wrong = _Spans(errors)
         said = (_Found(at, at + len(rule), "rule", rule) for at, rule in rules(text))
@@ -60,19 +63,29 @@ def anchors(text: str, source: str) -> tuple[Anchor, ...]:
     return tuple(dict.fromkeys(Anchor(one.kind, one.text) for one in found))
 
 
-def item_anchors(item: Item, parts: Iterable[Part] | None = None) -> tuple[Anchor, ...]:
+def item_anchors(item: Item, *, calls: bool | None = None) -> tuple[Anchor, ...]:
     """The anchors of an item: what was said, what tools were called with, what they returned.
 
-    ``parts``: of these of its parts only.
+    ``calls``: of these, what tools were called with alone, or all but that. An item is searched
+    once, however often it is asked.
     """
+    found = item.once("_anchors", _by_part)
+    if calls is None and len(found) == 1:
+        return found[0][1]
+    chosen = (each for is_call, each in found if calls in (None, is_call))
+    return tuple(dict.fromkeys(anchor for each in chosen for anchor in each))
+
+
+def _by_part(item: Item) -> tuple[tuple[bool, tuple[Anchor, ...]], ...]:
+    """Of each part that has some; with whether it is a call."""
     source = "system" if item.role in SYSTEM_ROLES else item.source
-    found: list[Anchor] = []
-    for part in item.parts if parts is None else parts:
+    found: list[tuple[bool, tuple[Anchor, ...]]] = []
+    for part in item.parts:
         if part.kind == "call":
-            found += _argument_anchors(part.text)
+            found.append((True, tuple(dict.fromkeys(_argument_anchors(part.text)))))
         elif part.kind in ("text", "result"):
-            found += anchors(part.text, source if part.kind == "text" else "tool")
-    return tuple(dict.fromkeys(found))
+            found.append((False, anchors(part.text, source if part.kind == "text" else "tool")))
+    return tuple(each for each in found if each[1])
 
 
 def _argument_anchors(arguments: str) -> Iterator[Anchor]:
@@ -89,8 +102,10 @@ def _argument_anchors(arguments: str) -> Iterator[Anchor]:
             stack.extend((key, inner) for inner in reversed(value))
         elif isinstance(value, str):
             first = value.strip().partition("\n")[0]
-            if key in ("command", "cmd") and is_command(first) and len(first) <= _COMMAND_LENGTH:
-                yield Anchor("command", first)
+            if key in ("command", "cmd") and len(first) <= COMMAND_LENGTH and not only_looks(first):
+                run = command(first)
+                if run:
+                    yield Anchor("command", run)
             yield from anchors(value, "model")
 
 
@@ -160,13 +175,16 @@ def _urls(text: str) -> Iterator[_Found]:
             while url.endswith(closing) and url.count(closing) > url.count(opening):
                 url = url[:-1].rstrip(".,;:!?*_~")
         # Followed by a brace, or with nothing behind the scheme, it is a pattern and no address.
-        if text[match.end() : match.end() + 1] != "{" and re.search(r"://[^/]*\w", url):
+        is_pattern = text[match.end() : match.end() + 1] == "{"
+        if is_pattern or not re.search(r"://[^/]*\w", url):
+            continue
+        if not noise.in_url(text, match.start(), url):
             yield _Found(match.start(), match.start() + len(url), "url", url)
 
 
-def _paths(text: str, urls: _Spans) -> Iterator[_Found]:
+def _paths(text: str, urls: _Spans, source: str) -> Iterator[_Found]:
     for at, path in paths(text):
-        if not urls.meets(at, at + len(path)):
+        if not (noise.in_path(path, source) or urls.meets(at, at + len(path))):
             yield _Found(at, at + len(path), "path", path)
 
 
@@ -189,11 +207,13 @@ _STANDARDS = re.compile(
 )
 
 
-def _ids(text: str, taken: _Spans) -> Iterator[_Found]:
+def _ids(text: str, taken: _Spans, source: str) -> Iterator[_Found]:
     for match in _ID.finditer(text):
         word = match["hex"] is not None and match[0].isalpha()
         standard = match["ticket"] and _STANDARDS.fullmatch(match["ticket"])
         if word or standard or taken.meets(*match.span()):
+            continue
+        if noise.in_id(text, match.start(), match[0], source):
             continue
         yield _Found(*match.span(), "id", match[0])
 
@@ -209,13 +229,11 @@ _NUMBER = re.compile(
             |px|mm|cm|km|kg|mg|kWh?|USD|EUR|GBP|CNY|RMB|JPY|dollars?|euros?|cents?)(?![\w])
           |[万亿]?[美欧日]?元|万|亿|毫秒|秒|分钟|小时|天|周|个月|年|公里|厘米|米|公斤|千克
         )
+        |\ [a-z]{3,20}\ (?:a|an|per)\ (?:second|minute|hour|day|week|month|year)\b
       )
     )""",
     re.VERBOSE | re.ASCII,
 )
-
-
-_TIMING = re.compile(r"\d+\.\d+ ?(?:ns|µs|μs|us|ms|s|seconds)")
 
 
 def _numbers(text: str, taken: _Spans, source: str) -> Iterator[_Found]:
@@ -223,9 +241,9 @@ def _numbers(text: str, taken: _Spans, source: str) -> Iterator[_Found]:
         value = match["money"] or match["value"]
         # "$1" is a parameter of a shell; a zero of anything is no fact that is missed.
         positional = match["money"] is not None and match[0][0] == "$" and len(value) == 1
-        # What a test run took, "0.437s", is another on every run.
-        timing = source == "tool" and _TIMING.fullmatch(match[0])
-        if positional or timing or not value.strip("0.,") or taken.meets(*match.span()):
+        if positional or not value.strip("0.,") or taken.meets(*match.span()):
+            continue
+        if noise.in_number(text, match.span(), source):
             continue
         yield _Found(*match.span(), "number", match[0])
 
@@ -238,7 +256,9 @@ _ERRORS = re.compile(
       (?:\ ?\[\w{1,40}\])?:\ [^\n]{3,160}
     |^(?:[^\s:]{1,200}:\d{1,7}(?::\d{1,7})?:\ )?(?:npm\ )?
       (?:error|fatal|panic|ERROR|FATAL|CRITICAL)(?:\[\w{1,12}\]|\ TS\d{1,5})?:\ [^\n]{3,160}
-    |(?<!\S)---\ FAIL:\ \S{1,200}
+    |(?:(?<=---\ )|^)FAIL:\ \S{1,200}
+    |(?<![\w.$/-])(?P<code>[a-z]{2,20}(?:_[a-z0-9]{2,20}){1,5}):\ (?=[A-Za-z]+[ ,])
+      [^\n"`│|]{3,160}
     |\bFAILED\ [^\s:]{1,200}(?:::[^\s]{1,200}|\.\w{1,5}\b)
     |\b(?:[Ee]xit(?:ed)?(?:\ with)?(?:\ exit)?\ (?:code|status)|non-zero\ exit\ status|exitCode)
       [\ :=]{1,3}[1-9]\d{0,2}\b
@@ -251,6 +271,11 @@ _ERRORS = re.compile(
     """,
     re.VERBOSE | re.ASCII | re.MULTILINE,
 )
+_REFUSED = re.compile(
+    "error|fail|refus|reject|denied|invalid|illegal|missing|not_|unauth|unavail|unsupported|exceed"
+    "|expired|conflict|timeout|too_|forbid|mismatch|exhaust"
+)
+"""In the name of an error that is no class: ``limit_exceeded: 3 of 2``."""
 _CODE_AFTER_COLON = re.compile(
     r"[^:]+: (?:[{(\[]|(?:[Ii]f|[Ww]hen)\b"
     r"|(?:string|boolean|null|undefined|typeof|any)\b ?(?:[,;)|=]|$))"
@@ -265,8 +290,40 @@ def _closed(text: str) -> str:
     return text[:-1] if last in "\"'`" and text.count(last) % 2 else text
 
 
+_MARKS = (
+    *("Error", "Exception", "error", "fatal", "panic", "ERROR", "FATAL", "CRITICAL", "FAIL"),
+    *("xit", "HTTP", "tatus", "ERR_", "SIG", "错误", "异常", "报错"),
+)
+_MARKED = re.compile(r"E[A-Z]{3}|_[a-z0-9]{2,20}: ")
+"""Of these or of _MARKS one stands in every error, and an error stands on one line."""
+
+
+def _error_lines(text: str) -> list[tuple[int, int]]:
+    """The lines that may hold an error; most texts have none, and this is quicker to find."""
+    ends: dict[int, int] = {}
+
+    def note(at: int) -> int:
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        ends[text.rfind("\n", 0, at) + 1] = end
+        return end
+
+    for mark in _MARKS:
+        at = text.find(mark)
+        while at >= 0:
+            at = text.find(mark, note(at))
+    marked = _MARKED.search(text)
+    while marked:
+        marked = _MARKED.search(text, note(marked.start()))
+    return sorted(ends.items())
+
+
 def _errors(text: str) -> Iterator[_Found]:
-    for match in _ERRORS.finditer(text):
+    lines = _error_lines(text)
+    for match in (match for start, end in lines for match in _ERRORS.finditer(text, start, end)):
+        code = match["code"]
+        if noise.in_error(match[0]) or (code is not None and not _REFUSED.search(code)):
+            continue
         error = _closed(match[0].rstrip(" \t\r,;\\"))
         before = text[max(0, match.start() - 7) : match.start()]
         if before.endswith(("except ", "class ")) or _CODE_AFTER_COLON.match(error):
@@ -274,61 +331,6 @@ def _errors(text: str) -> Iterator[_Found]:
         yield _Found(match.start(), match.start() + len(error), "error", error)
 
 
-# -- commands ----------------------------------------------------------------
-
-_COMMAND_LENGTH = 300
-_PROGRAM_NAMES = """
-    alembic ansible apt apt-get awk aws az bash brew bun bundle bunx cargo cat cd chmod chown claude
-    cmake codex cp crontab ctest ctxlog curl cypress dbt deno df dnf docker docker-compose dotnet du
-    eslint ffmpeg find flask gcc gcloud gem gh git go gradle grep gunicorn head helm http httpie
-    jest journalctl jq kill kubectl less ln ls make mix mkdir mv mvn mypy mysql nc ninja node npm
-    npx nvm openssl php pip pip3 pipx playwright pnpm podman poetry pre-commit prettier prisma psql
-    pytest python python3 rails rake redis-cli rg rm rsync ruby ruff rustc rustup scp sed sh source
-    sqlite3 ssh swift systemctl tail tar terraform tox tsc tsx uv uvicorn uvx vercel vite vitest
-    wget xcodebuild yarn zsh
-"""
-_PROGRAMS = frozenset(_PROGRAM_NAMES.split())
-_PROMPT = re.compile(rf"^[ \t]{{0,12}}\$ (\S[^\n]{{0,{_COMMAND_LENGTH}}})", re.MULTILINE)
-_TICKED = re.compile(rf"(?<!`)`([^`\n]{{3,{_COMMAND_LENGTH}}})`(?!`)")
-_FENCE = re.compile(
-    r"^```(?:bash|sh|shell|console|zsh)\b[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE
-)
-_FENCED = re.compile(rf"^[ \t]{{0,12}}(\w[^\n]{{2,{_COMMAND_LENGTH}}})", re.MULTILINE)
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-
-
-def is_program(word: str) -> bool:
-    """Whether a word is the name of a program that people run from a shell."""
-    return word in _PROGRAMS
-
-
-def is_command(line: str) -> bool:
-    """Whether a line is a known program, or a script of the folder, with something behind it."""
-    words = line.split(maxsplit=12)
-    while words and (words[0] == "sudo" or _ASSIGNMENT.match(words[0])):
-        words = words[1:]
-    if (
-        len(words) < 2
-        or words[-1] == "..."
-        or not (words[0] in _PROGRAMS or words[0].startswith("./"))
-    ):
-        return False
-    # "git rebase" and "cat -n" are spoken of; "npm test" and "git push origin" are meant to be run.
-    return len(words) > 2 or (words[0] != "git" and words[1][0] != "-")
-
-
 def _commands(text: str) -> Iterator[_Found]:
-    for match in _PROMPT.finditer(text):
-        yield _command(match.start(1), match[1])
-    for match in _TICKED.finditer(text):
-        if is_command(match[1]):
-            yield _command(match.start(1), match[1])
-    for block in _FENCE.finditer(text):
-        for match in _FENCED.finditer(block[1]):
-            if is_command(match[1]):
-                yield _command(block.start(1) + match.start(1), match[1])
-
-
-def _command(start: int, line: str) -> _Found:
-    command = line.rstrip(" \t\r\\")
-    return _Found(start, start + len(command), "command", command)
+    for at, found in commands(text):
+        yield _Found(at, at + len(found), "command", found)

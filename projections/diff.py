@@ -13,6 +13,8 @@ from projections.anchors import KINDS, Anchor, Kind, item_anchors
 from projections.held import Held, reworded
 from projections.items import Item
 from projections.metrics.model import Result
+from projections.runs import origin, position_of
+from projections.said import first_said
 from projections.tokens import Counter, count_item
 from projections.whatif import Change
 
@@ -76,9 +78,9 @@ class LostAnchor(Result):
     item: str
     """The newest item of the left context in which it stands."""
     first: str
-    """Where it came from: the first item in which a person said it, else the first of all."""
+    """Where it was first said (see ``said``)."""
     uses: int
-    """Items behind that one, of the model or of people, that hold it."""
+    """Items of the left context behind that one, of the model or of people, that hold it."""
     state: State
     """What became of the newest one."""
     used_by: tuple[str, ...]
@@ -120,16 +122,19 @@ def diff(
     counting: Counter,
     *,
     became: Mapping[str, Became] | None = None,
+    earlier: Sequence[Item] = (),
     later: Sequence[Item] = (),
 ) -> Diff:
     """Hold the right context against the left.
 
     ``became`` says of items that left which decision took them; without it, an item is taken to be
-    summarised by a summary that stands on the right only, between its neighbours. ``later`` are the
-    items that came after both, for ``LostAnchor.used_by``.
+    summarised by a summary that stands on the right only, between its neighbours. ``earlier`` are
+    the items that had been said by the left one, as they came in, for ``LostAnchor.first``;
+    ``later`` those that came after both, for ``LostAnchor.used_by``.
     """
     lines = list(_lines(left, right, counting, became or {}))
-    lost = _lost(left, right, {(line.item, line.left): line.state for line in lines}, later)
+    states = {(line.item, line.left): line.state for line in lines}
+    lost = _lost(left, right, states, earlier, later)
     sums = [
         Sum(
             state=state,
@@ -297,6 +302,7 @@ def _lost(
     left: Sequence[Item],
     right: Sequence[Item],
     states: Mapping[tuple[str, str | None], State],
+    earlier: Sequence[Item],
     later: Sequence[Item],
 ) -> Iterator[LostAnchor]:
     found: dict[Anchor, list[Item]] = {}
@@ -314,21 +320,26 @@ def _lost(
     again = reworded(lost, (one for one in right if (one.id, one.rendition) not in known))
     held = Held(lost)
     for item in later:
-        if item.role != "tool":
+        if item.is_spoken:
             for place in held.inside([item]):
                 used.setdefault(place, []).append(item.id)
+    # What only a summary or a revision said is said by that: it stands behind what came in.
+    said = first_said(lost, (*earlier, *left))
     for place, anchor in enumerate(lost):
         mentions = found[anchor]
-        item = mentions[-1]
-        first = next((one for one in mentions if one.is_human), mentions[0])
-        behind = mentions[mentions.index(first) + 1 :]
+        item, first = mentions[-1], said.get(place, mentions[0])
+        behind = [one for one in mentions if _at(one) > _at(first)]
         yield LostAnchor(
             kind=anchor.kind,
             text=anchor.text,
             item=item.id,
             first=first.id,
-            uses=sum(one.role != "tool" for one in behind),
+            uses=sum(one.is_spoken for one in behind),
             state=states[(item.id, item.rendition)],
             used_by=tuple(used.get(place, ())),
             is_reworded=place in again,
         )
+
+
+def _at(item: Item) -> int:
+    return position_of(origin(item.id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from eventlog.recorded import RecordedEvent
 from projections.context import REFOLDING, UNDOABLE
@@ -41,11 +41,27 @@ def out_of_force(events: Sequence[RecordedEvent]) -> dict[int, int]:
     return found
 
 
-def last_decision(events: Sequence[RecordedEvent]) -> RecordedEvent | None:
-    """The newest decision in force that is no undo: what "undo the last one" means."""
+def decisions_in_force(events: Sequence[RecordedEvent]) -> Iterator[RecordedEvent]:
+    """The decisions that can be undone, the newest first. An undo is one: undoing it takes it back.
+
+    Of a pass it is the newest substitution alone.
+    """
     gone = out_of_force(events)
-    wanted = UNDOABLE - {"decision_undone"}
-    return next((e for e in reversed(events) if e.type in wanted and e.position not in gone), None)
+    passes: set[str] = set()
+    for event in reversed(events):
+        if event.type not in UNDOABLE or event.position in gone:
+            continue
+        pass_id = pass_of(event)
+        if pass_id not in passes:
+            yield event
+        if pass_id:
+            passes.add(pass_id)
+
+
+def pass_of(event: RecordedEvent) -> str:
+    """The id of the pass that a substitution was decided in; empty for any other event."""
+    is_substitution = event.type == "placeholder_substituted"
+    return str(event.data.get("pass_id") or "") if is_substitution else ""
 
 
 def is_refolding(events: Sequence[RecordedEvent]) -> bool:

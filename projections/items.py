@@ -15,12 +15,15 @@ from eventlog import messages
 from eventlog.messages import Part
 
 T = TypeVar("T")
-Fact = Literal["_parts", "_role", "_calls", "_results", "_error", "_decision", "_diff"]
+Fact = Literal["_parts", "_role", "_calls", "_results", "_error", "_decision", "_diff", "_anchors"]
 
 
 OBSERVATION = "observation"
 """The label of what a tool gave back where the agent has no tool calls, only text: a message of the
 user. It has no call id, so its place tells which it is."""
+
+RECOVERED = "recovered"
+"""The label of a message with which originals were put back into a context."""
 
 RenditionKind = Literal["original", "cut", "cleared", "deduplicated", "revised", "redacted"]
 
@@ -56,6 +59,7 @@ class Item:
     _error: Any = field(default=None, init=False, repr=False, compare=False)
     _decision: Any = field(default=None, init=False, repr=False, compare=False)
     _diff: Any = field(default=None, init=False, repr=False, compare=False)
+    _anchors: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __deepcopy__(self, memo: object) -> Item:
         """Itself: it never changes."""
@@ -100,6 +104,16 @@ class Item:
     def is_human(self) -> bool:
         """Whether a person typed it: not a tool result, a summary or injected text."""
         return self.source == "human" and self.kind == "message" and not self.result_ids
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether a person or the model said it: not what a tool returned, or a program put in."""
+        return self.is_human or self.source == "model"
+
+    @property
+    def is_recovered(self) -> bool:
+        """Whether it quotes what had left: nobody needed that there."""
+        return self.source == "injected" and self.label == RECOVERED
 
 
 def _parts(item: Item) -> tuple[Part, ...]:

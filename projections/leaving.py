@@ -1,7 +1,7 @@
-"""With which decision items left a context.
+"""Which decision keeps an item out of a context: the one that ``why.taker`` names, for all items.
 
-Where nothing was undone, rewound or repaired, an item leaves once: with the first compaction behind
-it that names it. Else the views before and after each decision say it.
+Where nothing was undone, rewound or repaired, that is the first compaction behind the item that
+names it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,17 @@ from typing import NamedTuple
 
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
+from projections.context import REFOLDING, View
+from projections.force import out_of_force
 from projections.live import Live
 from projections.runs import Named, Origin
 
 TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
-"""Events that can take an item out of a context."""
+"""Decisions that can take an item out of a context."""
+
+_TAKING_IN_FORCE = frozenset(TAKING) - REFOLDING | {"tool_result_recorded"}
+"""What takes items out in a history from which undos and rewinds are left out; a real result takes
+the place of a synthetic one."""
 
 
 def is_folding(event: RecordedEvent) -> bool:
@@ -35,66 +41,66 @@ class _Taken(NamedTuple):
 
 
 class Leaving:
-    """What took items out of a context, up to a position.
+    """What keeps items out of a context, up to a position.
 
-    Decisions are looked at no further than is asked for: from the item on where each takes what it
-    says, else from the newest back, one view each.
+    That is asked of decisions in force: what a rewind took back keeps nothing out, but the rewind
+    does. Where only compactions were ever made, they are looked at no further than is asked for,
+    from the item on; else all that is in force is folded once.
     """
 
     def __init__(self, live: Live, key: StreamKey, at: int) -> None:
-        self._live, self._key, self._until = live, key, at
-        self._after = live.view(key, at).items
-        self._standing = self._after
+        self._live, self._key, self._at = live, key, at
+        self._standing = live.view(key, at).items
         self._found: dict[Origin, int] = {}
         decisions = list(live.log.read(key, to=at, types=TAKING))
-        kinds = {event.type for event in decisions}
         self._events = {event.position: event for event in decisions}
-        self._has_repairs = "repair_applied" in kinds
-        self._left = [event.position for event in decisions]
+        self._gone: dict[int, int] | None = None
         self._plain: list[_Taken] | None = None
-        if kinds <= {"context_compacted"}:
+        if {event.type for event in decisions} <= {"context_compacted"}:
             self._plain = [_taken(event) for event in decisions]
 
     def of(self, item: Origin) -> RecordedEvent | None:
-        """The event with which an item left last; None when it stands, or never stood.
+        """The event in force that keeps an item out; None when it stands, or never stood.
 
         That is a decision, or the real result that took the place of a synthetic one.
         """
         if item in self._standing:
             return None
-        if self._plain is not None and item not in self._found:
-            first = bisect_right(self._left, runs.position_of(item))
-            taken = (t.position for t in self._plain[first:] if t.takes(item))
-            self._found[item] = next(taken, 0)
-        while item not in self._found and self._left:
-            self._step()
-        position = self._found.get(item)
+        position = self._position(item)
         if not position:
             return None
         if position not in self._events:
             self._events.update(self._live.log.at(self._key, [position]))
         return self._events[position]
 
-    def _step(self) -> None:
-        position = self._left.pop()
-        before = self._live.view(self._key, position - 1).items
-        # What came in between this decision and the next one was not there before it.
-        behind = self._after
-        if self._has_repairs:
-            behind = self._live.view(self._key, position).items
-            for item in behind.keys() - self._after.keys() - self._found.keys():
-                self._found[item] = self._replaced(item, position)
-        for item in before.keys() - behind.keys() - self._found.keys():
-            self._found[item] = position
-        self._after, self._until = before, position - 1
+    def _position(self, item: Origin) -> int:
+        came = runs.position_of(item)
+        if self._plain is not None:
+            if item not in self._found:
+                first = bisect_right(self._plain, came, key=lambda taken: taken.position)
+                taken = (t.position for t in self._plain[first:] if t.takes(item))
+                self._found[item] = next(taken, 0)
+            return self._found[item]
+        if self._gone is None:
+            self._gone = self._folded()
+        return self._gone.get(came) or self._found.get(item, 0)
 
-    def _replaced(self, item: Origin, after: int) -> int:
-        """Which result took the place of an item that a repair had put there."""
-        kinds = ["tool_result_recorded"]
-        for result in self._live.log.read(self._key, after, self._until, types=kinds):
-            if item not in self._live.view(self._key, result.position).items:
-                return result.position
-        return after
+    def _folded(self) -> dict[int, int]:
+        """Find what every item left with; and what put each event out of force."""
+        events = self._live.history(self._key, self._at)
+        gone = out_of_force(events)
+        view = View()
+        for event in events:
+            if event.position in gone or event.type in REFOLDING:
+                continue
+            if event.type not in _TAKING_IN_FORCE:
+                view.evolve(event)
+                continue
+            before = set(view.items)
+            view.evolve(event)
+            for item in before - view.items.keys():
+                self._found[item] = event.position
+        return gone
 
 
 def _taken(event: RecordedEvent) -> _Taken:

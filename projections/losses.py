@@ -11,17 +11,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from eventlog.errors import PositionNotFound
-from eventlog.messages import SYSTEM_ROLES
 from eventlog.recorded import StreamKey
 from projections.anchors import KINDS
+from projections.context import ITEM_TYPES
 from projections.diff import LostAnchor, diff
+from projections.force import out_of_force
 from projections.items import Item
 from projections.live import Live
 from projections.materialize import original
 from projections.metrics.mentions import texts
 from projections.runs import origin, position_of
+from projections.said import is_told
 from projections.sentences import sentence_around
 from projections.tokens import counter
+from projections.verdicts import is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,15 @@ class Losses:
     lost: tuple[LostAnchor, ...]
     """By kind, then in the order of the context before it."""
     items: dict[str, Item]
-    """The context before it, by the ids of its items."""
+    """What had been said before it, and the context that it found, by the ids of the items."""
+    is_sealed: bool = False
+    """Just after it something stood in the context that only the provider can read: what seems lost
+    may stand there."""
 
     @property
     def needed(self) -> tuple[LostAnchor, ...]:
         """Those that a later message holds, or that a person or a system message had said."""
-        return tuple(one for one in self.lost if one.used_by or _is_told(self.items[one.first]))
+        return tuple(one for one in self.lost if one.used_by or is_told(self.items[one.first]))
 
     def sentences(self, lost: Iterable[LostAnchor]) -> list[Sentence]:
         """The literals in their sentences; what people said first, then what was used later."""
@@ -58,7 +64,7 @@ class Losses:
         def rank(sentence: Sentence) -> tuple[bool, bool, int, str]:
             item, used = sentence.item, any(one.used_by for one in sentence.literals)
             at = position_of(origin(item.id))
-            return not _is_told(item), not used, at, item.id
+            return not is_told(item), not used, at, item.id
 
         made = (Sentence(self.items[item], text, tuple(of)) for (item, text), of in found.items())
         return sorted(made, key=rank)
@@ -67,10 +73,6 @@ class Losses:
 def _needed_most(one: LostAnchor) -> tuple[int, int, int]:
     """By kind, and of a kind what was used most."""
     return KINDS.index(one.kind), -len(one.used_by), -one.uses
-
-
-def _is_told(item: Item) -> bool:
-    return item.is_human or item.role in SYSTEM_ROLES
 
 
 def losses(live: Live, stream: StreamKey, position: int) -> Losses:
@@ -83,8 +85,19 @@ def losses(live: Live, stream: StreamKey, position: int) -> Losses:
         raise PositionNotFound(str(stream), f"compaction at position {position}")
     left = live.items(stream, position - 1)
     right = live.items(stream, position)
-    found = diff(left, right, counter(), later=list(later(live, stream, position)))
-    return Losses(found.lost, {item.id: item for item in left})
+    before, behind = earlier(live, stream, position), list(later(live, stream, position))
+    found = diff(left, right, counter(), earlier=before, later=behind)
+    sealed = is_sealed(live, stream, position, right)
+    return Losses(found.lost, {item.id: item for item in (*left, *before)}, sealed)
+
+
+def earlier(live: Live, stream: StreamKey, position: int) -> list[Item]:
+    """What had been said up to a position, as it came in, without what rewinds took back."""
+    gone = out_of_force(live.history(stream, position))
+    events = live.log.read(stream, to=position, types=ITEM_TYPES)
+    kept = (event for event in events if event.position not in gone)
+    made = (original(event.position, {event.position: event}) for event in kept)
+    return [item for item in made if item is not None]
 
 
 def later(live: Live, stream: StreamKey, position: int) -> Iterator[Item]:

@@ -17,6 +17,7 @@ from projections.live import Live
 from projections.losses import later
 from projections.runs import Origin, label, position_of
 from projections.sent import Requests
+from projections.verdicts import is_sealed
 from projections.why import READ, Survived, Touch, Trace, survived, trace
 
 State = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
@@ -35,6 +36,9 @@ class Reasons:
     """The messages of the compaction that took it, or the rendition in which it stands."""
     survived: tuple[Survived, ...]
     """Its literals, where it is not shown as it came in and was not erased."""
+    is_sealed: bool = False
+    """Just after it left, something stood in the context that only the provider can read: what
+    seems lost of it may stand there."""
 
     @property
     def since(self) -> Touch | None:
@@ -56,10 +60,13 @@ def reasons(live: Live, stream: StreamKey, item: Origin, at: int) -> Reasons:
     since = found.left or found.changed
     place = _in_its_place(live, stream, found, since)
     left: tuple[Survived, ...] = ()
+    sealed = False
     if since is not None and made.form != "redacted" and state != "never":
         after = since.event.position
-        left = survived(made, place, live.items(stream, after), later(live, stream, after))
-    return Reasons(made, found, state, tuple(place), left)
+        context = live.items(stream, after)
+        left = survived(made, place, context, later(live, stream, after))
+        sealed = is_sealed(live, stream, after, context)
+    return Reasons(made, found, state, tuple(place), left, sealed)
 
 
 def _state(found: Trace, item: Origin, at: int) -> State:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -29,7 +30,7 @@ from eventlog.errors import (
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections.context import ITEM_TYPES
 from projections.live import Live
-from projections.session_names import matching
+from projections.session_names import matching, near, shortest
 from projections.session_state import SessionState
 from projections.sessions import session_states
 
@@ -47,6 +48,9 @@ _LAST = re.compile(r"last(?:~(\d{1,9}))?", re.ASCII)
 _ITEM = re.compile(r"#?([1-9]\d*(?:\.\d+)?)", re.ASCII)
 _RANGE = re.compile(r"#?([1-9]\d*)-#?([1-9]\d*)", re.ASCII)
 _MAX_DIGITS = 15
+
+_TITLE = 40
+"""Characters of a title in an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +128,33 @@ def _loose(live: Live, text: str) -> StreamKey:
         found = _only(text, [_key(s) for s in sessions if s.own_title == text])
         if found is not None:
             return found
-    error = StreamNotFound(text)
+    hint = _hint(text)
+    error = StreamNotFound(text, () if hint else _near(text.rpartition("/")[2], sessions), hint)
     if 0 < len(text) < SHORTEST_PREFIX and any(key.session.startswith(text) for key in keys):
         needed = f"at least {SHORTEST_PREFIX} characters of its id are needed"
         error.args = (f"no session {text!r}: {needed}",)
     raise error
+
+
+def _near(text: str, sessions: Sequence[SessionState]) -> list[str]:
+    """Sessions that may have been meant, as they can be typed, with their titles."""
+    ids = [_key(session).session for session in sessions]
+    count = Counter(ids)
+    short = shortest(ids)
+    found = []
+    for at in near(text, [(ids[n], s.own_title or "") for n, s in enumerate(sessions)]):
+        name = short[at] if count[ids[at]] == 1 else sessions[at].key
+        title = " ".join((sessions[at].own_title or "").split())
+        cut = title if len(title) <= _TITLE else title[: _TITLE - 1] + "…"
+        found.append(f"{name} ({cut})" if cut else name)
+    return found
+
+
+def _hint(text: str) -> str:
+    """What somebody seems to have typed in place of a session."""
+    if _PLACE.fullmatch(text.removeprefix("@").removeprefix("#")) and text:
+        return f"if {text} is an item or a place, the session is typed in front of it"
+    return ""
 
 
 def _key(session: SessionState) -> StreamKey:
@@ -144,7 +170,15 @@ def _only(name: str, keys: Sequence[StreamKey]) -> StreamKey | None:
 def _last(sessions: Sequence[SessionState], back: int, text: str) -> StreamKey:
     ranked = [s for s in sessions if not s.is_subagent]
     if back >= len(ranked):
-        raise StreamNotFound(text)
+        many = len(ranked)
+        error = StreamNotFound(text)
+        error.args = (
+            f"no session {text!r}: there {'is' if many == 1 else 'are'} {many:,}, so the oldest is "
+            f"last~{many - 1}"
+            if ranked
+            else f"no session {text!r}: the log has none yet",
+        )
+        raise error
     return _key(ranked[back])
 
 
@@ -209,7 +243,8 @@ def place_in(live: Live, stream: StreamKey, place: str | None) -> Reference:
     if match["position"]:
         at = _number(match["position"])
         if not 1 <= at <= version:
-            raise PositionNotFound(str(stream), f"position {at}", f"it ends at {version}")
+            hint = f"it ends at {version}" if at else "the first is 1"
+            raise PositionNotFound(str(stream), f"position {at}", hint)
         return Reference(stream, "position", at)
     if match["item"]:
         item = match["item"]

@@ -24,6 +24,7 @@ from eventlog.events import CompactionDeclined, DecidedBy, Event
 from eventlog.recorded import RecordedEvent
 from projections import runs
 from projections.applying import Asked, Change
+from projections.attention import Attention
 from projections.deciding import Deciding, PromptDigest, Told, told_of, who
 from projections.items import Item
 from projections.ladder import RAISED
@@ -74,6 +75,7 @@ class InCharge(Runner):
         embed: Embed | None = None,
         digest: PromptDigest = _no_digest,
         first: int = 1,
+        held: Collection[Origin] = (),
     ) -> None:
         given = recording or Recording((), {}, counting.name)
         super().__init__(given, strategies, counting, summarize, None, embed)
@@ -85,6 +87,9 @@ class InCharge(Runner):
         self._kept: dict[int, tuple[int, dict[Origin, list[int]]]] = {}
         """By position: the events until there, and what was made of which item."""
         self._known: frozenset[Told] = frozenset()
+        self._held = frozenset(held)
+        self.window.pins |= self._held
+        self.attention = [Attention(strategy.spec, strategy.at) for strategy in self.strategies]
 
     # -- a session that goes on -------------------------------------------------------------------
 
@@ -164,7 +169,7 @@ class InCharge(Runner):
                 window.settle(origin)
         while waiting:
             self._tried(waiting.pop(), window.tokens)
-        window.pins, window.task_type = set(pins), task
+        window.pins, window.task_type = {*pins, *self._held}, task
         self.window = self.deciding.window = window
 
     def _tried(self, event: RecordedEvent, tokens: int) -> None:
@@ -199,11 +204,22 @@ class InCharge(Runner):
         if step.kind == "revise":
             self._revising(step, take_back=True)
         super()._step(step)
+        self.window.pins |= self._held  # whatever was unpinned, or rewound, in between
 
     def _at(self, moment: Moment) -> None:
         if moment.kind == "tool_result" and self.deciding.later == moment.position:
             self.deciding.later += 1  # the result itself stands in the window
         super()._at(moment)
+
+    def _begins(self, place: int, moment: Moment) -> None:
+        self.attention[place].begins(moment)
+
+    def _waiting(self, place: int, moment: Moment, until: float | None = None) -> None:
+        attention = self.attention[place]
+        if until is None:
+            attention.not_triggered(self.strategies[place], self.window, moment)
+        else:
+            attention.is_stuck(self.window, until, moment)
 
     def _revising(self, step: Step, take_back: bool) -> None:
         """What was decided about an item gives way to its revision.
@@ -252,6 +268,10 @@ class DecidedNow:
     """Those that could not be had."""
     since: int
     """The position of the last decision that the log held; 0 where there was none."""
+    attention: tuple[Attention, ...]
+    """How often each strategy was asked, and what it waits for."""
+    now: int
+    """Moments at this position and behind it are about the context as it is now."""
     stuck: str
     """What cannot be reduced, when the context is over a promised number at the end."""
 
@@ -280,6 +300,7 @@ def decided_now(
     *,
     first: int,
     pins: Mapping[int, Collection[Origin]],
+    held: Collection[Origin] = (),
     summarize: Summarize | None = None,
     embed: Embed | None = None,
     digest: PromptDigest = _no_digest,
@@ -287,8 +308,9 @@ def decided_now(
     """What strategies decide about a session as it is, when a call is about to be made.
 
     ``history`` are the stream's events, decisions with their payload, and what was declined;
-    ``pins`` are the pinned items after ``last_decided(found)``, by that position; ``first`` is the
-    position at which the first of the events will stand.
+    ``pins`` are the pinned items after ``last_decided(found)``, by that position, and ``held``
+    those that are pinned now: they are not touched at any moment, since what is decided about the
+    past is appended now. ``first`` is the position at which the first of the events will stand.
     """
     runner = InCharge(
         strategies,
@@ -298,6 +320,7 @@ def decided_now(
         embed=embed,
         digest=digest,
         first=first,
+        held=held,
     )
     start, end = last_decided(found), len(history)
     if start:
@@ -333,6 +356,8 @@ def decided_now(
         asked=tuple(runner.deciding.asked),
         needs_summary=runner.deciding.needs_summary,
         since=start,
+        attention=tuple(runner.attention),
+        now=end if start and not is_own else end + 1,
         stuck=last[-1].reason if last else "",
     )
 

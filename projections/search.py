@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from eventlog.errors import CriticalUnknown, EventInvalid
+from eventlog.happened import moment
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
 from projections.context import View
@@ -27,7 +28,6 @@ from projections.runs import Origin, Standing
 from projections.search_index import Candidates, SearchIndex
 from projections.search_query import Query
 from projections.searchable import NOTES, Text, carried, item_texts, note_texts, safe
-from projections.session_state import moment
 
 State = Literal[
     "visible",
@@ -246,7 +246,7 @@ class _InStream:
         since, until = self._wanted.since, self._wanted.until
         if since is None and until is None:
             return True
-        at = moment(event)
+        at = moment(event.occurred_at, event.recorded_at)
         return (since is None or at >= since) and (until is None or at < until)
 
     # -- what became of it ----------------------------------------------------------------------

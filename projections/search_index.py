@@ -32,6 +32,9 @@ Rows = list[tuple[int, str]]
 _MOST = 64
 """Tokens of a query that are asked for: the rest is left to the events."""
 
+_LONGEST_PIECE = 1_000
+"""Characters of it that SQLite looks for: it refuses patterns of 50,000."""
+
 _CREATE = (
     "create virtual table search using fts5 "
     "(words, content='', detail=none, columnsize=0, tokenize='ascii')",
@@ -223,7 +226,7 @@ def _scan(query: Query, after: int, only: str) -> tuple[str, tuple[int | str, ..
         "select e.stream, e.position, e.type from events e "
         f"where e.sequence > ? and e.type in ({_TYPES}){only}"
     )
-    piece = query.ascii_piece
+    piece = query.ascii_piece[:_LONGEST_PIECE]
     if not piece:
         return select, (after,)
     # LIKE knows no case in ASCII. An escape such as \u0041 may stand for any character.

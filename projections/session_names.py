@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 _PIECES = re.compile(r"^[^.~]*|[.~][^.~]*")
 _BEGIN = 8
 """Characters that are kept of a long piece."""
+
+_LIKE = 0.7
+"""How like two names must be, as ``difflib`` counts it."""
 
 _WHOLE = 16
 """A piece up to this length is what a person would type, and is not cut."""
@@ -86,6 +90,35 @@ def _apart(found: list[str]) -> Iterable[tuple[str, str]]:
         near = found[max(at - 1, 0) : at] + found[at + 1 : at + 2]
         shared = max((_shared(piece, other) for other in near), default=0)
         yield piece, piece[: max(shared + 1, _BEGIN + (piece[0] in ".~"))]
+
+
+def near(text: str, sessions: Sequence[tuple[str, str]], most: int = 3) -> list[int]:
+    """The sessions that somebody may have meant who typed what names none: their places.
+
+    ``sessions`` are ids with titles. Those of which the id or the title contains the text come
+    first, then those of which the title, or the beginning of it or of the id, is like it.
+    """
+    wanted = text.casefold().strip()
+    if not wanted:
+        return []
+    size = len(wanted)
+    cut = [
+        {name.casefold()[:size], title.casefold()[:size], title.casefold()}
+        for name, title in sessions
+    ]
+    found = [
+        at
+        for at, (name, title) in enumerate(sessions)
+        if wanted in name.casefold() or wanted in title.casefold()
+    ]
+    if len(found) < most:
+        places: dict[str, list[int]] = {}
+        for at, both in enumerate(cut):
+            for each in both:
+                places.setdefault(each, []).append(at)
+        for each in get_close_matches(wanted, places, most, _LIKE):
+            found += [at for at in places[each] if at not in found]
+    return found[:most]
 
 
 def _shared(one: str, other: str) -> int:

@@ -10,12 +10,12 @@ Undo and rewind take nothing back here: what was called, answered and spent has 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from eventlog import messages
+from eventlog.happened import moment, source_moment
 from eventlog.messages import Part
 from eventlog.recorded import RecordedEvent
 from projections import usage
@@ -206,7 +206,7 @@ def _went_on(state: SessionState, event: RecordedEvent) -> None:
     is_later = at is None and state.is_observed and state.is_clocked
     if state.updated and (is_later or event.type in NOTES):
         return
-    state.updated = event.recorded_at if at is None else at
+    state.updated = moment(event.occurred_at, event.recorded_at)
     state.is_clocked = at is not None
 
 
@@ -340,39 +340,3 @@ def parts_of(data: Mapping[str, Any]) -> Iterator[Part]:
         yield from messages.parts(data["dialect"], data["message"])
     except (AttributeError, KeyError, TypeError):
         return
-
-
-def moment(event: RecordedEvent) -> int:
-    """When an event happened, in microseconds since 1970.
-
-    By the source's clock where that can be read (ISO 8601, UTC where it names no zone, or seconds
-    or milliseconds since 1970), else when it was recorded.
-    """
-    at = source_moment(event.occurred_at)
-    return event.recorded_at if at is None else at
-
-
-def source_moment(label: str | None) -> int | None:
-    """What a source's clock said, in microseconds since 1970; None where that cannot be read."""
-    if label is None:
-        return None
-    try:
-        if label.replace(".", "", 1).isdecimal():
-            seconds = float(label)
-            at = _EPOCH + timedelta(seconds=seconds / 1000 if seconds > 1e11 else seconds)
-        else:
-            at = datetime.fromisoformat(label)
-            # To UTC: a time just outside what that can say cannot be shown, and is refused here.
-            at = at.astimezone(UTC) if at.tzinfo is not None else at.replace(tzinfo=UTC)
-        return (at - _EPOCH) // timedelta(microseconds=1)
-    except (ValueError, OverflowError):
-        return None
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def iso(microseconds: int) -> str:
-    """A moment as ISO 8601 text, UTC."""
-    at = _EPOCH + timedelta(microseconds=microseconds)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

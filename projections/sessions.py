@@ -19,6 +19,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from eventlog.errors import Busy
+from eventlog.happened import iso
 from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
@@ -28,7 +29,6 @@ from projections.session_state import (
     Provenance,
     SessionState,
     SessionStatistics,
-    iso,
 )
 from projections.source_counts import SourceCounts, source_counts
 from projections.usage import UsageTotals
@@ -99,7 +99,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 4
+    version = 5
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log

@@ -214,6 +214,18 @@ def _folded(live: Live, stream: StreamKey, call: RecordedEvent, end: int | None)
     return of_stood(stood, end is None)
 
 
+def is_sealed(live: Live, stream: StreamKey, at: int, items: Sequence[Item]) -> bool:
+    """Whether something in the context after a position is readable to the provider alone.
+
+    ``items`` are that context. What seems to be lost there may stand in it.
+    """
+    if any(map(has_blob, items)):
+        return True
+    standing = {item.id for item in items}
+    decisions, _ = effective(list(live.log.read(stream, to=at, types=DECISIONS)))
+    return any(_hides(event, standing) for event in decisions)
+
+
 def _hides(event: RecordedEvent, standing: set[str]) -> bool:
     if event.type != "context_compacted" or not event.data.get("opaque"):
         return False

@@ -183,9 +183,12 @@ class Runner:
     def _at(self, moment: Moment) -> None:
         for place, strategy in self._by_moment[moment.kind]:
             if self.window.tokens <= self._raised.get(place, -1):
+                self._waiting(place, moment, self._raised[place])
                 continue
             if not strategy.triggered(self.window, moment):
+                self._waiting(place, moment)
                 continue
+            self._begins(place, moment)
             self.applier.decided(strategy, moment)
             self._raised.pop(place, None)
             if self.applier.stuck:
@@ -197,3 +200,9 @@ class Runner:
                 and not descend(self.applier, limit, moment, strategy.spec)
             ):
                 self._raised[place] = self.window.tokens * RAISED
+
+    def _begins(self, place: int, moment: Moment) -> None:
+        """A strategy is asked for its decisions: for whoever wants to know."""
+
+    def _waiting(self, place: int, moment: Moment, until: float | None = None) -> None:
+        """A strategy is not, since it is not triggered, or got stuck ``until`` so many tokens."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from eventlog.recorded import RecordedEvent
 from projections.anchors import Anchor, item_anchors
@@ -17,7 +17,7 @@ from projections.context import REFOLDING, View
 from projections.folding import Folding
 from projections.force import out_of_force
 from projections.held import Held, reworded
-from projections.items import Item
+from projections.items import Item, RenditionKind
 from projections.runs import Named, Origin, position_of
 
 READ = frozenset({"redacted", "session_forked"})
@@ -72,13 +72,27 @@ class Trace:
     item: Origin
     touches: tuple[Touch, ...]
     now: Standing
-    calls: tuple[int, ...]
-    """The n of every ``c<n>`` before which it stood, as folded."""
+    given: tuple[tuple[int, int], ...]
+    """The n of every ``c<n>`` before which it stood, as folded, with its rendition then."""
     call: int = 0
     """How many calls had been made when it came in."""
     taken_by: int = 0
     """When it does not stand: the position of the event in force that takes it out; 0 where it
     never stood."""
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """The n of every ``c<n>`` before which it stood, as folded."""
+        return tuple(number for number, _ in self.given)
+
+    @property
+    def given_as(self) -> dict[RenditionKind, list[int]]:
+        """The calls that were given it, by the form in which they were: whole, or what of it."""
+        forms = {touch.event.position: _form(touch.event) for touch in self.touches}
+        found: dict[RenditionKind, list[int]] = {}
+        for number, rendition in self.given:
+            found.setdefault(forms.get(rendition, "original"), []).append(number)
+        return found
 
     @property
     def left(self) -> Touch | None:
@@ -94,6 +108,13 @@ class Trace:
         return next(found, None) if rendition else None
 
 
+def _form(event: RecordedEvent) -> RenditionKind:
+    """The form of the rendition that an event carries; a repair renames call ids and no more."""
+    if event.type == "placeholder_substituted":
+        return cast(RenditionKind, event.data.get("kind", "cleared"))
+    return "revised" if event.type == "message_revised" else "original"
+
+
 def trace(events: Sequence[RecordedEvent], item: Origin) -> Trace:
     """Follow one item through a stream, from its first position on.
 
@@ -102,7 +123,7 @@ def trace(events: Sequence[RecordedEvent], item: Origin) -> Trace:
     """
     folding, state = Folding(), Standing()
     touches: list[Touch] = []
-    calls: list[int] = []
+    given: list[tuple[int, int]] = []
     named: set[int] = set()
     passes: set[str] = set()
     numbers = {"model_called": 0, "context_compacted": 0}
@@ -115,7 +136,7 @@ def trace(events: Sequence[RecordedEvent], item: Origin) -> Trace:
             numbers[kind] += 1
             if kind == "model_called":
                 if state.stands:
-                    calls.append(numbers[kind])
+                    given.append((numbers[kind], state.rendition))
                 continue
         if event.position < came:
             continue
@@ -137,7 +158,7 @@ def trace(events: Sequence[RecordedEvent], item: Origin) -> Trace:
         Touch(t.event, t.effect, t.before, t.after, t.number, gone.get(t.event.position))
         for t in touches
     )
-    return Trace(item, told, state, tuple(calls), made, taken_by)
+    return Trace(item, told, state, tuple(given), made, taken_by)
 
 
 def taker(events: Sequence[RecordedEvent], gone: Mapping[int, int], item: Origin) -> int:
@@ -224,7 +245,7 @@ def survived(
 
     ``context`` is what stood just after the decision: that a literal had to be said again later is
     a use of it. ``later`` are the items that came after it had left or was replaced; what tools
-    returned does not count as a use.
+    returned and programs put in does not count as a use.
     """
     anchors = item_anchors(item)
     if not anchors:
@@ -238,7 +259,7 @@ def survived(
                 others.setdefault(place, other.id)
     used: dict[int, list[str]] = {}
     for message in later:
-        if message.role != "tool":
+        if message.is_spoken:
             for place in held.inside([message]):
                 used.setdefault(place, []).append(message.id)
     again = reworded(anchors, in_its_place) - kept - others.keys()

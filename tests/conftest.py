@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -23,3 +24,47 @@ def samples() -> Path:
     if not folder.is_dir():
         pytest.skip("the sample transcripts are not here")
     return folder
+
+
+# -- nothing is left in the working tree ----------------------------------------------------------
+
+ROOT = Path(__file__).parents[1]
+UNTRACKED = pytest.StashKey[frozenset[str]]()
+LEFT = pytest.StashKey[list[str]]()
+
+
+def untracked() -> frozenset[str]:
+    """The files that git does not know; none where there is no git, or no repository."""
+    try:
+        told = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=all", "-z"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return frozenset()
+    return frozenset(line[3:] for line in told.stdout.split("\0") if line.startswith("?? "))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Remember what lies there already."""
+    if not hasattr(session.config, "workerinput"):
+        session.config.stash[UNTRACKED] = untracked()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A run that left a file in the working tree has failed: the next commit would take it."""
+    before = session.config.stash.get(UNTRACKED, None)
+    if before is not None:
+        session.config.stash[LEFT] = sorted(untracked() - before)
+        if session.config.stash[LEFT] and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what was left."""
+    for name in terminalreporter.config.stash.get(LEFT, []):
+        terminalreporter.write_line(f"left in the working tree: {name}", red=True)

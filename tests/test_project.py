@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -52,6 +54,24 @@ class TestSources:
             for file in SOURCES
             if (lines := len(file.read_text().splitlines())) > 400
         ]
+
+
+class TestTheWorkingTree:
+    """A folder that a test left behind was committed once."""
+
+    def test_a_run_that_leaves_a_file_in_it_fails(self, tmp_path: Path) -> None:
+        (tmp_path / "tests").mkdir()
+        copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+        wrong = tmp_path / "tests" / "test_wrong.py"
+        wrong.write_text("def test_it() -> None:\n    open('left.txt', 'w').close()\n")
+        (tmp_path / ".gitignore").write_text("__pycache__\n")
+        for args in (["init", "-q"], ["add", "."]):
+            subprocess.run(["git", *args], cwd=tmp_path, check=True)
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n1"]
+        for code in (1, 0):  # what lay there before is nobody's fault
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+            assert done.returncode == code, done.stdout
+            assert ("left in the working tree: left.txt" in done.stdout) is bool(code)
 
 
 class TestMake:

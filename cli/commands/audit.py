@@ -11,9 +11,6 @@ from cli.opening import opened
 from cli.options import complete_rule, complete_session, settings_of
 from cli.output import output
 
-_PATIENCE = 2.0
-"""Seconds between two words about how far it is."""
-
 Level = Literal["error", "warning", "info"]
 
 
@@ -39,12 +36,16 @@ def command(
     prefix: Annotated[
         bool, typer.Option("--prefix", help="What a cache could have had of each call.")
     ] = False,
+    all_calls: Annotated[
+        bool, typer.Option("--all-calls", help="A row for every call, also with --rule.")
+    ] = False,
 ) -> None:
     """What each call was given, what left and by which decision, and what is wrong with it.
 
     A row a call: how well it is known what the model saw, its items and tokens, estimated and
     billed, what came since the call before, what left and by which decision, and what broke the
-    prefix that a provider caches. Then what became of everything that ever came in. Then findings:
+    prefix that a provider caches. Calls in a row of which there is nothing to tell share one. Then
+    what became of everything that ever came in. Then findings; with --rule only these:
 
     \b
     verdicts: calls that are broken, drifted, partly unknown, or never answered
@@ -64,12 +65,11 @@ def command(
 
     Example: ctxlog audit last --fail-on error
     """
-    import time
-
     from cli.audits import audited, reaches
     from cli.naming import session_key, short_names, whole_session
     from cli.paths import current_program
-    from cli.render_audit import render_audit
+    from cli.progress import Meter
+    from cli.render_audit import Calls, render_audit
     from eventlog import StreamKey
     from eventlog.errors import InputRefused
     from projections.audit.auditing import rules_of
@@ -78,17 +78,10 @@ def command(
     out = output(ctx)
     if (session is not None) == every:
         raise InputRefused("name the session to audit, or say --all")
-    if prefix and every:
-        raise InputRefused("--prefix goes with one session, not with --all")
+    if every and (prefix or all_calls):
+        what = "--prefix" if prefix else "--all-calls"
+        raise InputRefused(f"{what} goes with one session, not with --all")
     asked = rules_of(rules or ())
-    told = time.monotonic()
-
-    def progress(done: int, of: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > _PATIENCE:
-            told = time.monotonic()
-            out.note(f"{done} of {of} sessions")
-
     with opened(settings_of(ctx)) as live:
         states = session_states(live)
         names = short_names(state.key for state in states)
@@ -96,8 +89,11 @@ def command(
             keys = [session_key(live, whole_session(session, "audited"))]
         else:
             keys = [StreamKey.parse(state.key) for state in states]
-        data = audited(live, keys, asked, fail_on, names, prefix=prefix, progress=progress)
-    out.show(data, render_audit(data, out.style, names, current_program(), every=every))
+        with Meter(out, "audited", "sessions" if every else "events") as meter:
+            data = audited(live, keys, asked, fail_on, names, prefix=prefix, progress=meter.show)
+    calls: Calls = "all" if all_calls else "none" if rules else "folded"
+    shown = render_audit(data, out.style, names, current_program(), every=every, calls=calls)
+    out.show(data, shown)
     if any(call.verdict == "broken" for call in data.calls):
         raise typer.Exit(INTEGRITY)
     if any(each.error for each in data.sessions):

@@ -10,9 +10,6 @@ from cli.opening import opened
 from cli.options import settings_of
 from cli.output import output
 
-_PATIENCE = 2.0
-"""Seconds after which it says how far it is, and between two such lines."""
-
 
 def command(
     ctx: typer.Context,
@@ -29,24 +26,23 @@ def command(
 
     Example: ctxlog backup ~/backups/ctxlog-2026-09-20.db
     """
-    import time
-
     from cli.models_upkeep import BackupData
+    from cli.progress import Meter
     from eventlog.backup import backup
 
     out = output(ctx)
-    told = time.monotonic()
 
-    def progress(what: str, done: int, of: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if now - told > _PATIENCE and done < of:
-            told = now
-            share = f"{done / of:.0%}"
-            out.note(f"copied {share}" if what == "copy" else f"verified {share}")
-
-    with opened(settings_of(ctx)) as live:
-        made = backup(live.log, file, replace=force, progress=progress)
+    with (
+        opened(settings_of(ctx)) as live,
+        Meter(out, "copied", "bytes") as copied,
+        Meter(out, "verified") as verified,
+    ):
+        made = backup(
+            live.log,
+            file,
+            replace=force,
+            progress=lambda what, done, of: (copied if what == "copy" else verified).show(done, of),
+        )
     data = BackupData(
         file=file,
         head=made.head,

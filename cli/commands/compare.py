@@ -10,14 +10,13 @@ from cli.opening import opened
 from cli.options import (
     BaseUrlOption,
     SummarizerOption,
+    complete_preset,
     complete_prices,
     complete_session,
+    complete_strategy,
     settings_of,
 )
 from cli.output import output
-
-_PATIENCE = 2.0
-"""Seconds after which it says how far it is."""
 
 
 def command(
@@ -33,19 +32,30 @@ def command(
     every: Annotated[bool, typer.Option("--all", help="Every session that has a call.")] = False,
     strategy: Annotated[
         list[str] | None,
-        typer.Option("--strategy", "-s", metavar="SPEC", help="One more strategy; repeatable."),
+        typer.Option(
+            "--strategy",
+            "-s",
+            metavar="SPEC",
+            help="One more strategy; repeatable.",
+            autocompletion=complete_strategy,
+        ),
     ] = None,
     preset: Annotated[
         list[str] | None,
-        typer.Option("--preset", metavar="NAME", help="What a known agent does, or all of them."),
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="What a known agent does, or all of them.",
+            autocompletion=complete_preset,
+        ),
     ] = None,
     prices: Annotated[
         list[str] | None,
         typer.Option(
             "--prices",
             metavar="TABLE",
-            help="A table per million tokens (in=3,cached=0.3,write=3.75,out=15), the name of one "
-            "in the config, a model, or recorded: each model that was called. Repeatable.",
+            help="A table per million tokens (in=3,out=15, also cached= and write=), the name of "
+            "one in the config, a model, or recorded: each model that was called. Repeatable.",
             autocompletion=complete_prices,
         ),
     ] = None,
@@ -67,11 +77,10 @@ def command(
 
     Example: ctxlog compare last --strategy truncate:turns=20 --strategy clear:keep=3
     """
-    import time
-
     from cli.comparing import compared, specs_of
     from cli.naming import session_key, short_names, whole_session
     from cli.prices import asked_prices
+    from cli.progress import Meter
     from cli.render_compare import csv_text, price_lines, render_compare
     from cli.summaries import Summaries
     from eventlog import StreamKey
@@ -83,15 +92,6 @@ def command(
         raise InputRefused("name the sessions to compare strategies on, or say --all")
     if as_csv and out.as_json:
         raise InputRefused("either --csv or --json")
-    started = told = time.monotonic()
-
-    def progress(done: int, runs: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if now - started > _PATIENCE and now - told > _PATIENCE and done < runs:
-            told = now
-            out.note(f"{done} of {runs} runs")
-
     specs = specs_of(strategy or (), preset or ())
     tables = asked_prices(prices or ())
     with opened(settings_of(ctx)) as live:
@@ -101,9 +101,10 @@ def command(
             keys = [StreamKey.parse(state.key) for state in states if state.calls]
         names = short_names(state.key for state in states)
         summaries = Summaries(live, summarizer, base_url, out.note)
-        data = compared(
-            live, keys, specs, summaries, prices=tables, window=window, progress=progress
-        )
+        with Meter(out, "compared", "runs") as meter:
+            data = compared(
+                live, keys, specs, summaries, prices=tables, window=window, progress=meter.show
+            )
         asked = summaries.told()
     if as_csv:
         out.write(csv_text(data))

@@ -12,7 +12,9 @@ from cli.options import (
     BaseUrlOption,
     ReferenceArgument,
     SummarizerOption,
+    complete_place,
     complete_session,
+    complete_strategy,
     settings_of,
 )
 from cli.output import output
@@ -30,13 +32,28 @@ def command(
         ),
     ] = None,
     left: Annotated[
-        str | None, typer.Option("--left", metavar="SPEC", help="The left: what SPEC would make.")
+        str | None,
+        typer.Option(
+            "--left",
+            metavar="SPEC",
+            help="The left: what SPEC would make.",
+            autocompletion=complete_strategy,
+        ),
     ] = None,
     right: Annotated[
-        str | None, typer.Option("--right", metavar="SPEC", help="The right, likewise.")
+        str | None,
+        typer.Option(
+            "--right", metavar="SPEC", help="The right, likewise.", autocompletion=complete_strategy
+        ),
     ] = None,
     at: Annotated[
-        str, typer.Option("--at", metavar="REF", help="With --left, --right: where, such as c30.")
+        str,
+        typer.Option(
+            "--at",
+            metavar="REF",
+            help="With --left, --right: where, such as c30.",
+            autocompletion=complete_place,
+        ),
     ] = "",
     anchors: Annotated[
         bool, typer.Option("--anchors", help="Which literals are lost, and what needed them later.")

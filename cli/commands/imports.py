@@ -38,7 +38,7 @@ def command(
     ] = False,
     interval: Annotated[
         float,
-        typer.Option("--interval", metavar="S", min=0.1, help="Seconds between two looks."),
+        typer.Option("--interval", metavar="SECONDS", min=0.1, help="Between two looks."),
     ] = 2.0,
     form: Annotated[
         str,
@@ -68,6 +68,10 @@ def command(
     open at the end of a file waits for the next import. What cannot be read is kept and told; the
     exit code then is 1. A conversation of OpenHands is a folder: name it, or one above it.
 
+    No key comes along that stands beside the conversation, in a configuration, an environment or a
+    header: it is replaced by [withheld], by the name of its field or by its shape, and told. What
+    was said, called and returned stays as it is; redact erases there.
+
     --all looks where Claude Code and Codex keep theirs, also if CLAUDE_CONFIG_DIR or CODEX_HOME
     say where that is.
 
@@ -76,6 +80,7 @@ def command(
     Example: ctxlog import --all
     """
     from cli.bringing import EXPORT, Rehearsal, bring, newest, places
+    from cli.progress import Meter
     from eventlog.errors import InputRefused
     from harness.importers.formats import FORMATS
     from harness.importers.job import Options
@@ -97,12 +102,17 @@ def command(
             Rehearsal(path) as copy,
             opened(replace(settings, db=str(copy)), create=True) as live,
             _interruptible(settings, live.log, rehearsed=True),
+            Meter(out, "looked into", "transcripts") as meter,
         ):
-            data = bring(live.log, wanted, options, dry_run=True)
+            data = bring(live.log, wanted, options, dry_run=True, progress=meter.show)
         data.database = str(path)
     else:
-        with opened(settings, create=True) as live, _interruptible(settings, live.log):
-            data = bring(live.log, wanted, options)
+        with (
+            opened(settings, create=True) as live,
+            _interruptible(settings, live.log),
+            Meter(out, "looked into", "transcripts") as meter,
+        ):
+            data = bring(live.log, wanted, options, progress=meter.show)
     _tell(out, data)
     if watch and not dry_run:
         _watch(settings, out, wanted, options, interval, seen)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.opening import opened
-from cli.options import SessionArgument, complete_type, settings_of
+from cli.options import SessionArgument, complete_place, complete_type, settings_of
 from cli.output import output
 
 
@@ -16,7 +16,12 @@ def command(
     session: SessionArgument,
     at: Annotated[
         str,
-        typer.Option("--at", metavar="REF", help="See the session as it stood at c5, k1, k1^, 12."),
+        typer.Option(
+            "--at",
+            metavar="REF",
+            help="See the session as it stood at c5, k1, k1^, 12.",
+            autocompletion=complete_place,
+        ),
     ] = "",
     span: Annotated[
         str, typer.Option("--range", metavar="A-B", help="Only these positions: 10-60, 100-.")
@@ -44,7 +49,8 @@ def command(
     summary (S) · ○ left the context (o) · – never in a context (-). In brackets: with --ascii.
 
     c5 in a row: that answer came from call 5. The numbers on the right are estimated tokens;
-    310→9 where a placeholder stands for more.
+    310→9 where a placeholder stands for more. What the head says of the context, and a row of a
+    pass, is of all of it, also where only some rows are shown.
 
     Example: ctxlog log last --at c12
     """
@@ -62,10 +68,9 @@ def command(
             at=where.position,
             first=first,
             last=end,
+            most=last,
             types=types_of(types or []),
             calls=calls,
             every=events,
         )
-        if last is not None:
-            data.rows = data.rows[-last:]
         out.show(data, render_log(data, out.style))

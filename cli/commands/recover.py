@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cli.door import FINDINGS
 from cli.opening import opened
-from cli.options import DryRunOption, ForkNameOption, complete_session, settings_of
+from cli.options import (
+    DryRunOption,
+    ForkNameOption,
+    complete_compaction,
+    complete_item,
+    complete_session,
+    settings_of,
+)
 from cli.output import Output, json_text, output
 from cli.paths import current_program
 
@@ -28,10 +36,18 @@ def command(
     ],
     items: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ITEM", help="Items of it: 12, 57.0, 12-20."),
+        typer.Argument(
+            metavar="ITEM", help="Items of it: 12, 57.0, 12-20.", autocompletion=complete_item
+        ),
     ] = None,
     lost: Annotated[
-        str | None, typer.Option("--lost", metavar="K", help="What that compaction lost: k1.")
+        str | None,
+        typer.Option(
+            "--lost",
+            metavar="K",
+            help="What that compaction lost: k1.",
+            autocompletion=complete_compaction,
+        ),
     ] = None,
     query: Annotated[
         str | None, typer.Option("--query", metavar="TEXT", help="The items that hold a text.")
@@ -40,7 +56,10 @@ def command(
         bool, typer.Option("--all", help="With --lost and --query: all of it, not the first.")
     ] = False,
     whole: Annotated[
-        bool, typer.Option("--whole", help="With --lost: the whole items, not the sentences.")
+        bool,
+        typer.Option(
+            "--full", "--whole", help="With --lost and --query: whole items, no excerpts."
+        ),
     ] = False,
     form: Annotated[
         Format, typer.Option("--format", help="To read and paste, or as data, or as messages.")
@@ -64,7 +83,11 @@ def command(
     With --lost: the literals (paths, ids, rules …) that a compaction did not keep, with the
     sentences they stood in: those that a later message needed and those that people had said;
     --all for every one. With --query: the items in which a text stands, first those in which the
-    context does not show it.
+    context does not show it, each with the lines around the text; --full for all of them. With
+    --format messages: a list that a provider takes, so a result comes with its call.
+
+    The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted
+    may hold what seems to be lost.
 
     With --into-context they stand in the context again: what took them out is undone. That may
     bring back more than was asked for, as everything that a compaction covers; it is told first,
@@ -74,6 +97,7 @@ def command(
 
     Example: ctxlog recover last 12 15
     """
+    from cli.recovering import as_messages
     from cli.render_change import render_change
     from cli.render_recover import render_recover
     from eventlog.errors import InputRefused
@@ -85,6 +109,10 @@ def command(
         data = _found(live, session, items or [], lost, query, every, whole or form == "messages")
         if into_context and (data.items or data.sentences):
             data.into = _brought(out, live, data, only=only, name=name, dry_run=dry_run, yes=yes)
+        messages: list[Any] = []
+        if form == "messages" and data.into is None:
+            messages, notes = as_messages(live, data)
+            data.notes += notes
     if data.into is not None:
         out.show(data, render_change(data.into, out.style, current_program()))
         for note in [*data.notes, *data.into.notes]:
@@ -92,8 +120,16 @@ def command(
         if not data.into.events:
             out.note("they stand in the context as they came in")
         return
-    _show(out, data, form, "\n".join(render_recover(data, out.style)).rstrip("\n"))
-    if query is not None and not data.found:
+    if form == "messages":
+        text = json_text(messages)
+    elif form == "json":
+        text = json_text(data.model_dump())
+    else:
+        text = "\n".join(render_recover(data, out.style)).rstrip("\n")
+    out.show(data, text)
+    for note in [*data.notes, *_left_out(data, form == "md" and not settings_of(ctx).as_json)]:
+        out.note(note)
+    if data.sealed or (query is not None and not data.found):
         raise typer.Exit(FINDINGS)
 
 
@@ -120,6 +156,7 @@ def _brought(
     found.asked = asked
     more = more_than_asked(found) if not only else []
     if dry_run or not found.events:
+        found.dry_run = dry_run
         return found
     if more and not yes:
         grown = f"{tokens(found.before.tokens)} → {tokens(found.after.tokens)} tokens"
@@ -150,31 +187,35 @@ def _found(
     whole: bool,
 ) -> RecoverData:
     from cli.item_places import items_of
+    from cli.naming import place
     from cli.recovering import lost_with, queried, recovered
     from eventlog.errors import InputRefused
 
     stream, names = items_of(live, session, items)
     if sum((bool(names), lost is not None, query is not None)) != 1:
-        raise InputRefused("name items, or --lost K, or --query TEXT: one of the three")
+        where = place(live, session) if not items else None
+        hint = ""
+        if where is not None and where.kind in ("compaction", "before_compaction"):
+            hint = f"; what k{where.number} lost: --lost k{where.number}"
+        raise InputRefused(f"name items, or --lost K, or --query TEXT: one of the three{hint}")
     if lost is not None:
         return lost_with(live, stream, lost, every=every, whole=whole)
     if query is not None:
-        return queried(live, stream, query, every=every)
+        return queried(live, stream, query, every=every, whole=whole)
     return recovered(live, stream, names)
 
 
-def _show(out: Output, data: RecoverData, form: Format, text: str) -> None:
-    if form == "messages":
-        text = json_text([item.message for item in data.items])
-    elif form == "json":
-        text = json_text(data.model_dump())
-    out.show(data, text)
-    for note in data.notes:
-        out.note(note)
+def _left_out(data: RecoverData, is_text: bool) -> Iterator[str]:
+    """What there is besides what was shown."""
+    from cli.style import plural
+
     if data.lost_with is not None and not data.found:
-        out.note(f"{data.lost_with} lost no literal that was looked for")
+        yield f"{data.lost_with} lost no literal that was looked for"
     elif data.query is not None and not data.found:
-        out.note("no item holds that text")
+        yield "no item holds that text"
+    elif data.left_out and data.lost_with is not None:
+        yield f"{plural(data.left_out, 'more literal')} that nothing later used: --all shows them"
     elif data.left_out:
-        what = "literals that nothing later used" if data.lost_with is not None else "items"
-        out.note(f"{data.left_out:,} more {what}: --all shows them")
+        yield f"{plural(data.left_out, 'more item')}: --all shows them"
+    if is_text and any(one.excerpt is not None for one in data.items):
+        yield "the lines around the text are shown: --full shows whole items"

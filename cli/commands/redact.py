@@ -9,7 +9,7 @@ import typer
 
 from cli.door import FINDINGS
 from cli.opening import opened
-from cli.options import complete_session, settings_of
+from cli.options import complete_item, complete_session, settings_of
 from cli.output import Output, output
 
 
@@ -21,7 +21,9 @@ def command(
     ] = None,
     items: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ITEM", help="Items of it: 12, 57.0, 12-20."),
+        typer.Argument(
+            metavar="ITEM", help="Items of it: 12, 57.0, 12-20.", autocompletion=complete_item
+        ),
     ] = None,
     pattern: Annotated[
         str, typer.Option("--pattern", metavar="RE", help="Whatever matches, in S or everywhere.")

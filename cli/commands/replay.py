@@ -8,7 +8,13 @@ import typer
 
 from cli.door import FINDINGS
 from cli.opening import opened
-from cli.options import BaseUrlOption, ReferenceArgument, SummarizerOption, settings_of
+from cli.options import (
+    BaseUrlOption,
+    ReferenceArgument,
+    SummarizerOption,
+    complete_strategy,
+    settings_of,
+)
 from cli.output import output
 
 Format = Literal["openai", "anthropic", "responses", "json", "text"]
@@ -19,7 +25,12 @@ def command(
     reference: ReferenceArgument,
     form: Annotated[
         Format | None,
-        typer.Option("--format", help="As which request (else the session's own), or as text."),
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help="As a request: openai, anthropic, responses, json (else the session's own); or "
+            "as text.",
+        ),
     ] = None,
     file: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600).")
@@ -27,7 +38,12 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Replace FILE.")] = False,
     strategy: Annotated[
         str | None,
-        typer.Option("--strategy", metavar="SPEC", help="What another strategy would have made."),
+        typer.Option(
+            "--strategy",
+            metavar="SPEC",
+            help="What another strategy would have made.",
+            autocompletion=complete_strategy,
+        ),
     ] = None,
     summarizer: SummarizerOption = "extractive",
     base_url: BaseUrlOption = None,

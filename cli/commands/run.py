@@ -44,7 +44,9 @@ def command(
 
     It goes through every moment since the last decision in the session as if it had been in
     charge, and then a call is about to be made. Of a session in which nothing was ever decided
-    the context becomes the one that replay --strategy shows. A second run finds nothing to do.
+    the context becomes the one that replay --strategy shows, but for what is pinned now: that is
+    not touched. A second run finds nothing to do.
+    At which of them it decided what is told, and where it did nothing, what it waits for.
 
     What is cut, cleared or summarised stays in the log and can be undone; what was tried and not
     done is recorded too. A session that another program writes is forked first. Leaves with 1
@@ -52,8 +54,9 @@ def command(
 
     Example: ctxlog run last --strategy clear:keep=3 --dry-run
     """
-    from cli.changing import show_change
     from cli.naming import session_key
+    from cli.paths import current_program
+    from cli.render_run import render_run
     from cli.run_strategy import run_strategy
     from cli.strategies import strategies_of
     from cli.summaries import Summaries
@@ -67,7 +70,9 @@ def command(
             live, stream, named, summaries, name=name, dry_run=dry_run, expected=expect
         )
         told = summaries.told()
-    show_change(out, data)
+    out.show(data, render_run(data, out.style, current_program()))
+    for note in data.notes:
+        out.note(note)
     if told:
         out.note(told)
     if not data.events:

@@ -26,8 +26,12 @@ def command(
     "when" is when a session last went on, UTC: by its own clock where its source kept one, else
     when that was recorded. A note (a pin, a title, a redaction) does not move it. k counts the
     compactions, cl the items whose content was cleared, cut or replaced as a duplicate; either
-    counts what was undone since. "known as" says how well the contexts of the calls are known,
-    by the weakest of them: exact, erased, rebuilt, partial, opaque, drift or broken.
+    counts what was undone since.
+
+    "known as" says how well it is known what the calls saw: exact, erased, rebuilt, partial,
+    opaque, drift or broken, by the weakest of the answered ones, since what is said of all of them
+    holds only as far as that. One folded call among a hundred proved ones makes a session rebuilt;
+    audit S tells it call by call.
 
     Example: ctxlog sessions -n 10
     """

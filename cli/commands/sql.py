@@ -44,10 +44,18 @@ def command(
 
     Example: ctxlog sql "select model, sum(output) from calls_readable group by model"
     """
-    from cli.sql import MOST, CsvLines, render_sql, render_views, sql_data, values_of, views_data
+    from cli.sql import (
+        MOST,
+        CsvLines,
+        lacking,
+        render_sql,
+        render_views,
+        sql_data,
+        values_of,
+        views_data,
+    )
     from eventlog.asking import asked
     from eventlog.errors import InputRefused
-    from eventlog.readable import VIEWS
 
     out = output(ctx)
     if as_csv and out.as_json:
@@ -62,8 +70,10 @@ def command(
     if limit is None and not (as_csv or out.as_json):
         most = MOST
     with opened(settings_of(ctx)) as live:
+        log = live.log
+        missing = lacking(log)
         try:
-            with asked(live.log.path, text, values, timeout) as answer:
+            with asked(log.path, text, values, timeout, still=log.is_still) as answer:
                 if as_csv:
                     lines = CsvLines(answer, most)
                     for line in lines:
@@ -74,10 +84,11 @@ def command(
                 else:
                     data = sql_data(answer, most)
         except InputRefused as error:
-            if any(f"no such table: {view.name}" in str(error) for view in VIEWS):
-                hint = "this log is of an earlier format and could not be written to"
-                raise InputRefused(f"{error}; {hint}, so it has no such view") from None
+            if missing and "no such" in str(error):
+                raise InputRefused(f"{error}; {missing}") from None
             raise
+    if missing:
+        out.note(missing)
     if not as_csv:
         out.show(data, render_sql(data, out.style))
         if data.more:

@@ -21,9 +21,9 @@ def command(
 ) -> None:
     """The strategies that there are, with their parameters, defaults and sources.
 
-    A spec is a name and parameters, such as clear:keep=1,exclude_tools=Read+Bash; | between two
-    makes a pipeline. Presets do what a known agent does. What config.toml names stands last. With
-    NAME the rule is told in full; of a name of the config, what it is made of.
+    A spec is a name and parameters, such as clear:keep=1 or clear:exclude_tools=Read+Bash; |
+    between two makes a pipeline. Presets do what a known agent does. What config.toml names stands
+    last. With NAME the rule is told in full; of a name of the config, what it is made of.
 
     Example: ctxlog strategies clear
     """

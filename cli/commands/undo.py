@@ -12,6 +12,7 @@ from cli.options import (
     ExpectOption,
     ForkNameOption,
     ReasonOption,
+    complete_decision,
     complete_session,
     settings_of,
 )
@@ -26,7 +27,11 @@ def command(
     ],
     decision: Annotated[
         str | None,
-        typer.Argument(metavar="DECISION", help="k1, the position of its event, 8@12, or last."),
+        typer.Argument(
+            metavar="DECISION",
+            help="k1, the position of its event, 8@12, or last.",
+            autocompletion=complete_decision,
+        ),
     ] = None,
     with_pass: Annotated[
         bool, typer.Option("--pass", help="All that was cut or cleared together with it.")
@@ -39,14 +44,15 @@ def command(
     """Undo a decision: the context is as if it had not been taken.
 
     A compaction, something cut or cleared, a revision, a rewind, or an earlier undo. Without a
-    DECISION it is the last one in force, with all that was decided in the same pass. Later
-    decisions stay in force. Nothing is deleted: an undo can be undone. A session that another
-    program writes is forked first.
+    DECISION it is the last one in force, with all that was decided in the same pass; that may be an
+    undo, so undo S twice changes nothing: to go back further, name the decision before it. Later
+    decisions stay in force. Nothing is deleted. A session that another program writes is forked
+    first.
 
     Example: ctxlog undo last k1 --dry-run
     """
     from cli.changing import Changing, change, show_change
-    from cli.decisions import decision_of, passmates, undoing
+    from cli.decisions import decision_of, last_taken, passmates, undoing
     from cli.style import plural
 
     out = output(ctx)
@@ -55,6 +61,7 @@ def command(
         make = undoing(live, chosen, reason)
         asked = Changing(chosen.stream, make, reason or "to undo a decision", name, dry_run, expect)
         data = change(live, asked)
+        data.notes += last_taken(live, chosen, data)
         others = passmates(live, chosen)
     show_change(out, data)
     if others:

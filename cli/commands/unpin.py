@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.opening import opened
-from cli.options import DryRunOption, complete_session, settings_of
+from cli.options import DryRunOption, complete_pinned, complete_session, settings_of
 from cli.output import output
 
 
@@ -19,7 +19,9 @@ def command(
     ],
     items: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ITEM", help="Items of it: 12, 57.0, 12-20."),
+        typer.Argument(
+            metavar="ITEM", help="Items of it: 12, 57.0, 12-20.", autocompletion=complete_pinned
+        ),
     ] = None,
     dry_run: DryRunOption = False,
 ) -> None:
@@ -28,13 +30,12 @@ def command(
     Example: ctxlog unpin last 3
     """
     from cli.changing import change, show_change
-    from cli.decisions import items_to_pin, pins_changed
+    from cli.pins import items_to_pin, pins_changed, unpinned_notes
 
     out = output(ctx)
     with opened(settings_of(ctx), write=True) as live:
         stream, names = items_to_pin(live, session, items or [])
         asked = pins_changed(live, stream, names, pin=False, reason="", dry_run=dry_run)
         data = change(live, asked)
+        data.notes += unpinned_notes(live, stream, names, data.version)
     show_change(out, data)
-    if not data.events:
-        out.note("none of them is pinned")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.opening import opened
-from cli.options import complete_session, settings_of
+from cli.options import complete_item, complete_place, complete_session, settings_of
 from cli.output import output
 from cli.paths import current_program
 
@@ -24,10 +24,20 @@ def command(
     ],
     item: Annotated[
         str | None,
-        typer.Argument(metavar="ITEM", help="12, 57.0, 12@340 (a rendition), 12@c31 (at a call)."),
+        typer.Argument(
+            metavar="ITEM",
+            help="12, 57.0, 12@340 (a rendition), 12@c31 (at a call).",
+            autocompletion=complete_item,
+        ),
     ] = None,
     at: Annotated[
-        str, typer.Option("--at", metavar="REF", help="At which place: c31, k1, k1^ or an event.")
+        str,
+        typer.Option(
+            "--at",
+            metavar="REF",
+            help="At which place: c31, k1, k1^ or an event.",
+            autocompletion=complete_place,
+        ),
     ] = "",
 ) -> None:
     """Why an item stands in the context, or does not: every decision that touched it.

@@ -29,9 +29,10 @@ from harness.importers.anthropic_answers import is_response
 from harness.importers.anthropic_stream import read_stream
 from harness.importers.openai_answers import is_completion, read_chunks
 from harness.importers.records import value_fault
+from harness.importers.secret_text import Withheld
 from harness.importers.streams import Streamed, is_stream
 from harness.importers.units import label_time
-from harness.importers.withheld import body_without_secrets, without_secrets
+from harness.importers.withheld import body_without_secrets, record_without_secrets
 
 _BODIES = ("body", "body_raw", "postData", "content", "json", "text")
 """Where recorders keep the body of a request or response; the first that is there."""
@@ -78,8 +79,8 @@ class Exchange:
     """What the record says besides."""
     unread: list[str] = field(default_factory=list)
     """Pieces of a streamed answer that are no part of a message."""
-    left_out: set[str] = field(default_factory=set)
-    """Names of headers and fields that may hold a key."""
+    withheld: Withheld = field(default_factory=Withheld)
+    """Headers and fields that may hold a key."""
     is_whole: bool = True
     """Whether nothing of the body was left out."""
 
@@ -147,18 +148,18 @@ def exchange_of(value: Any) -> Exchange | None:
     if body is None:
         return None
     asked, answered = _Side(request, body), _Side(response)
-    left_out = asked.left_out | answered.left_out
-    shown = body_without_secrets(body, left_out)
+    withheld = asked.withheld + answered.withheld
+    shown = body_without_secrets(body, withheld)
     found = Exchange(
         shown,
         _dialect(body, asked.address, answered.body),
         address=asked.address,
         asked_at=asked.time or _time(outer),
         answered_at=answered.time,
-        left_out=left_out,
+        withheld=withheld,
         is_whole=shown is body,
     )
-    around = without_secrets(outer, BODIES, found.left_out)
+    around = record_without_secrets(outer, BODIES, found.withheld)
     found.rest = {k: v for k, v in around.items() if k not in _APART and k not in _CLOCKS}
     for name, side in (("request", asked), ("response", answered)):
         if side.rest:
@@ -220,7 +221,7 @@ class _Side:
     """A request or a response: its body, and what was recorded of how it was sent."""
 
     def __init__(self, recorded: Any, body: Any = None) -> None:
-        self.left_out: set[str] = set()
+        self.withheld = Withheld()
         self.rest: dict[str, Any] = {}
         self.address, self.time = "", None
         self.status: int | None = None
@@ -228,7 +229,7 @@ class _Side:
         is_body = recorded is body or _is_answer(recorded)
         if isinstance(recorded, Mapping) and not is_body:
             self.body = _given(recorded)
-            kept = without_secrets(recorded, BODIES, self.left_out)
+            kept = record_without_secrets(recorded, BODIES, self.withheld)
             self.address, self.time = text_of(kept.get("url")), _time(kept)
             found = [kept[name] for name in _STATUS if type(kept.get(name)) is int]
             self.status = found[0] if found else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from eventlog import EventLog, StreamKey
 from eventlog.errors import (
     CtxlogError,
     DatabaseFault,
+    EventIdConflict,
     InputRefused,
     OutcomeUnknown,
+    PartialRepeat,
     WrongExpectedVersion,
 )
 from harness.importers.detection import FoundFolder, UnknownFormat, detect, detect_folder
@@ -27,10 +30,14 @@ from harness.importers.formats import FORMATS
 from harness.importers.job import Job, Options
 from harness.importers.records import Readable
 from harness.importers.report import FileImport, ImportReport
+from harness.importers.secret_text import Withheld
 from harness.importers.source import Source
 
-ATTEMPTS = 3
-"""Of one file, when another process writes to the same stream meanwhile."""
+ATTEMPTS = 10
+"""Of one file, when another process imports it meanwhile."""
+
+PATIENCE = 0.02, 2.0
+"""Seconds between two attempts: of the first ones, which double, and at most."""
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".traj")
 """Files of a folder that are looked into."""
@@ -38,14 +45,22 @@ SUFFIXES = (".jsonl", ".ndjson", ".json", ".traj")
 PACKED = ".jsonl.zst"
 """Transcripts of a folder that cannot be looked into, and are told of."""
 
+MOST_NAMES = 40
+"""Of what was left out, in the note that says so."""
+
 INDEXES = frozenset({"history.jsonl", "session_index.jsonl"})
 """What agents keep beside their transcripts: what was typed, and names of sessions."""
 
 
 def import_path(
-    log: EventLog, path: str | os.PathLike[str], options: Options | None = None
+    log: EventLog,
+    path: str | os.PathLike[str],
+    options: Options | None = None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> ImportReport:
     """Import a file, or every transcript below a folder with its sub-agents linked.
+
+    ``progress`` is told how many transcripts of a folder were looked into.
 
     Raises InputRefused when there is nothing at the path or the options do not fit, and what the
     log raises when it cannot be written. A file that cannot be imported, or a folder that cannot be
@@ -65,7 +80,8 @@ def import_path(
         return ImportReport(files=[run.folder(where, whole.folder.root.resolve().name)])
     if options.session:
         raise InputRefused("a session name fits one file, not a folder")
-    for each in _transcripts(where, report):
+    for number, each in enumerate(_transcripts(where, report)):
+        progress(number)
         if each.is_dir():
             shown = each.resolve().name if each == where else str(each.relative_to(where))
             report.files.append(run.folder(each, shown))
@@ -200,6 +216,7 @@ class _Run:
                 session.new, session.known = session.new + before, max(session.known - before, 0)
             if not raced or attempt == ATTEMPTS:
                 break
+            time.sleep(min(PATIENCE[0] * 2 ** (attempt - 1), PATIENCE[1]))
         return result
 
     def stream(self, stream: Readable, shown: str) -> FileImport:
@@ -229,8 +246,9 @@ class _Run:
                     raise UnknownFormat(source.name, f"it holds {into.format} and not {asked}")
             FORMATS[into.format].read(job)
             into.notes.extend(folder.notes if folder is not None else ())
-        except WrongExpectedVersion as error:
-            into.error = _line(source.name, error)
+        except (WrongExpectedVersion, PartialRepeat, EventIdConflict) as error:
+            what = f"another process imports the same ({error}); import it again"
+            into.error = f"{source.name}: {what}"
             return True
         except (DatabaseFault, OutcomeUnknown):
             raise
@@ -239,7 +257,19 @@ class _Run:
             into.error = _line(source.name, error)
         finally:
             into.sessions.extend(writer.report for writer in job.writers)
+            _tell_withheld(into, job.withheld)
         return False
+
+
+def _tell_withheld(into: FileImport, withheld: Withheld) -> None:
+    if not any(session.new for session in into.sessions):
+        return
+    into.withheld = withheld.total()
+    if into.withheld:
+        names = sorted(withheld)
+        more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+        told = ", ".join(names[:MOST_NAMES]) + more
+        into.notes.insert(0, f"left out, since it may hold keys: {told}")
 
 
 def _line(name: str, error: Exception) -> str:

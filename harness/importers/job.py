@@ -11,6 +11,7 @@ from eventlog import EventLog, StreamKey
 from harness.importers.folder import Folder
 from harness.importers.records import Record
 from harness.importers.report import FileImport
+from harness.importers.secret_text import Withheld
 from harness.importers.source import Progress, Source
 from harness.importers.stream_writer import StreamWriter
 
@@ -49,6 +50,8 @@ class Job:
     folder: Folder | None = None
     """The transcript's records, where it is a folder; the source is then empty."""
     writers: list[StreamWriter] = field(default_factory=list)
+    withheld: Withheld = field(default_factory=Withheld)
+    """What of the file may hold a key, and was left out of what is new."""
 
     @property
     def file(self) -> str:
@@ -58,7 +61,7 @@ class Job:
     def open_writer(self, session: str, format: str, foreign_id: str) -> StreamWriter:
         """The writer of a session of the file. Raises what StreamWriter raises."""
         key = StreamKey(self.options.user, self.options.agent or format, session).checked()
-        self.writers.append(StreamWriter(self.log, key, format, foreign_id))
+        self.writers.append(StreamWriter(self.log, key, format, foreign_id, self.withheld))
         return self.writers[-1]
 
     def waits(self, record: Record, file: str = "") -> bool:

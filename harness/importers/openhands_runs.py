@@ -18,7 +18,6 @@ from eventlog.events import Origin, OriginRecord, SessionStarted
 from eventlog.jsonvalue import dumps
 from harness.importers.conversations import conversation_name, is_lines, read_document
 from harness.importers.job import Job
-from harness.importers.openhands_state import without_secrets
 from harness.importers.records import Record, read_records
 
 IMPORTER_VERSION = 1
@@ -83,9 +82,7 @@ def read_runs(job: Job) -> Iterator[Run]:
                 events,
                 record if fields else None,
                 title if isinstance(title, str) else "",
-                without_secrets(
-                    {k: fields[k] for k in _KEPT if fields.get(k) not in (None, {}, "")}
-                ),
+                {k: fields[k] for k in _KEPT if fields.get(k) not in (None, {}, "")},
                 _is_paired(fields.get("history", value)),
             )
 

@@ -117,17 +117,6 @@ def readable_secrets(value: Any) -> list[str]:
     return found
 
 
-def without_secrets(value: Any) -> Any:
-    """The same value without the fields that hold keys and the like, masked or not."""
-    if isinstance(value, dict):
-        return {
-            key: without_secrets(each)
-            for key, each in value.items()
-            if not (isinstance(each, str) and _is_secret(key))
-        }
-    return [without_secrets(each) for each in value] if isinstance(value, list) else value
-
-
 def _is_secret(name: str) -> bool:
     return bool(_SECRET.search(name)) and name not in _NO_SECRET
 

@@ -30,6 +30,8 @@ class FileImport(BaseModel):
     path: str
     format: str = ""
     sessions: list[SessionImport] = []
+    withheld: int = 0
+    """Values of what is new that may be keys, and were left out."""
     pending: int = 0
     """Records at its end that belong to no session yet, a torn last line among them."""
     notes: list[str] = []
@@ -68,6 +70,11 @@ class ImportReport(BaseModel):
     def unreadable(self) -> int:
         """Records that could not be read."""
         return sum(session.unreadable for session in self.sessions)
+
+    @property
+    def withheld(self) -> int:
+        """Values that may be keys, and were left out."""
+        return sum(file.withheld for file in self.files)
 
     @property
     def errors(self) -> list[str]:

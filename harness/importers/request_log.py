@@ -30,19 +30,17 @@ from harness.importers.exchange_records import read_exchange_records
 from harness.importers.exchanges import BODIES, Exchange, exchange_of
 from harness.importers.job import Job, session_name
 from harness.importers.records import Record
+from harness.importers.secret_text import Withheld
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.threads import How, Thread, Threads, opening_of
 from harness.importers.true_requests import TrueRequests
 from harness.importers.units import Planned, Slot, Unit
-from harness.importers.withheld import text_without_secrets, without_secrets
+from harness.importers.withheld import record_without_secrets
 from projections.observe import Request
 from projections.proof import request_of
 
 RELIEVE_BYTES = 4 * 1024 * 1024
 """Of records, between two looks at how much waits to be appended."""
-
-MOST_NAMES = 40
-"""Of what was left out, in the note that says so."""
 
 MAX_HELD_BYTES = 64 * 1024 * 1024
 """Of records before the first request."""
@@ -97,14 +95,12 @@ class RequestLog:
         self._held_bytes = 0
         self._prompts: dict[str, tuple[StreamKey, str]] = {}
         """What a model told a tool to ask, and the call."""
-        self._left_out: set[str] = set()
 
     def feed(self, record: Record) -> None:
         """The next record of the file. Raises NoRequest when there were too many without one."""
         exchange = exchange_of(record.value) if not record.fault else None
         request = None
         if exchange is not None:
-            self._left_out |= exchange.left_out
             request = _request(exchange)
         if exchange is not None and request is not None:
             self._take(record, exchange, request)
@@ -118,11 +114,6 @@ class RequestLog:
 
     def finish(self) -> None:
         """The file ends. Raises NoRequest when it holds none, and waits for none."""
-        if self._left_out:
-            names = sorted(self._left_out)
-            more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-            told = ", ".join(names[:MOST_NAMES]) + more
-            self._job.report.notes.append(f"left out, since it may hold keys: {told}")
         if self._last is None and not self._job.report.pending:
             raise NoRequest(self._job.source.name)
         self._job.report.pending += len(self._held)
@@ -214,7 +205,13 @@ class RequestLog:
         for planned in (*seen.changes, called):
             planned.occurred_at = exchange.asked_at
         events = [*seen.changes, called, *ended(exchange, call, place)]
-        stream.requests.add(Unit((identity.stamp(record.raw),), events, len(record.raw)))
+        unit = Unit((identity.stamp(record.raw),), events, len(record.raw))
+        self._add(stream, unit, exchange.withheld)
+
+    def _add(self, stream: _Stream, unit: Unit, withheld: Withheld) -> None:
+        stream.requests.add(unit)
+        if unit.events[0].salt is not None:  # it is new
+            self._job.withheld.update(withheld)
 
     def _note_prompts(self, stream: _Stream, exchange: Exchange) -> None:
         message = exchange.answer.message if exchange.answer is not None else {}
@@ -229,12 +226,13 @@ class RequestLog:
 
     def _unrecognized(self, stream: _Stream, record: Record, is_known: bool) -> None:
         rest: dict[str, Any] = {}
+        withheld = Withheld()
         if record.fault:
-            raw = text_without_secrets(record.text)
+            raw = record.text
             rest = {"reason": record.fault, **({"torn": True} if record.torn else {})}
             stream.writer.report.unreadable += 1
         else:
-            raw = dumps(without_secrets(record.value, BODIES, self._left_out))
+            raw = dumps(record_without_secrets(record.value, BODIES, withheld))
         place = () if record.fault else (Marks(record, stream.names).record(),)
 
         def build() -> Event:
@@ -249,7 +247,7 @@ class RequestLog:
 
         stamp = stream.writer.identity.stamp(record.raw)
         unit = Unit((stamp,), [Planned(Slot(), build)], len(raw), unreadable=bool(record.fault))
-        stream.requests.add(unit)
+        self._add(stream, unit, withheld)
         stream.writer.pause()
 
 

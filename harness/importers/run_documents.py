@@ -15,8 +15,10 @@ from eventlog.events import Origin, RecordUnrecognized, SessionStarted
 from eventlog.jsonvalue import dumps
 from harness.importers.conversations import conversation_name
 from harness.importers.job import Job
+from harness.importers.secret_text import Withheld
 from harness.importers.stream_writer import LEFTOVER, StreamWriter
 from harness.importers.units import Planned, Slot, Unit
+from harness.importers.withheld import without_secrets
 
 NOWHERE = Origin(records=())
 """Of what is no record of the conversation."""
@@ -66,7 +68,9 @@ class RunDocument:
             return
         ended = not isinstance(info, dict) or bool(info.get("exit_status"))
         rest = None if ended else Json({LEFTOVER: True})
-        told = self.unit([info], [self.kept(info, 1, Origin(records=(), rest=rest), "known")])
+        kept = self.kept(info, 1, Origin(records=(), rest=rest), "known")
+        # Without its keys, or the same run with another key would be another run.
+        told = self.unit([without_secrets(info, Withheld())], [kept])
         if ended or self._job.options.final:
             self.add(told)
         else:

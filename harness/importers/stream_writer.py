@@ -15,10 +15,12 @@ import os
 import uuid
 
 from eventlog import Draft, EventLog, RecordedEvent, StreamKey
-from eventlog.errors import InputRefused
+from eventlog.errors import InputRefused, WrongExpectedVersion
 from harness.importers.identity import Identity, branch_id
 from harness.importers.report import SessionImport
+from harness.importers.secret_text import Withheld
 from harness.importers.units import Unit
+from harness.importers.withheld import event_without_secrets
 
 BATCH = 500
 """Events of one append, more where a unit goes over it."""
@@ -31,12 +33,17 @@ LEFTOVER = "torn"
 class StreamWriter:
     """Appends the units of one session of a file.
 
-    Raises SourceForgotten when the source was dropped on purpose, InputRefused when the name
-    belongs to a session that was not imported.
+    No key that the file holds gets into an event, whatever the format: see ``withheld``, which is
+    counted into. Raises SourceForgotten when the source was dropped on purpose, InputRefused when
+    the name belongs to a session that was not imported, and what ``append`` raises where another
+    import of the same source was quicker.
     """
 
-    def __init__(self, log: EventLog, key: StreamKey, format: str, foreign_id: str) -> None:
+    def __init__(
+        self, log: EventLog, key: StreamKey, format: str, foreign_id: str, withheld: Withheld
+    ) -> None:
         self.key = key
+        self._withheld = withheld
         self.report = SessionImport(key=str(key))
         self._log = log
         self._root = key
@@ -262,7 +269,12 @@ class StreamWriter:
             return [*drafts, *self._plan(unit, placed + len(drafts))]
         self._assign(unit, self._version + placed + 1)
         return [
-            Draft(planned.build(), self._id(unit, index), planned.occurred_at, planned.salt)
+            Draft(
+                event_without_secrets(planned.build(), self._withheld),
+                self._id(unit, index),
+                planned.occurred_at,
+                planned.salt,
+            )
             for index, planned in enumerate(unit.events)
         ]
 
@@ -283,6 +295,9 @@ class StreamWriter:
             self._fresh = False
         else:
             appended = self._log.append(self.key, *drafts, expected_version=self._version)
+        if appended.repeated:
+            # Another import was quicker with the same bytes: their salts are its own.
+            raise WrongExpectedVersion(str(self.key), self._version, appended.last)
         self._version = self._last = self._tail = appended.last
         self.report.new += len(drafts)
 

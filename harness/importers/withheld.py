@@ -1,17 +1,38 @@
-"""What of a recorded request never reaches the log: keys, and whatever may hold one.
+"""What of a file never reaches the log: keys, and whatever may hold one.
 
-Recorders write headers down, and with them the keys that requests are paid with; some mask them,
-some do not. Of headers only those named here are kept, of addresses nothing behind the path, and no
-field anywhere around the bodies whose name says that it is a secret. Of a body what the model is
-given is not touched: it saw what it saw. Among its parameters keys do stand (those of MCP servers,
-of headers that a gateway is to add); a request without them is not the one that was sent.
+Agents and recorders write configurations, environments and headers down, and with them the keys
+that requests are paid with. So every event of an import goes through ``event_without_secrets``
+before it is appended: in what it carries besides the conversation, a value is replaced by a marker
+when its field is named as a secret is, or when it has the shape of a key, also in JSON inside a
+text. What was said, called and returned is not touched: it is the record, and can be erased.
+
+Of recorded requests less is kept: of headers only those named here, of addresses nothing behind the
+path. Among the parameters of a request keys do stand (those of MCP servers, of headers that a
+gateway is to add); a request without them is not the one that was sent.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Any, Literal, TypeVar, get_origin
+
+from pydantic import BaseModel
+
+from eventlog.errors import EventInvalid
+from eventlog.events import Event, RecordUnrecognized
+from eventlog.jsonvalue import MAX_DEPTH, Json, depth, dumps, loads
+from harness.importers.secret_text import (
+    WITHHELD,
+    Withheld,
+    holds_nothing,
+    is_secret_name,
+    may_hold_secrets,
+    tell,
+    text_without_secrets,
+)
 
 KEPT_HEADERS = frozenset(
     {
@@ -25,28 +46,204 @@ KEPT_HEADERS = frozenset(
         "x-should-retry",
     }
 )
-_NAME = (
-    r"authorization|api[-_]?key|cookie|secret|password|credential|bearer"
-    r"|(?:access|auth|session|id|refresh)[-_]?token"
+
+SAID = frozenset(
+    {
+        *("messages", "history", "system", "prompt", "lastPrompt", "thought", "thinking"),
+        *("content", "text", "reasoning_content", "logprobs"),
+        *("input", "arguments", "command", "parsed_cmd"),
+        *("output", "raw_output", "stdout", "stderr", "aggregated_output", "formatted_output"),
+        *("toolUseResult", "observation"),
+    }
 )
-_SECRET = re.compile(_NAME, re.IGNORECASE)
-_IN_TEXT = re.compile(
-    rf'("[^"\\]{{0,80}}(?:{_NAME})[^"\\]{{0,80}}"\s{{0,80}}:\s{{0,80}}")(?:[^"\\]|\\.)*',
-    re.IGNORECASE,
-)
-WITHHELD = "[withheld]"
+"""Fields that hold what was said, what a tool was given and what it returned, in any format."""
+
+_WORDS = "error"
+"""What a provider said when it refused; of our events the only text that no JSON value holds."""
+
+_OF_CONVERSATION = frozenset({"message", "messages", "native", "patch", "alternatives", "inserted"})
+"""The same of our events."""
+
 _ADDRESS_NAME = re.compile(r"(?:^|_)ur[li]$", re.IGNORECASE)
-_TOKENS = re.compile(r"\b(?:sk-[\w-]{8,}|Bearer\s+[\w.~+/=-]{8,})", re.IGNORECASE)
 _ADDRESS = re.compile(r"^([a-z][a-z+.-]*://)?(?:[^/?#@]*@)?([^?#]*)", re.IGNORECASE)
+_PAIRED = ("name", "key", "header")
+"""Of an object that names what its ``value`` is."""
+_ENDS = {"{": "}", "[": "]"}
+
+# -- events ---------------------------------------------------------------------------------------
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
-def without_secrets(value: Any, bodies: frozenset[str], left_out: set[str]) -> Any:
-    """A copy of a record without what may hold a key; the fields named as bodies are untouched.
+def event_without_secrets(event: Event, withheld: Withheld) -> Event:
+    """The event as it is appended; the same object where it holds no secret."""
+    found = _model_without_secrets(event, withheld)
+    if isinstance(found, RecordUnrecognized):
+        raw = _raw_without_secrets(found.raw, withheld)
+        return found if raw is found.raw else found.model_copy(update={"raw": raw})
+    return found
 
-    ``left_out`` gets the names of what was taken away.
-    """
+
+def _model_without_secrets(model: _Model, withheld: Withheld) -> _Model:
+    """Every JSON value in it but those of the conversation, whatever the event."""
+    update: dict[str, Any] = {}
+    for name in _fields(type(model)):
+        value = getattr(model, name)
+        if not isinstance(value, Json | BaseModel) and name != _WORDS:
+            continue
+        kept: Any = value
+        if isinstance(value, BaseModel):
+            kept = _model_without_secrets(value, withheld)
+        elif isinstance(value, str):
+            kept = text_without_secrets(value, withheld)
+        elif may_hold_secrets(value.text):
+            clean = tools_without_secrets if name == "definitions" else without_secrets
+            given = value.peek
+            shown = clean(given, withheld)
+            kept = value if shown == given else Json(shown)
+        if kept is not value:
+            update[name] = kept
+    return model.model_copy(update=update) if update else model
+
+
+@cache
+def _fields(model: type[BaseModel]) -> tuple[str, ...]:
+    """The fields that may hold a JSON value, and the words of a failure."""
+    return tuple(
+        name
+        for name, field in model.model_fields.items()
+        if name not in _OF_CONVERSATION
+        and (name == _WORDS or field.annotation not in (str, int, bool))
+        and get_origin(field.annotation) not in (Literal, tuple)
+    )
+
+
+def _raw_without_secrets(raw: str, withheld: Withheld) -> str:
+    """The text of a record: as it is, unless there is something to withhold."""
+    if not may_hold_secrets(raw):
+        return raw
+    try:
+        value = json.loads(raw, object_pairs_hook=_unique)
+        if depth(value) > MAX_DEPTH:
+            raise ValueError("nested too deep")
+        shown = without_secrets(value, withheld)
+        return raw if shown == value else dumps(shown)
+    except (ValueError, RecursionError, EventInvalid):
+        return text_without_secrets(raw, withheld)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuses a name that stands twice: a value would stay in the text that nobody looked at."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+def without_secrets(value: Any, withheld: Withheld) -> Any:
+    """A copy of a value in which secrets are markers: by the names of their fields, by their shape,
+    and in JSON and settings inside a text. Done twice, it changes nothing more."""
+    return _walked("", value, withheld)
+
+
+def _walked(name: str, value: Any, withheld: Withheld) -> Any:
+    if isinstance(value, str):
+        return _text(value, withheld)
     if isinstance(value, list):
-        return [without_secrets(each, bodies, left_out) for each in value]
+        if name.lower().endswith("headers"):
+            return [_header(each, withheld) for each in value]
+        return _flags([_walked(name, each, withheld) for each in value], withheld)
+    if not isinstance(value, Mapping):
+        return value
+    if name.lower().endswith("headers"):
+        return {key: _of_header(key, each, withheld) for key, each in value.items()}
+    kept: dict[str, Any] = {}
+    named = next((value[n] for n in _PAIRED if isinstance(value.get(n), str)), "")
+    for field, each in value.items():
+        # In a JSON Schema the names are those of parameters, and no value stands there.
+        is_secret = is_secret_name(field) and name != "properties"
+        if is_secret or (field == "value" and is_secret_name(named)):
+            kept[field] = _hidden(field if is_secret else named, each, withheld)
+        elif field in SAID or (field == "args" and isinstance(each, Mapping)):
+            kept[field] = each
+        else:
+            kept[field] = _walked(field, each, withheld)
+    return kept
+
+
+def _hidden(name: str, value: Any, withheld: Withheld) -> Any:
+    """Every text in a value replaced by the marker."""
+    if isinstance(value, str):
+        if holds_nothing(value):
+            return value
+        tell(withheld, name)
+        return WITHHELD
+    if isinstance(value, Mapping):
+        return {key: _hidden(name, each, withheld) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_hidden(name, each, withheld) for each in value]
+    return value
+
+
+def _of_header(name: str, value: Any, withheld: Withheld) -> Any:
+    return value if name.lower() in KEPT_HEADERS else _hidden(name.lower(), value, withheld)
+
+
+def _header(given: Any, withheld: Withheld) -> Any:
+    """One of a list of headers, as an object or as a pair."""
+    if isinstance(given, Mapping) and isinstance(given.get("name"), str) and "value" in given:
+        return {**given, "value": _of_header(given["name"], given["value"], withheld)}
+    if isinstance(given, list) and len(given) == 2 and isinstance(given[0], str):
+        return [given[0], _of_header(given[0], given[1], withheld)]
+    return _walked("", given, withheld)
+
+
+def _flags(values: list[Any], withheld: Withheld) -> list[Any]:
+    """Arguments of a command, of which ``--api-key`` calls the next one secret."""
+    for at, flag in enumerate(values[:-1]):
+        if isinstance(flag, str) and flag[:1] == "-" and is_secret_name(flag) and "=" not in flag:
+            values[at + 1] = _hidden(flag.lstrip("-"), values[at + 1], withheld)
+    return values
+
+
+def _text(text: str, withheld: Withheld) -> str:
+    """A text that is no part of the conversation; JSON in it is looked into as such."""
+    if not may_hold_secrets(text):
+        return text
+    body = text.strip()
+    if body and _ENDS.get(body[0]) == body[-1]:
+        try:
+            value = loads(body)
+            if depth(value) <= MAX_DEPTH:
+                shown = without_secrets(value, withheld)
+                return text if shown == value else dumps(shown)
+        except (EventInvalid, RecursionError):
+            pass
+    return text_without_secrets(text, withheld)
+
+
+def tools_without_secrets(tools: Any, withheld: Withheld) -> Any:
+    """Definitions of tools: only those of MCP servers hold keys."""
+    if not isinstance(tools, list):
+        return tools
+    return [
+        _parameter("", tool, withheld)
+        if isinstance(tool, Mapping) and tool.get("type") == "mcp"
+        else tool
+        for tool in tools
+    ]
+
+
+# -- recorded requests ----------------------------------------------------------------------------
+
+
+def record_without_secrets(value: Any, bodies: frozenset[str], withheld: Withheld) -> Any:
+    """A copy of a record without what may hold a key; the fields named as bodies are untouched."""
+    if isinstance(value, list):
+        return [record_without_secrets(each, bodies, withheld) for each in value]
     if not isinstance(value, Mapping):
         return value
     kept: dict[str, Any] = {}
@@ -54,61 +251,56 @@ def without_secrets(value: Any, bodies: frozenset[str], left_out: set[str]) -> A
         if name in bodies:
             kept[name] = each
         elif name == "headers":
-            kept[name] = _headers(each, left_out)
+            kept[name] = _headers(each, withheld)
         elif name in ("url", "uri", "target") and isinstance(each, str):
             kept[name] = address(each)
-        elif name == "queryString" or _SECRET.search(name):
-            left_out.add(name[:80])
+        elif name == "queryString" or is_secret_name(name):
+            tell(withheld, name)
         else:
-            kept[name] = without_secrets(each, bodies, left_out)
+            kept[name] = record_without_secrets(each, bodies, withheld)
     return kept
 
 
-def body_without_secrets(body: dict[str, Any], left_out: set[str]) -> dict[str, Any]:
+def body_without_secrets(body: dict[str, Any], withheld: Withheld) -> dict[str, Any]:
     """A request whose parameters hold no key; the same object where none held one."""
-    kept = {name: _given(name, each, left_out) for name, each in body.items()}
+    kept = {name: _given(name, each, withheld) for name, each in body.items()}
     return body if kept == body else kept
 
 
-def _given(name: str, value: Any, left_out: set[str]) -> Any:
+def _given(name: str, value: Any, withheld: Withheld) -> Any:
     if name in ("messages", "system"):
         return value
-    if name == "tools" and isinstance(value, list):  # in a schema such a name is no secret
-        return [
-            _parameter("", tool, left_out)
-            if isinstance(tool, Mapping) and tool.get("type") == "mcp"
-            else tool
-            for tool in value
-        ]
-    return _parameter(name, value, left_out)
+    if name == "tools":
+        return tools_without_secrets(value, withheld)
+    return _parameter(name, value, withheld)
 
 
-def _parameter(name: str, value: Any, left_out: set[str]) -> Any:
-    if isinstance(value, list):
-        return [_parameter(name, each, left_out) for each in value]
+def _parameter(name: str, value: Any, withheld: Withheld) -> Any:
+    (shown,) = without_secrets({name: _addresses(name, value, withheld)}, withheld).values()
+    return shown
+
+
+def _addresses(name: str, value: Any, withheld: Withheld) -> Any:
+    """The value with its addresses up to the end of their paths."""
     if isinstance(value, Mapping):
-        if name.lower().endswith("headers"):
-            return _headers(value, left_out)
-        return {key: _parameter(key, each, left_out) for key, each in value.items()}
-    if not isinstance(value, str):
+        return {key: _addresses(key, each, withheld) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_addresses(name, each, withheld) for each in value]
+    if not isinstance(value, str) or not _ADDRESS_NAME.search(name):
         return value
-    shown = value
-    if _SECRET.search(name):
-        shown = WITHHELD
-    elif _ADDRESS_NAME.search(name):
-        shown = address(value)
+    shown = address(value)
     if shown != value:
-        left_out.add(name[:80])
+        tell(withheld, name)
     return shown
 
 
 def address(url: str) -> str:
     """An address up to the end of its path, without a user."""
     found = _ADDRESS.match(url)
-    return _TOKENS.sub(WITHHELD, f"{found[1] or ''}{found[2]}") if found else ""
+    return text_without_secrets(f"{found[1] or ''}{found[2]}", Withheld()) if found else ""
 
 
-def _headers(headers: Any, left_out: set[str]) -> dict[str, Any]:
+def _headers(headers: Any, withheld: Withheld) -> dict[str, Any]:
     """The headers that are kept, from an object or from a list of names and values."""
     pairs: list[tuple[Any, Any]] = []
     if isinstance(headers, Mapping):
@@ -124,10 +316,5 @@ def _headers(headers: Any, left_out: set[str]) -> dict[str, Any]:
         if isinstance(name, str) and name.lower() in KEPT_HEADERS:
             kept[name.lower()] = value
         elif isinstance(name, str):
-            left_out.add(name.lower()[:80])
+            tell(withheld, name.lower())
     return kept
-
-
-def text_without_secrets(text: str) -> str:
-    """The text of a record that cannot be read, without what looks like a key in it."""
-    return _TOKENS.sub(WITHHELD, _IN_TEXT.sub(r"\1[withheld]", text))

@@ -6,7 +6,7 @@ cost ten times as much.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
@@ -60,16 +60,27 @@ def rules_of(names: Iterable[str]) -> list[str]:
 
 
 def audit(
-    live: Live, stream: StreamKey, rules: Collection[str] = (), counting: Counter | None = None
+    live: Live,
+    stream: StreamKey,
+    rules: Collection[str] = (),
+    counting: Counter | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Audit:
     """Audit a session by some rules, or by all.
 
+    ``progress`` is told how much of the session was gone through, of how much.
     Of a fork only what lies behind the fork is told: the rest is its parent's. Raises InputRefused
     for a rule that there is not, StreamNotFound, CriticalUnknown.
     """
     info = live.log.stream(stream)
+    whole = live.log.version(info.key)
+
+    def gone_through(position: int) -> None:
+        if progress is not None and position % 100 == 0:
+            progress(position, whole)
+
     subject = gathered(live, info.key, counting or counter())
-    found = audited(subject, rules_of(rules), info.base or 0)
+    found = audited(subject, rules_of(rules), info.base or 0, gone_through)
     parent = f"{info.parent}@{info.base}" if info.parent is not None else None
     return found.model_copy(update={"session": str(info.key), "parent": parent})
 
@@ -89,10 +100,18 @@ def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
     )
 
 
-def audited(subject: Subject, rules: Collection[str], base: int = 0) -> Audit:
-    """Walk a session with some rules; ``base`` is where its own events begin."""
+def audited(
+    subject: Subject,
+    rules: Collection[str],
+    base: int = 0,
+    gone_through: Callable[[int], None] = lambda _: None,
+) -> Audit:
+    """Walk a session with some rules; ``base`` is where its own events begin.
+
+    ``gone_through`` is told the position of each step of the walk.
+    """
     watching = [RULES[name](subject) for name in rules]
-    subject.walk(watching, (kind for rule in watching for kind in rule.needs))
+    subject.walk(watching, (kind for rule in watching for kind in rule.needs), gone_through)
     findings = [
         finding
         for rule in watching
@@ -100,6 +119,7 @@ def audited(subject: Subject, rules: Collection[str], base: int = 0) -> Audit:
         if not finding.position or finding.position > base
     ]
     findings.sort(key=_rank)
+    subject.release()
     return Audit(
         session=subject.recording.key,
         parent=None,

@@ -118,7 +118,7 @@ class Bill(Rule):
             refs=some(call.name for call in calls),
             message=message,
             heuristic=True,
-            next=("diff", f"S@{calls[0].name}"),
+            next=("show", f"S@{calls[0].name}"),
             position=calls[0].position,
             count=len(calls),
         )

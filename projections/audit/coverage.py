@@ -12,7 +12,7 @@ from typing import Literal
 
 from projections.audit.model import Coverage, Finding, State
 from projections.audit.passages import EDITED, Fate, Move
-from projections.audit.rule import Rule, listed, plural, some
+from projections.audit.rule import Rule, plural, some
 from projections.audit.subject import Subject
 from projections.items import Item
 from projections.runs import Origin, label, origin
@@ -104,12 +104,12 @@ class Covered(Rule):
 
     def _pins(self) -> Iterator[Finding]:
         for position, items in self._taken.items():
-            by, names = self.subject.name(position), self.subject.runs(items)
+            by, (names, listed) = self.subject.name(position), self.told(items)
             yield Finding(
                 rule=self.name,
                 severity="error",
                 refs=some((by, *names)),
-                message=f"{by} touched {plural(len(items), 'pinned item')}: {listed(names)}",
+                message=f"{by} touched {plural(len(items), 'pinned item')}: {listed}",
                 next=("why", "S", names[0].partition("-")[0]),
                 position=position,
                 count=len(items),
@@ -121,13 +121,13 @@ class Covered(Rule):
             if state_of(fate, self.subject)[0] == "unaccounted":
                 holes.setdefault(fate.move.position if fate.move else 0, []).append(item)
         for position, items in holes.items():
-            name, names = self.subject.name(position), self.subject.runs(items)
+            name, (names, listed) = self.subject.name(position), self.told(items)
             yield Finding(
                 rule=self.name,
                 severity="error",
                 refs=some((name, *names)),
                 message=f"{plural(len(items), 'item')} left with {name}, which covers nothing of "
-                f"the kind: {listed(names)}",
+                f"the kind: {listed}",
                 next=("why", "S", str(items[0])),
                 position=position,
                 count=len(items),

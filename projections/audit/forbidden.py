@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eventlog.messages import Part
-from projections.anchors import is_program
+from projections.anchor_commands import is_program
 from projections.metrics.actions import action, commands
 
 _FORBIDS = re.compile(

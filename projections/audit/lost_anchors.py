@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from projections.anchors import KINDS, Anchor, Kind
+from projections.anchors import KINDS, Kind
 from projections.audit.lost_literals import LostLiteral, LostLiterals
 from projections.audit.model import Finding, Literally
 from projections.audit.rule import Rule, listed, plural, quoted, some
 from projections.audit.subject import Compacted
+from projections.said import is_told
 
 MOST = 500
 """Literals that a finding lists; how many there are stands beside them."""
@@ -56,7 +57,7 @@ class Anchors(Rule):
     ) -> Finding:
         order = {"model": 0, "person": 1, "tool": 2, "": 3}
         entries = sorted(
-            entries, key=lambda entry: (order[entry.by], entry.is_named, not entry.is_said)
+            entries, key=lambda entry: (order[entry.by], entry.is_named, not is_told(entry.item))
         )
         missed = sum(entry.by in ("model", "person") and not entry.is_named for entry in entries)
         where = "in its summary" if compaction.messages else "in what stayed"
@@ -68,26 +69,28 @@ class Anchors(Rule):
             parts.append(f"came up again: {listed(again)}")
         if len(again) < len(entries):
             rest = [
-                f"{quoted(entry.anchor.text)} ({entry.item})" for entry in entries if not entry.by
+                f"{quoted(entry.anchor.text)} ({entry.item.id})"
+                for entry in entries
+                if not entry.by
             ]
             parts.append(("never again: " if again else "") + listed(rest))
         parts += also
         return Finding(
             rule=self.name,
             severity="warning" if missed or kind == "rule" else "info",
-            refs=some((compaction.name, *dict.fromkeys(entry.item for entry in entries))),
+            refs=some((compaction.name, *dict.fromkeys(entry.item.id for entry in entries))),
             message="; ".join(parts)
             if again
             else ": ".join(parts[:2]) + "".join(f"; {part}" for part in parts[2:]),
             heuristic=bool(again),
-            next=("recover", "S", "--lost", compaction.name),
+            next=("recover", "S", "--lost", compaction.name, *_all(entries[0])),
             position=compaction.position,
             count=len(entries),
             anchors=tuple(
                 Literally(
                     kind=kind,
                     text=entry.anchor.text,
-                    item=entry.item,
+                    item=entry.item.id,
                     used=(entry.used,) if entry.used else (),
                     by=entry.by,
                     is_named=entry.is_named,
@@ -97,11 +100,17 @@ class Anchors(Rule):
         )
 
 
-def _reworded(rules: list[tuple[Anchor, str]]) -> str:
-    named = listed([f"{quoted(anchor.text)} ({item})" for anchor, item in rules])
+def _all(entry: LostLiteral) -> tuple[str, ...]:
+    """What ``recover --lost`` needs to show this one: without it, what was needed or told alone."""
+    needed = entry.by in ("model", "person") or is_told(entry.item)
+    return () if needed else ("--all",)
+
+
+def _reworded(rules: list[LostLiteral]) -> str:
+    named = listed([f"{quoted(rule.anchor.text)} ({rule.item.id})" for rule in rules])
     return f"{len(rules):,} more {'is' if len(rules) == 1 else 'are'} there in other words: {named}"
 
 
 def _told(entry: LostLiteral) -> str:
     said = {"model": "the model used it", "person": "a person said it", "tool": "found again"}
-    return f"{quoted(entry.anchor.text)} ({entry.item}, {said[entry.by]} in {entry.used})"
+    return f"{quoted(entry.anchor.text)} ({entry.item.id}, {said[entry.by]} in {entry.used})"

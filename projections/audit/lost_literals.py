@@ -11,6 +11,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from projections.anchors import Anchor, item_anchors, lost
@@ -19,8 +20,9 @@ from projections.audit.subject import Subject
 from projections.held import reworded
 from projections.items import Item
 from projections.metrics.mentions import texts
-from projections.reading import calls_of, role_of
+from projections.reading import role_of
 from projections.runs import origin
+from projections.said import Branch, is_told, sayers
 
 
 @dataclass(slots=True)
@@ -28,12 +30,11 @@ class LostLiteral:
     """A literal that nothing in the context holds any more."""
 
     anchor: Anchor
-    item: str
+    item: Item
+    """Where it was first said (see ``said``); while the walk goes on, one that held it."""
     call: int
     """How many calls had been made when it left."""
-    is_said: bool
-    """A person had said it."""
-    is_named: bool
+    is_named: bool = False
     """Of a path: the summary holds at least the name of the file."""
     used: str = ""
     """The item in which it came up again."""
@@ -51,10 +52,8 @@ class LostLiterals(Watcher):
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self.by: dict[int, list[LostLiteral]] = {}
-        """What each decision lost, by its position."""
-        self.reworded: dict[int, list[tuple[Anchor, str]]] = {}
-        """Rules that a summary says in other words, each with its item."""
+        self._by: dict[int, list[LostLiteral]] = {}
+        self._reworded: dict[int, list[LostLiteral]] = {}
         self.before: dict[int, int] = {}
         """Of what a compaction covered, the literals that earlier decisions had lost."""
         self._count: dict[str, int] = {}
@@ -72,6 +71,40 @@ class LostLiterals(Watcher):
         self._edited: list[Anchor] = []
         self._new: list[Item] = []
 
+    @property
+    def by(self) -> dict[int, list[LostLiteral]]:
+        """What each decision lost, by its position; when the walk is over."""
+        return self._settled[0]
+
+    @property
+    def reworded(self) -> dict[int, list[LostLiteral]]:
+        """Rules that a summary says in other words, likewise."""
+        return self._settled[1]
+
+    @cached_property
+    def _settled(self) -> tuple[dict[int, list[LostLiteral]], dict[int, list[LostLiteral]]]:
+        """Both, each literal with the item that said it first."""
+        both = self._by, self._reworded
+        entries = [e for of in both for position in of.values() for e in position]
+        rules = [entry.anchor for entry in entries if entry.anchor.kind == "rule"]
+        subject = self._subject
+        told = (item for item in subject.items.values() if rules and is_told(item))
+        of_rules, places = sayers(rules, told), {_key(rule): n for n, rule in enumerate(rules)}
+        steps = subject.recording.steps
+        rewinds = [(step.position, step.to) for step in steps if step.kind == "rewind"]
+        for of in both:
+            for position, lost_then in of.items():
+                branch = Branch(rewinds, position)
+                for entry in lost_then:
+                    if entry.anchor.kind == "rule":
+                        first = of_rules.first(places[_key(entry.anchor)], branch.holds_item)
+                    else:
+                        literal = subject.ground.literal(_key(entry.anchor))
+                        at = subject.ground.said.first(literal, branch.holds)
+                        first = subject.items[at] if at is not None else None
+                    entry.item = first or entry.item
+        return both
+
     def came(self, item: Item, move: Move | None) -> None:
         """An item stands; what it brings up again is lost no more."""
         if self._is_idle:
@@ -83,7 +116,9 @@ class LostLiterals(Watcher):
             missed = self._lost.pop(key, None)
             if missed is None:
                 continue
-            if move is None and missed.call < self._calls:
+            if item.is_recovered:
+                pass  # it was put back: whether anybody would have missed it is not known
+            elif move is None and missed.call < self._calls:
                 self._used(missed, item)
             elif move is None:
                 missed.is_back = True  # before any call was made without it
@@ -98,8 +133,7 @@ class LostLiterals(Watcher):
     def _used(self, missed: LostLiteral, item: Item) -> None:
         missed.used, missed.by = item.id, _speaker(item)
         missed.used_call = item.call or 0
-        calls = calls_of(item)
-        missed.in_arguments = bool(calls) and missed.anchor in item_anchors(item, calls)
+        missed.in_arguments = missed.anchor in item_anchors(item, calls=True)
 
     def left(self, item: Item, move: Move) -> None:
         """What it alone held is lost, unless a summary holds it."""
@@ -148,8 +182,11 @@ class LostLiterals(Watcher):
             missing = list(lost(missing, said))
             again = {missing[at] for at in reworded(missing, self._new)}
             if again:
-                told = [(anchor, gone[_key(anchor)][1].id) for anchor in missing if anchor in again]
-                self.reworded[move.position] = told
+                self._reworded[move.position] = [
+                    LostLiteral(anchor, gone[_key(anchor)][1], self._calls)
+                    for anchor in missing
+                    if anchor in again
+                ]
                 missing = [anchor for anchor in missing if anchor not in again]
             absent = {_key(anchor) for anchor in missing}
             self._hold(anchor for key, (anchor, _) in gone.items() if key not in absent)
@@ -157,21 +194,21 @@ class LostLiterals(Watcher):
             named = _named(missing, said)
             for anchor in missing:
                 key = _key(anchor)
-                item = gone[key][1]
-                entry = LostLiteral(anchor, item.id, self._calls, item.is_human, anchor in named)
+                entry = LostLiteral(anchor, gone[key][1], self._calls, anchor in named)
+                if anchor.kind != "rule":
+                    self._subject.literals.append(anchor)
                 self._lost[key] = entry
-                self.by.setdefault(move.position, []).append(entry)
+                self._by.setdefault(move.position, []).append(entry)
         if self._edited:
             self.before[move.position] = sum(_key(anchor) in self._lost for anchor in self._edited)
         self._gone, self._edited, self._new = [], [], []
 
     def _missing(self) -> dict[str, tuple[Anchor, Item]]:
-        """What no item holds any more, and the item of it that tells most: a person's, else the
-        newest."""
+        """What no item holds any more, and one that did."""
         found: dict[str, tuple[Anchor, Item]] = {}
         for anchor, item in self._gone:
             key = _key(anchor)
-            if key not in self._count and not (key in found and found[key][1].is_human):
+            if key not in self._count:
                 found[key] = anchor, item
         return found
 

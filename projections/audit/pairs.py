@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from projections.audit.model import Finding, Severity
 from projections.audit.passages import Move, Passage
-from projections.audit.rule import Rule, listed, plural, some
+from projections.audit.rule import Rule, plural, some
 from projections.audit.subject import Subject
 from projections.items import Item
 from projections.pairing import pair
@@ -78,7 +78,7 @@ class Pairs(Rule):
         yield from self._orphans()
         yield from self._unanswered()
         for parted in self._parted.values():
-            names = self.subject.runs(dict.fromkeys(parted.items))
+            names, listed = self.told(dict.fromkeys(parted.items))
             by, halves = self.subject.name(parted.position), dict.fromkeys(parted.items)
             what = "result" if parted.is_result else "call"
             other = "call" if parted.is_result else "result"
@@ -87,7 +87,7 @@ class Pairs(Rule):
                 severity="error",
                 refs=some((by, *names)),
                 message=f"{by} took the {other} of {plural(len(halves), what)} that stayed in the "
-                f"context of c{parted.call}: {listed(names)}",
+                f"context of c{parted.call}: {listed}",
                 next=("show", f"S@c{parted.call}", "--context"),
                 position=parted.position,
                 count=len(halves),
@@ -115,8 +115,8 @@ class Pairs(Rule):
             move = fates[name].move if name in fates else None
             if id(each) in pending and not self._spoken(each.call_at):
                 continue
-            if move is not None and move.kind == "rewound":
-                continue
+            if move is not None and move.kind == "rewound" and not fates[name].first:
+                continue  # taken back before any call was made with it
             (interrupted if self._spoken(each.call_at) else forgotten).append(name)
         if forgotten:
             items = list(dict.fromkeys(forgotten))
@@ -138,12 +138,12 @@ class Pairs(Rule):
         return False
 
     def _finding(self, severity: Severity, what: str, items: list[Origin]) -> Finding:
-        names = self.subject.runs(items)
+        names, listed = self.told(items)
         return Finding(
             rule=self.name,
             severity=severity,
             refs=some(names),
-            message=f"{what}: {listed(names)}",
+            message=f"{what}: {listed}",
             next=("show", f"S@{items[0]}"),
             position=items[0] if isinstance(items[0], int) else 0,
             count=len(items),

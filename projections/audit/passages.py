@@ -7,7 +7,7 @@ looked through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -108,7 +108,12 @@ class Watcher:
 class Passages:
     """The walk, and what it found."""
 
-    def __init__(self, recording: Recording, watchers: Sequence[Watcher] = ()) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        watchers: Sequence[Watcher] = (),
+        gone_through: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self.calls: list[Passage] = []
         self.fates: dict[Origin, Fate] = {}
         self.standing: dict[Origin, Counted] = {}
@@ -120,6 +125,8 @@ class Passages:
         """What no call was given yet."""
         for step in recording.seen:
             self._step(step)
+            gone_through(step.position)
+        self._watchers = ()  # they hold what holds this: nothing goes round in a circle
 
     def _step(self, step: Seen | Step) -> None:
         if isinstance(step, Step):

@@ -104,12 +104,12 @@ class Placeholders(Rule):
         for how, severity, why in _SAYS:
             items = found.get(how, [])
             if items:
-                names = self.subject.runs(items)
+                names, text = self.told(items)
                 yield Finding(
                     rule=self.name,
                     severity=severity,
                     refs=some(names),
-                    message=f"{plural(len(items), 'tool result')} {why}: {listed(names)}",
+                    message=f"{plural(len(items), 'tool result')} {why}: {text}",
                     next=("show", f"S@{items[0]}"),
                     position=items[0] if isinstance(items[0], int) else 0,
                     count=len(items),

@@ -8,9 +8,14 @@ from typing import ClassVar
 from projections.audit.model import Finding, RuleName
 from projections.audit.passages import Watcher
 from projections.audit.subject import Subject
+from projections.runs import Origin
 
 MOST_REFS = 20
 """References that a finding names; how many there are stands beside them."""
+
+
+MOST_TOLD = 3
+"""Names in a sentence, with as many more as there are."""
 
 
 class Rule(Watcher):
@@ -30,19 +35,33 @@ class Rule(Watcher):
         """The findings, when the walk is over."""
         raise NotImplementedError
 
+    def told(self, items: Iterable[Origin]) -> tuple[tuple[str, ...], str]:
+        """Items as runs, and the first of those in a sentence."""
+        runs = self.subject.counted_runs(items)
+        return tuple(name for name, _ in runs), runs_listed(runs)
+
+
+def first(names: Iterable[str]) -> tuple[str, ...]:
+    """The runs of items that a sentence names, for a command that goes on with those."""
+    return tuple(names)[:MOST_TOLD]
+
 
 def some(names: Iterable[str]) -> tuple[str, ...]:
     """The first of them, as many as a finding names."""
     return tuple(names)[:MOST_REFS]
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Sequence[str], most: int = MOST_TOLD) -> str:
     """``a, b, c and 4 more``."""
-    shown, rest = list(names[:most]), len(names) - most
-    if rest == 1 and len(names) == most + 1:
-        shown, rest = list(names), 0
-    text = ", ".join(shown)
-    return f"{text} and {rest:,} more" if rest > 0 else text
+    return runs_listed([(name, 1) for name in names], most)
+
+
+def runs_listed(runs: Sequence[tuple[str, int]], most: int = MOST_TOLD) -> str:
+    """``7-9, 12, 15 and 4 more``: runs, each with how many it holds; the rest is told in those."""
+    if len(runs) == most + 1 and runs[most][1] == 1:
+        most += 1
+    text, rest = ", ".join(name for name, _ in runs[:most]), sum(held for _, held in runs[most:])
+    return f"{text} and {rest:,} more" if rest else text
 
 
 def spans(numbers: Iterable[int]) -> str:
@@ -53,8 +72,10 @@ def spans(numbers: Iterable[int]) -> str:
             found[-1][1] = number
         else:
             found.append([number, number])
-    names = [f"c{low}" if low == high else f"c{low}-c{high}" for low, high in found]
-    return listed(names, 5)
+    names = [
+        (f"c{low}" if low == high else f"c{low}-c{high}", high - low + 1) for low, high in found
+    ]
+    return runs_listed(names, 5)
 
 
 def quoted(text: str, most: int = 60) -> str:

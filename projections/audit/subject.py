@@ -6,12 +6,13 @@ Of the events only what the rules need is kept; the text stays in the recording,
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from eventlog.recorded import RecordedEvent
+from projections.anchors import Anchor
 from projections.audit.passages import Move, Passages, Watcher
 from projections.items import Item
 from projections.metrics.ground import Ground
@@ -161,12 +162,24 @@ class Subject:
     stands: Sequence[Standing] | None = None
     """The view that is stored, where it is to be compared."""
     passages: Passages = field(init=False)
+    literals: list[Anchor] = field(default_factory=list, init=False)
+    """What watchers want to be looked for in all items, once for all of them."""
     _watchers: dict[type[Watcher], Watcher] = field(default_factory=dict, init=False)
 
-    def walk(self, watchers: Sequence[Watcher], shared: Iterable[type[Watcher]] = ()) -> None:
+    def walk(
+        self,
+        watchers: Sequence[Watcher],
+        shared: Iterable[type[Watcher]] = (),
+        gone_through: Callable[[int], None] = lambda _: None,
+    ) -> None:
         """Fill ``passages``, with all watchers told; of each kind in ``shared`` one is made."""
         self._watchers = {kind: kind(self) for kind in dict.fromkeys(shared)}  # type: ignore[call-arg]
-        self.passages = Passages(self.recording, [*self._watchers.values(), *watchers])
+        told = [*self._watchers.values(), *watchers]
+        self.passages = Passages(self.recording, told, gone_through)
+
+    def release(self) -> None:
+        """Let go of who watched; they hold this, and so all of it is freed at once."""
+        self._watchers = {}
 
     def watched(self, kind: type[W]) -> W:
         """What was watching for several rules."""
@@ -176,8 +189,8 @@ class Subject:
 
     @cached_property
     def ground(self) -> Ground:
-        """What each call needed, whatever its context."""
-        return Ground(self.recording, self.counting)
+        """What each call needed, whatever its context; not to be asked before the walk is over."""
+        return Ground(self.recording, self.counting, self.literals)
 
     @cached_property
     def items(self) -> dict[Origin, Item]:
@@ -235,22 +248,27 @@ class Subject:
 
     def runs(self, items: Iterable[Origin]) -> tuple[str, ...]:
         """Items in few words: ``58-120`` names every item that came in between."""
-        found: list[str] = []
-        first = last = 0
+        return tuple(name for name, _ in self.counted_runs(items))
+
+    def counted_runs(self, items: Iterable[Origin]) -> list[tuple[str, int]]:
+        """The same, each with how many items it names."""
+        found: list[tuple[str, int]] = []
+        first = last = count = 0
         for item in items:
             if isinstance(item, int) and first and self._follows(last, item):
-                last = item
+                last, count = item, count + 1
                 continue
             if first:
-                found.append(_run(first, last))
+                found.append((_run(first, last), count))
             first = last = 0
             if isinstance(item, int):
                 first = last = item
+                count = 1
             else:
-                found.append(label(item, 0))
+                found.append((label(item, 0), 1))
         if first:
-            found.append(_run(first, last))
-        return tuple(found)
+            found.append((_run(first, last), count))
+        return found
 
     def _follows(self, before: int, item: int) -> bool:
         return self._places.get(item, 0) == self._places.get(before, -9) + 1

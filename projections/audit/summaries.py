@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from projections.audit.model import Finding
 from projections.audit.passages import EDITED, Move
-from projections.audit.rule import Rule, about, listed, plural, some
+from projections.audit.rule import Rule, about, first, plural, some
 from projections.audit.subject import Compacted, Subject
 from projections.items import Item
 from projections.metrics.mentions import texts
@@ -71,21 +71,21 @@ class Summaries(Rule):
         missing = [item for item in move.items if item not in shown]
         if not missing:
             return
-        names = self.subject.runs(missing)
+        names, listed = self.told(missing)
         tokens = sum(self.subject.passages.fates[item].came for item in missing)
         yield Finding(
             rule=self.name,
             severity="error",
             refs=some((compaction.name, *names)),
             message=f"{compaction.name} covers {plural(len(missing), 'item')} that its summarizer "
-            f"was not shown: {listed(names)} ({about(tokens)})",
-            next=("recover", "S", "--lost", compaction.name),
+            f"was not shown: {listed} ({about(tokens)})",
+            next=("recover", "S", *first(names)),
             position=compaction.position,
             count=len(missing),
         )
 
     def _placeholders(self, compaction: Compacted, edited: list[Origin], known: bool) -> Finding:
-        names = self.subject.runs(edited)
+        names, listed = self.told(edited)
         how = "was shown" if known else "can have seen"
         what = plural(len(edited), "item")
         return Finding(
@@ -93,9 +93,9 @@ class Summaries(Rule):
             severity="warning" if known else "info",
             refs=some((compaction.name, *names)),
             message=f"{compaction.name} covers {what} of which its summarizer {how} only what had "
-            f"been left of {'it' if len(edited) == 1 else 'them'}: {listed(names)}",
+            f"been left of {'it' if len(edited) == 1 else 'them'}: {listed}",
             heuristic=not known,
-            next=("recover", "S", str(edited[0])),
+            next=("recover", "S", *first(names)),
             position=compaction.position,
             count=len(edited),
         )

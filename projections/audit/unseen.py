@@ -61,7 +61,7 @@ class Unseen(Rule):
         if all(fate.move is None for fate in self.subject.passages.fates.values()):
             return  # nothing was ever taken: what each call needed, it had
         for one in self.subject.measured.recall.lost:
-            taken = one.taken_at or self._left_at(one.item)
+            taken = one.taken_at or self._left_at(one.last)
             yield _Use(
                 *(one.call, one.position, one.kind, one.text, one.item, one.in_arguments, taken)
             )
@@ -77,11 +77,11 @@ class Unseen(Rule):
         for position, entries in lost_by.items():
             for entry in entries:
                 call = self.subject.noted.calls.get(entry.used_call)
-                if entry.item in head and call is not None and entry.anchor.kind != "rule":
+                if entry.item.id in head and call is not None and entry.anchor.kind != "rule":
                     kind, text = entry.anchor
                     yield _Use(
                         *(call.number, call.position, kind, " ".join(text.split())),
-                        *(entry.item, entry.in_arguments, position),
+                        *(entry.item.id, entry.in_arguments, position),
                     )
 
     def _severity(self, uses: Sequence[_Use]) -> Severity:

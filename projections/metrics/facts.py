@@ -31,6 +31,8 @@ class Need:
     distance: int
     last: Origin
     """The item in which it stood last."""
+    first: Origin
+    """The one that said it first (see ``said``); the last one where only a revision says it."""
     in_arguments: bool
 
 
@@ -59,6 +61,7 @@ class CallFacts:
     billed: int
     """Input tokens as billed, cached ones too; 0 where the recording does not say."""
     cached: int
+    answered: bool
     needs: list[Need] = field(default_factory=list)
     repeats: list[Repeat] = field(default_factory=list)
     written: list[int] = field(default_factory=list)

@@ -26,6 +26,7 @@ from projections.metrics.mentions import Mentions, texts
 from projections.reading import calls_of, is_system, results_of
 from projections.recording import Answer, Recording, Step
 from projections.runs import Origin
+from projections.said import Said, is_told
 from projections.tokens import Counter, count_item
 
 _MOST = 4_096
@@ -35,7 +36,10 @@ _MOST = 4_096
 class Ground:
     """The facts of one recording."""
 
-    def __init__(self, recording: Recording, counting: Counter) -> None:
+    def __init__(
+        self, recording: Recording, counting: Counter, also: Iterable[Anchor] = ()
+    ) -> None:
+        """``also``: literals to be looked for beside those of the answers."""
         self.recording = recording
         self.counting = counting
         self.items: dict[Origin, Step] = {
@@ -49,11 +53,15 @@ class Ground:
         self.head: list[Origin] = []
         """The leading system messages, and what stands before and with the first task."""
         self.pinned: dict[Origin, None] = {}
+        self.results: dict[tuple[Origin, str], Origin] = {}
+        """By the item that made a call, and its id: the item with the result."""
         self.todos: dict[Origin, tuple[str, ...]] = {}
         """By the item that wrote a to-do list: what of it was open."""
         answers = {at: _answered(answer) for at, answer in recording.answers.items()}
         actions = {origin: _actions(step) for origin, step in self.items.items()}
-        self.anchors, self._places = _universe(answers.values(), actions.values())
+        self.said = Said[Origin]()
+        """The items that came in with each literal, in order."""
+        self.anchors, self._places = _universe(answers.values(), actions.values(), also)
         self._mentions = Mentions([anchor.text for anchor in self.anchors])
         self._inside: dict[bytes, frozenset[int]] = {}
         """What other renditions mention, by digest: strategies leave the same placeholders."""
@@ -115,10 +123,8 @@ _Answered = list[tuple[Anchor, bool]]
 def _answered(answer: Answer) -> _Answered:
     found: dict[str, tuple[Anchor, bool]] = {}
     for item in answer.items:
-        calls = tuple(part for part in item.parts if part.kind == "call")
-        rest = tuple(part for part in item.parts if part.kind != "call")
-        for parts, in_arguments in ((calls, True), (rest, False)):
-            for anchor in item_anchors(item, parts):
+        for in_arguments in (True, False):
+            for anchor in item_anchors(item, calls=in_arguments):
                 if anchor.kind != "rule":
                     text = " ".join(anchor.text.split())
                     known = found.get(text)
@@ -133,7 +139,9 @@ def _actions(step: Step) -> list[tuple[str, Action]]:
 
 
 def _universe(
-    answers: Iterable[_Answered], actions: Iterable[list[tuple[str, Action]]]
+    answers: Iterable[_Answered],
+    actions: Iterable[list[tuple[str, Action]]],
+    also: Iterable[Anchor],
 ) -> tuple[list[Anchor], dict[str, int]]:
     found: dict[str, Anchor] = {}
     for answer in answers:
@@ -143,6 +151,9 @@ def _universe(
         for _, done in each:
             for path in (*done.writes, *done.reads):
                 found.setdefault(path, Anchor("path", path))
+    for anchor in also:
+        text = " ".join(anchor.text.split())
+        found.setdefault(text, Anchor(anchor.kind, text))
     return list(found.values()), {text: place for place, text in enumerate(found)}
 
 
@@ -165,8 +176,6 @@ class _Walk:
         self.by_position: dict[int, CallFacts] = {}
         self.mentions: dict[Origin, frozenset[int]] = {}
         self.last: dict[int, tuple[int, Origin]] = {}
-        self.holders: dict[int, list[Origin]] = {}
-        """The items that came in with each literal, in order."""
         self.was_revised = False
         """Some item mentions something else by now."""
         self.head: frozenset[int] = frozenset()
@@ -174,7 +183,6 @@ class _Walk:
         self.open: dict[str, list[tuple[str, Origin]]] = {}
         self.done: dict[str, tuple[Origin, int]] = {}
         """By the key of a call: the item of its last result, and how many writes came before."""
-        self.results: dict[tuple[Origin, str], Origin] = {}
         self.writes = 0
         self.written_at: dict[str, int] = {}
         self.tools: dict[int, int] = {}
@@ -215,7 +223,7 @@ class _Walk:
                 continue
             for part in results_of(step.item):
                 if waiting.get(part.id):
-                    self.results[(waiting[part.id].pop(), part.id)] = step.origin
+                    self.ground.results[(waiting[part.id].pop(), part.id)] = step.origin
             for part in calls_of(step.item):
                 waiting.setdefault(part.id, []).append(step.origin)
 
@@ -236,8 +244,9 @@ class _Walk:
         self.turns.append((step.position, origin))
         self.mentions[origin] = self.ground.original(origin).mentions
         self.arrived[origin] = self.standing[origin] = len(self.ground.calls)
+        told = is_told(item)
         for literal in self.mentions[origin]:
-            self.holders.setdefault(literal, []).append(origin)
+            self.ground.said.add(literal, origin, told=told)
         self._mention(origin)
         facts = self.by_position.get(item.call or 0)
         for call_id, done in self.actions.get(origin, ()):
@@ -267,7 +276,7 @@ class _Walk:
                 self.last[literal] = (came, origin)
 
     def _done(self, origin: Origin, call_id: str, done: Action, facts: CallFacts | None) -> None:
-        result = self.results.get((origin, call_id))
+        result = self.ground.results.get((origin, call_id))
         earlier = self.done.get(done.key)
         if done.is_state:
             if done.open is not None:
@@ -315,6 +324,7 @@ class _Walk:
             output=output,
             billed=billed,
             cached=int(usage.get("cached") or 0),
+            answered=answer.usage is not None or bool(answer.items),
             last_human=self.human if self.human in self.standing else None,
             todo=self.todo if self.todo in self.standing else None,
         )
@@ -323,8 +333,10 @@ class _Walk:
             literal = ground.literal(anchor.text)
             before = self.last.get(literal)
             if before is not None and literal not in self.head:
-                distance = made - before[0]
-                facts.needs.append(Need(literal, anchor.kind, distance, before[1], in_arguments))
+                distance, last = made - before[0], before[1]
+                first = ground.said.first(literal, self.standing.__contains__)
+                need = Need(literal, anchor.kind, distance, last, first or last, in_arguments)
+                facts.needs.append(need)
         ground.calls.append(facts)
         self.by_position[step.position] = facts
         if len(ground.calls) == len(ground.recording.answers):
@@ -356,7 +368,9 @@ class _Walk:
         for literal in said:
             if literal in self.last and self.last[literal][1] in gone:
                 del self.last[literal]
-                others = reversed(self.standing if self.was_revised else self.holders[literal])
+                others = reversed(
+                    self.standing if self.was_revised else self.ground.said.all(literal)
+                )
                 holding = (o for o in others if o in self.standing and literal in self.mentions[o])
                 other = next(holding, None)
                 if other is not None:

@@ -15,6 +15,7 @@ from projections.metrics.refetch import RefetchMeter
 from projections.metrics.survival import Survival, SurvivalMeter
 from projections.metrics.taken import TakenBy
 from projections.metrics.validity import ValidityMeter
+from projections.observed import OBSERVED
 from projections.runs import Origin
 from projections.strategies.window import Window
 from projections.whatif import WhatIf
@@ -48,7 +49,8 @@ class Meter:
         is_last = number == len(self.ground.calls)
         self.artifacts.call(facts, is_last)
         self.refetch.call(number, facts, window)
-        self.validity.call(number, facts, window, self._shown)
+        was_made = run.spec == OBSERVED
+        self.validity.call(number, facts, window, self._shown, was_made=was_made)
         if compacted:
             self.survival.round(number, facts, window)
         if is_last:

@@ -7,9 +7,9 @@ the context at every call can cost more than none, however few tokens it sends.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Literal
 
+from eventlog.happened import source_moment
 from projections.metrics.facts import CallFacts
 from projections.metrics.model import Result, ratio
 from projections.metrics.taken import NO_CHANGE
@@ -108,11 +108,8 @@ def _cause(kinds: set[str]) -> Cause:
 
 def seconds(before: str, after: str) -> float | None:
     """From one time that a source wrote to another; None where they do not say."""
-    try:
-        gap = datetime.fromisoformat(after) - datetime.fromisoformat(before)
-    except (ValueError, TypeError):  # no times, or one with a zone and one without
-        return None
-    return gap.total_seconds()
+    first, then = source_moment(before), source_moment(after)
+    return (then - first) / 1e6 if first is not None and then is not None else None
 
 
 def stability(curve: Curve, breaks: Sequence[Break]) -> Prefix:

@@ -6,29 +6,38 @@ of a provider whose cache reads cost a tenth and whose writes a quarter more, an
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from eventlog.happened import source_moment
 from projections.metrics.model import Result
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def instant(when: str) -> datetime | None:
-    """The time that a source wrote, in UTC; None where it cannot be read. Without a zone: UTC."""
+    """The time that a source wrote, in UTC; None where it cannot be read."""
+    at = source_moment(when)
+    return _EPOCH + timedelta(microseconds=at) if at is not None else None
+
+
+def _since(text: str) -> datetime | None:
+    """The beginning of a period, which may lie before all clocks; UTC where it names no zone."""
     try:
-        found = datetime.fromisoformat(when)
+        found = datetime.fromisoformat(text)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):  # the first and the last day have no other zone
         return None
 
 
-def _readable(when: str) -> str:
-    if instant(when) is None:
-        raise ValueError(f"{when!r} is no time")
-    return when
+def _readable(since: str) -> str:
+    if _since(since) is None:
+        raise ValueError(f"{since!r} is no time")
+    return since
 
 
 class Rates(Result):
@@ -85,7 +94,7 @@ class Prices(Tiered):
         at = instant(when) if self.periods else None
         begun: list[tuple[datetime, Tiered]] = []
         for period in self.periods if at is not None else ():
-            since = instant(period.since)
+            since = _since(period.since)
             if since is not None and at is not None and since <= at:
                 begun.append((since, period))
         in_force = max(begun, key=lambda one: one[0])[1] if begun else self

@@ -55,6 +55,8 @@ class Lost(Result):
     text: str
     distance: int
     item: str
+    """In which it was first said (see ``said``)."""
+    last: str
     """In which it stood last."""
     in_arguments: bool
     """A tool was called with it; else it was only spoken of."""
@@ -166,7 +168,8 @@ class RecallMeter:
             kind=need.kind,
             text=self.ground.anchors[need.literal].text,
             distance=need.distance,
-            item=str(need.last),
+            item=str(need.first),
+            last=str(need.last),
             in_arguments=need.in_arguments,
             taken_by=taken.kind if taken else "",
             taken_at=taken.position if taken else None,

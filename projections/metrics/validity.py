@@ -1,21 +1,26 @@
 """Whether a context can be sent as a strategy left it, call by call and dialect by dialect.
 
 Legality repairs whatever it is given, so every request is accepted in the end; this says how often
-it had to. The rules are those of ``legality``, judged here by what changes: a unit (an answer with
-its results) is looked at when one of its items comes, leaves or changes, and no context is ever
-looked through.
+it had to. The rules are those of ``legality`` that a provider has, judged here by what changes: a
+unit (an answer with its results) is looked at when one of its items comes, leaves or changes, and
+no context is ever looked through. What a person would miss in it is told by ``survival``.
+
+A request that really was made and answered was taken, whatever is thought of it here, unless the
+record itself shows that it cannot have been sent so: a call that never got a result stands in it,
+or a result without its call (the rule ``pairs`` of an audit tells of the same ones). Then the agent
+had repaired it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from eventlog.messages import SYSTEM_ROLES
 from projections.metrics.facts import CallFacts, Rendition
 from projections.metrics.ground import Ground
 from projections.metrics.model import Result, ratio
-from projections.runs import Origin
+from projections.runs import Origin, position_of
 from projections.strategies.window import Entry, Window
 
 Dialect = Literal["openai_chat", "openai_responses", "anthropic"]
@@ -30,16 +35,17 @@ Rule = Literal[
     "thinking_changed",
     "thinking_alone",
     "empty_message",
-    "system_lost",
     "no_user_first",
-    "last_user_lost",
 ]
 _ONLY: dict[Rule, Dialect] = {
+    "repeated_call_id": "anthropic",
     "thinking_alone": "openai_responses",
     "empty_message": "anthropic",
     "no_user_first": "anthropic",
 }
 """Rules that one provider alone has."""
+_SHOWN: frozenset[Rule] = frozenset({"unanswered_call", "orphan_result"})
+"""What the record can show of a request that was answered."""
 
 
 class Failure(Result):
@@ -79,7 +85,6 @@ class ValidityMeter:
         """Results with something between them and their call: the call, and what it is."""
         self._latest: Origin | None = None
         """The newest item of the model."""
-        self._system: dict[Origin, None] = {}
         self._alone: dict[Origin, Origin] = {}
         """Reasoning, and the item behind it that it is bound to."""
         self._calls = 0
@@ -122,8 +127,6 @@ class ValidityMeter:
         unit = entry.unit
         if unit.waiting:
             self._open[origin] = None
-        if entry.is_system:
-            self._system[origin] = None
         for call_id in after.calls:
             self._held(call_id, origin)
         if after.shape.role == "assistant":
@@ -182,10 +185,14 @@ class ValidityMeter:
             if not _is_repeated(call_id, holders):
                 self._repeated.discard(call_id)
 
-    def call(self, number: int, facts: CallFacts, window: Window, shown: Shown) -> None:
-        """A call is made with what stands."""
+    def call(
+        self, number: int, facts: CallFacts, window: Window, shown: Shown, *, was_made: bool = False
+    ) -> None:
+        """A call is made with what stands; it really ``was_made`` with that, in no what-if."""
         self._calls += 1
-        failures = list(self._now(facts, window, shown))
+        failures = list(self._now(window, shown))
+        if was_made and facts.answered:
+            failures = list(self._recorded(failures, facts, window, shown))
         for dialect in DIALECTS:
             found = [f for f in failures if _ONLY.get(f[0], dialect) == dialect]
             if not found:
@@ -199,9 +206,33 @@ class ValidityMeter:
             for rule in dict.fromkeys(f[0] for f in found):
                 counts[rule] = counts.get(rule, 0) + 1
 
-    def _now(
-        self, facts: CallFacts, window: Window, shown: Shown
+    def _recorded(
+        self,
+        failures: Iterable[tuple[Rule, list[Origin]]],
+        facts: CallFacts,
+        window: Window,
+        shown: Shown,
     ) -> Iterator[tuple[Rule, list[Origin]]]:
+        """Of these, what the record shows."""
+        for rule, items in failures:
+            if rule == "unanswered_call":
+                items = [o for o in items if self._is_unanswered(o, facts, window, shown)]
+            if rule in _SHOWN and items:
+                yield rule, items
+
+    def _is_unanswered(
+        self, origin: Origin, facts: CallFacts, window: Window, shown: Shown
+    ) -> bool:
+        """Whether a call of it got no result at all, or a decision took it: one that came in behind
+        was on its way."""
+        results = (self.ground.results.get((origin, each)) for each in shown[origin].calls)
+        return any(
+            result is None
+            or (position_of(result) < facts.position and result not in window.entries)
+            for result in results
+        )
+
+    def _now(self, window: Window, shown: Shown) -> Iterator[tuple[Rule, list[Origin]]]:
         entries = window.entries
         self._open = {o: None for o in self._open if o in entries and entries[o].unit.waiting}
         latest = entries[self._latest].unit if self._latest in entries else None
@@ -222,17 +253,11 @@ class ValidityMeter:
         alone = [o for o, behind in self._alone.items() if behind not in entries]
         if alone:
             yield "thinking_alone", alone
-        gone = [o for o in self._system if o not in entries]
-        if gone:
-            yield "system_lost", gone
         speaking = ((e.origin, shown[e.origin].shape.role) for e in window.oldest())
         behind = (each for each in speaking if each[1] not in SYSTEM_ROLES)
         first, role = next(behind, (None, ""))
         if role != "user":
             yield "no_user_first", [first] if first is not None else []
-        human = facts.last_human
-        if human is not None and (human not in entries or entries[human].item.form == "cut"):
-            yield "last_user_lost", [human]
 
     def result(self) -> tuple[Validity, ...]:
         """By dialect."""

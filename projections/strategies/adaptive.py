@@ -20,7 +20,7 @@ from pydantic import Field
 
 from projections.runs import Origin
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.clear import placeholder
 from projections.strategies.decisions import Compact, Decision, Substitute
 from projections.strategies.signs import shows_diff, shows_error
@@ -66,6 +66,10 @@ class Adaptive(Strategy):
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether more stands than the budget."""
         return window.tokens > self.parameters.tokens
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return under(window.tokens, "tokens stand", self.parameters.tokens)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """Clearings by kind, then the oldest units as far as that was not enough."""

@@ -76,6 +76,11 @@ class Strategy(ABC):
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """What is to change. The window is only read."""
 
+    def waits(self, window: Window, moment: Moment) -> str:
+        """For a person: what it waits for where it is not triggered, and how far that is; empty
+        where it cannot say."""
+        return ""
+
     @property
     def spec(self) -> str:
         """The text form, with the parameters that differ from their defaults."""
@@ -102,6 +107,11 @@ class Combination(Strategy):
     @abstractmethod
     def expand(self) -> tuple[Strategy, ...]:
         """Its parts, in the order in which they decide."""
+
+
+def under(have: int, what: str, limit: int) -> str:
+    """That there is too little of something for a strategy to begin."""
+    return f"{have:,} {what}, and it begins over {limit:,}"
 
 
 def _written(value: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.clear import placeholder
 from projections.strategies.decisions import Compact, Decision, Substitute
 from projections.strategies.marks import cut
@@ -53,6 +53,10 @@ class Budget(Strategy):
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether more stands than the budget."""
         return window.tokens > self.parameters.tokens
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return under(window.tokens, "tokens stand", self.parameters.tokens)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """The cut of the task, the clearings, and one compaction of old history."""

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 
 from projections.reading import binds_thinking, calls_of
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Decision, Revise, Substitute
 from projections.strategies.inputs import emptied
 from projections.strategies.marks import cleared
@@ -64,6 +64,15 @@ class Clear(Strategy):
             and window.tokens > p.trigger
             and window.result_tokens > p.clear_at_least
         )
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        p = self.parameters
+        if len(window.results) <= p.keep:
+            return under(len(window.results), "results stand that can be cleared", p.keep)
+        if window.tokens <= p.trigger:
+            return under(window.tokens, "tokens stand", p.trigger)
+        return under(window.result_tokens, "tokens of results stand", p.clear_at_least)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """The clearings, the oldest first."""

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Compact, Decision, Summary
 from projections.strategies.summaries import PROMPT, acknowledged
 from projections.strategies.window import Window
@@ -48,6 +48,16 @@ class CompactTurns(Strategy):
         if p.trigger_turns:
             return turns > p.trigger_turns
         return not p.trigger_tokens
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        p = self.parameters
+        turns = len(window.humans) + (moment.incoming is not None)
+        if turns <= p.keep_turns:
+            return under(turns, "human turns stand", p.keep_turns)
+        tokens = under(window.tokens, "tokens stand", p.trigger_tokens) if p.trigger_tokens else ""
+        told = under(turns, "human turns stand", p.trigger_turns) if p.trigger_turns else ""
+        return "; ".join(filter(None, (told, tokens)))
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction of everything before the first turn that stays."""

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from projections.runs import Origin
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Compact, Decision, Summary
 from projections.strategies.summaries import PROMPT, as_user
 from projections.strategies.window import Window
@@ -46,6 +46,10 @@ class Compress(Strategy):
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether too many messages stand."""
         return window.messages > self.parameters.max_messages
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return under(window.messages, "messages stand", self.parameters.max_messages)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction."""

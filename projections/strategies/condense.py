@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.compress import all_but_last
 from projections.strategies.decisions import Compact, Decision, Summary
 from projections.strategies.summaries import PROMPT, as_user
@@ -60,6 +60,13 @@ class Condense(Strategy):
             (p.max_items and window.messages > p.max_items)
             or (p.tokens and window.tokens > p.tokens)
         )
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        p = self.parameters
+        tokens = under(window.tokens, "tokens stand", p.tokens) if p.tokens else ""
+        items = under(window.messages, "items stand", p.max_items) if p.max_items else ""
+        return "; ".join(filter(None, (items, tokens)))
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction."""

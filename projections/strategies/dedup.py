@@ -52,6 +52,10 @@ class Dedup(Strategy):
         """Whether there is a result at hand, or at another moment any."""
         return moment.result is not None or (self.at != "tool_result" and bool(window.results))
 
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return "no tool result stands that it could look at"
+
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """The notes in place of what the newest result repeats."""
         if moment.result is not None:

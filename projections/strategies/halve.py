@@ -19,7 +19,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Compact, Decision, Summary
 from projections.strategies.entries import Entry
 from projections.strategies.summaries import PROMPT, as_user
@@ -57,6 +57,11 @@ class Halve(Strategy):
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether too many events stand."""
         return len(window) + window.parallel > self.parameters.max_size
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        events = len(window) + window.parallel
+        return under(events, "events stand", self.parameters.max_size)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction."""

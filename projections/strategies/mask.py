@@ -46,6 +46,16 @@ class Mask(Strategy):
         """Whether a whole batch has come since."""
         return self._due(window) > 0
 
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        p = self.parameters
+        count = len(window.results) + window.settled + p.count_task
+        staying = p.n + (p.keep_first or p.count_task) + self._masked(window)
+        due = (staying // p.polling + 1) * p.polling
+        if count >= due:
+            return "no result stands that could be masked"
+        return f"{count:,} results have come, and it masks again at {due:,}"
+
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """The maskings of one batch."""
         p = self.parameters
@@ -64,13 +74,14 @@ class Mask(Strategy):
         wanted = count // p.polling * p.polling - p.n
         if wanted <= 0:
             return 0
-        masked = window.settled
-        first = self._first(window)
         if p.keep_first or p.count_task:
             wanted -= 1
-        if first is not None and first.is_settled:
-            masked -= 1
-        return max(0, min(wanted - masked, len(window.results)))
+        return max(0, min(wanted - self._masked(window), len(window.results)))
+
+    def _masked(self, window: Window) -> int:
+        """How many results are masked, without the one that stays."""
+        first = self._first(window)
+        return window.settled - (first is not None and first.is_settled)
 
     def _first(self, window: Window) -> Entry | None:
         """The first result of the context, where it is to stay."""

@@ -20,6 +20,10 @@ class NoStrategy(Strategy):
         """Never."""
         return False
 
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return "it never decides"
+
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """Nothing."""
         return ()

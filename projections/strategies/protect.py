@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.clear import placeholder
 from projections.strategies.decisions import Decision, Substitute
 from projections.strategies.window import Entry, Window
@@ -42,6 +42,13 @@ class Protect(Strategy):
         """Whether there are more tokens of results than what is protected and must come free."""
         p = self.parameters
         return window.result_tokens > p.protect + p.minimum and len(window.humans) >= p.turns
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        p = self.parameters
+        if window.result_tokens <= p.protect + p.minimum:
+            return under(window.result_tokens, "tokens of results stand", p.protect + p.minimum)
+        return f"{len(window.humans):,} human turns stand, and it begins with {p.turns:,}"
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """The clearings, the oldest first."""

@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Compact, Decision
 from projections.strategies.hashing import words
 from projections.strategies.signs import HEAD, share_of, shows_decision, shows_error
@@ -58,6 +58,10 @@ class Prune(Strategy):
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether more stands than the budget."""
         return window.tokens > self.parameters.tokens
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return under(window.tokens, "tokens stand", self.parameters.tokens)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction without messages, of the lowest units."""

@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Compact, Decision, Summary
 from projections.strategies.summaries import PROMPT, as_user
 from projections.strategies.window import Window
@@ -46,6 +46,10 @@ class Tiered(Strategy):
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether more stands than the budget."""
         return window.tokens > self.parameters.tokens
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return under(window.tokens, "tokens stand", self.parameters.tokens)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One eviction, the earlier archive with it."""

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Compact, Decision
 from projections.strategies.window import Window
 
@@ -40,6 +40,14 @@ class Truncate(Strategy):
             stay = max(0, p.turns - (moment.incoming is not None))
             return len(window.humans) > stay or (not stay and window.messages > 0)
         return window.messages > p.turns * 2
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        p = self.parameters
+        if p.unit == "turn":
+            stay = max(0, p.turns - (moment.incoming is not None))
+            return under(len(window.humans), "human turns stand", stay)
+        return under(window.messages, "messages stand", p.turns * 2)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction without messages, of everything that is too old."""

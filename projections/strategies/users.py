@@ -15,7 +15,7 @@ from pydantic import Field
 
 from projections.runs import Origin
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Compact, Decision, Substitute, Summary
 from projections.strategies.marks import cut
 from projections.strategies.summaries import PROMPT, as_user
@@ -45,6 +45,10 @@ class Users(Strategy):
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether too much stands."""
         return window.tokens > self.parameters.tokens
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return under(window.tokens, "tokens stand", self.parameters.tokens)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """A cut of the message that fits in part, and one compaction."""

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from projections.runs import Origin
 from projections.strategies import base
-from projections.strategies.base import Moment, MomentKind, Strategy
+from projections.strategies.base import Moment, MomentKind, Strategy, under
 from projections.strategies.decisions import Compact, Decision
 from projections.strategies.window import Entry, Window
 
@@ -41,6 +41,10 @@ class TokenWindow(Strategy):
     def triggered(self, window: Window, moment: Moment) -> bool:
         """Whether more stands than fits."""
         return window.tokens > self.parameters.tokens
+
+    def waits(self, window: Window, moment: Moment) -> str:
+        """How far it is from its trigger."""
+        return under(window.tokens, "tokens stand", self.parameters.tokens)
 
     def decide(self, window: Window, moment: Moment) -> Iterable[Decision]:
         """One compaction without messages, of the oldest units."""

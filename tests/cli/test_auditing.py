@@ -48,6 +48,12 @@ def broken(folder: Path) -> Path:
     return path
 
 
+def called(shown: str) -> list[tuple[str, str]]:
+    """The rows of calls: the name, and what stands last."""
+    rows = (line for line in shown.splitlines() if re.match(r"[●✂Σ○!] c\d", line))
+    return [(line.split()[1], re.split(r"  +", line)[-1]) for line in rows]
+
+
 class TestCalls:
     """What a person asks first: which call saw what."""
 
@@ -68,7 +74,25 @@ class TestCalls:
         assert moves[0] == ("summarised", "k1", ["4-10"])
         assert ("rewound", "19", ["18"]) in moves
         shown = run("audit", NAME, "--db", db).stdout
-        assert re.search(r"^Σ c4 +rebuilt .*Σ 4 summarised by k1 63→14 \(auto\)", shown, re.M)
+        assert re.search(r"^Σ c4 +rebuilt .*Σ 4 summarised by k1 ≈63→≈14 \(auto\)", shown, re.M)
+
+    def test_calls_of_which_nothing_is_to_be_told_share_a_row(self, tmp_path: Path) -> None:
+        log = demo_log(tmp_path)
+        rows = called(run("audit", "last", "--db", log).stdout)
+        assert ("c1-c15", "15 calls, nothing left") in rows
+        assert ("c34", "unseen") in rows, "what a finding is about stands by itself"
+        assert len([name for name, _ in rows if name in ("c16", "c23", "c29")]) == 3
+        covered = [int(each) for name, _ in rows for each in re.findall(r"\d+", name)]
+        assert covered == sorted(set(covered)), "each call once, in order"
+        whole = called(run("audit", "last", "--all-calls", "--db", log).stdout)
+        assert [name for name, _ in whole] == [f"c{n}" for n in range(1, 45)]
+        assert len(audited("last", "--db", log)["calls"]) == 44
+
+    def test_with_a_rule_there_are_findings_alone(self, tmp_path: Path) -> None:
+        log = demo_log(tmp_path)
+        assert called(run("audit", "last", "--rule", "pairs", "--db", log).stdout) == []
+        shown = run("audit", "last", "--rule", "pairs", "--all-calls", "--db", log).stdout
+        assert len(called(shown)) == 44
 
     def test_with_prefix_the_rows_are_those_of_the_cache(self, db: Path) -> None:
         found = audited(NAME, "--prefix", "--db", db)
@@ -158,10 +182,10 @@ class TestAll:
 
         real = cli.audits.audit
 
-        def failing(live, key, rules):  # type: ignore[no-untyped-def]
+        def failing(live, key, rules, **more):  # type: ignore[no-untyped-def]
             if key.session == "retry":
                 raise CriticalUnknown(str(key), 3, "from_the_future")
-            return real(live, key, rules)
+            return real(live, key, rules, **more)
 
         monkeypatch.setattr(cli.audits, "audit", failing)
         result = run("audit", "--all", "--db", db)

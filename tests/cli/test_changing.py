@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -38,17 +39,46 @@ BEFORE = ["3", "16.0", "13@20", "22"]
 class TestUndo:
     """Nothing is deleted: every decision can be taken back, and that too."""
 
-    def test_the_last_decision_is_undone_and_then_the_one_before(self, db: Path) -> None:
+    def test_the_last_decision_may_be_an_undo_and_twice_changes_nothing(self, db: Path) -> None:
         assert labels(db) == BEFORE
         first = data("undo", S, "--db", db)
-        assert [e["says"] for e in first["events"]] == ["undone: 20"]
-        assert [(c["item"], c["before"], c["after"]) for c in first["changed"]] == [
-            ("13", "13@20", "13")
-        ]
+        assert [e["says"] for e in first["events"]] == ["undone: 26"]
+        assert [(c["before"], c["after"]) for c in first["changed"]] == [("22", "22@25")]
         second = data("undo", S, "last", "--db", db)
-        assert [e["says"] for e in second["events"]] == ["undone: 19"]
-        assert [b["item"] for b in second["back"]] == ["18"]
-        assert labels(db) == ["3", "16.0", "13", "18", "22"]
+        assert [e["says"] for e in second["events"]] == ["undone: 27"]
+        assert labels(db) == BEFORE
+
+    def test_which_decision_it_was_is_told_and_how_the_one_before_is_undone(self, db: Path) -> None:
+        dry = run("undo", S, "--dry-run", "--db", db)
+        assert "the last decision in force is 26, undone: 25\n" in dry.stderr
+        result = run("undo", S, "--db", db)
+        assert "the last decision in force was 26, undone: 25\n" in result.stderr
+        (line,) = (line for line in result.stderr.splitlines() if "before it" in line)
+        assert line.startswith("the decision before it, item 13 revised: ")
+        words = line.split()
+        args = words[words.index("undo") :]
+        assert args == ["undo", S, "20"]
+        assert [e["says"] for e in data(*args, "--db", db)["events"]] == ["undone: 20"]
+        assert "last decision" not in run("undo", S, "19", "--db", db).stderr
+
+    def test_an_undo_that_changes_nothing_says_why(self, db: Path) -> None:
+        result = run("undo", S, "12", "--db", db)  # what it cleared is folded since
+        assert result.exit_code == 0
+        assert "as before" in result.stdout
+        assert "nothing stands otherwise: a later decision in force" in result.stderr
+
+    def test_of_a_pass_it_is_all_and_the_undo_of_it_can_be_undone(self, demo: Path) -> None:
+        args = ["--name", "mine", "--db", demo]
+        assert run("undo", "8f31", "77", "--pass", *args).exit_code == 0
+        with open_log(demo) as live:
+            mine = next(i.key for i in live.log.streams() if i.key.session == "mine")
+            undone = live.log.version(mine)
+        again = data("undo", "mine", str(undone), "--pass", "--db", demo)
+        assert [e["says"] for e in again["events"]] == [f"undone: {undone}"]
+        result = run("why", "mine", "7", "--db", demo)
+        assert "cleared: microcompact; by claude-code; pass 77; " in result.stdout
+        assert "pass 77 was undone" in result.stdout
+        assert "undone: pass 77" in run("log", "mine", "--events", "--db", demo).stdout
 
     @pytest.mark.parametrize("typed", [[f"{S}@k1"], [S, "k1"], [S, "16"], [S, "@k1"], [f"{S}@16"]])
     def test_a_compaction_is_named_as_everywhere(self, typed: list[str], db: Path) -> None:
@@ -68,7 +98,8 @@ class TestUndo:
         with open_log(db) as live:
             assert live.log.version(KEY) == 26
         done = data("undo", S, "k1", "--db", db)
-        assert {**dry, "dry_run": False} == done
+        assert dry["undo"] == []  # nothing was written that could be taken back
+        assert {**dry, "dry_run": False, "undo": done["undo"]} == done
 
     def test_one_of_a_pass_is_undone_alone_and_the_others_are_counted(self, demo: Path) -> None:
         result = run("undo", "last", "7@77", "--dry-run", "--db", demo)
@@ -77,12 +108,13 @@ class TestUndo:
         one = data("undo", "last", "77", "--dry-run", "--db", demo)
         assert [e["says"] for e in one["events"]] == ["undone: 77"]
         whole = data("undo", "last", "77", "--pass", "--dry-run", "--db", demo)
-        assert whole["events"][0]["says"].startswith("undone: pass ")
+        assert whole["events"][0]["says"] == "undone: pass 77"
 
     @pytest.mark.parametrize(
         ("args", "code", "said"),
         [
-            ([S, "5"], 2, "event 5 is a model called, which is no decision"),
+            ([S, "5"], 2, "event 5 is call c1, which is no decision"),
+            ([S, "17"], 2, "event 17 is a pin, which is no decision"),
             ([S, "25"], 2, "is not in force since 26: undo 26 takes that back"),
             ([S, "18"], 2, "no decision"),
             ([S, "99"], 3, "it ends at 26"),
@@ -138,15 +170,57 @@ class TestPins:
             assert live.view(KEY).pins == set()
             assert live.log.at(KEY, [27])[27].data["reason"] == "house rules"
 
+    def test_a_pin_says_what_it_does_and_how_it_is_taken_back(self, db: Path) -> None:
+        result = run("pin", S, "3", "22", "--db", db)
+        assert "to take it back: " in result.stdout
+        assert result.stdout.endswith(f" unpin {S} 3 22\n")
+        assert result.stderr == (
+            "run leaves what is pinned as it stands, and so does a what-if from here on\n"
+        )
+        found = data("unpin", S, "3", "22", "--db", db)
+        assert found["undo"] == [f"pin {S} 3 22"]
+
+    def test_what_is_pinned_already_is_told_with_since_when_and_not_written(self, db: Path) -> None:
+        assert run("pin", S, "3", "--reason", "house rules", "--db", db).exit_code == 0
+        result = run("pin", S, "3", "13", "--db", db)
+        assert result.exit_code == 0
+        assert result.stdout.startswith("wrote nothing · ")
+        assert result.stderr == (
+            "pinned already: 3 (since event 27: house rules), 13 (since event 17)\n"
+        )
+        some = run("pin", S, "3", "22", "--db", db)
+        assert " 28 item 22 pinned" in some.stdout
+        assert "item 3 pinned" not in some.stdout
+        assert "pinned already: 3 (since event 27: house rules)\n" in some.stderr
+
+    def test_what_is_not_pinned_is_told_and_not_unpinned(self, db: Path) -> None:
+        assert run("unpin", S, "13", "--db", db).exit_code == 0
+        result = run("unpin", S, "13", "3", "--db", db)
+        assert result.stdout.startswith("wrote nothing · ")
+        assert result.stderr == "not pinned: 13 (unpinned with 27), 3\n"
+
     def test_an_observed_session_is_not_forked_for_it(self, demo: Path) -> None:
         found = data("pin", "last", "150.0", "--db", demo)
         assert found["forked_from"] is None
         assert found["key"].endswith("6e0d3a7b4c21")
+        assert "the program that writes this session is not bound by a pin" in found["notes"]
 
     def test_an_item_that_does_not_stand_is_pinned_with_a_note(self, db: Path) -> None:
         result = run("pin", S, "4", "--db", db)
         assert result.exit_code == 0
-        assert "not in the context now, so the pin counts from when it is: 4" in result.stderr
+        said = "not in the context now, so the pin counts from when it stands there: 4"
+        assert said in result.stderr
+
+    def test_run_leaves_what_is_pinned_also_where_it_would_have_decided_before(
+        self, demo: Path
+    ) -> None:
+        args = ["run", "last", "-s", "clear:keep=0", "--dry-run", "--db", demo]
+        before = [one["item"] for one in data(*args)["changed"]]
+        assert len(before) > 3
+        # Pinned now; the moments at which the strategy decides lie before.
+        assert run("pin", "last", before[0], before[2], "--db", demo).exit_code == 0
+        after = [one["item"] for one in data(*args)["changed"]]
+        assert after == [item for item in before if item not in (before[0], before[2])]
 
     def test_what_names_no_item_is_refused(self, db: Path) -> None:
         assert run("pin", S, "--db", db).exit_code == 2
@@ -194,6 +268,36 @@ class TestObservedSessions:
         assert again.exit_code == 2
         assert "choose another --name" in again.stderr
 
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ["rewind", "8f31@229"],
+            ["run", "8f31", "-s", "none"],
+            ["recover", "8f31", "150.0", "--into-context"],
+        ],
+    )
+    @pytest.mark.parametrize("more", [[], ["--dry-run"]])
+    def test_where_there_is_nothing_to_write_no_fork_is_named(
+        self, args: list[str], more: list[str], demo: Path
+    ) -> None:
+        result = run(*args, *more, "--db", demo)
+        assert result.exit_code == 0
+        head = "would write nothing" if more else "wrote nothing"
+        assert result.stdout.startswith(f"{head} · local/claude-code/8f31c0a9-")
+        assert "fork" not in result.stdout
+        with open_log(demo) as live:
+            assert len(live.log.streams()) == 1
+
+    def test_what_a_dry_run_says_to_type_names_only_what_exists(self, demo: Path) -> None:
+        result = run("undo", "8f31", "--dry-run", "--db", demo)
+        assert result.stdout.startswith("would write 1 event into a new fork · ")
+        assert "undo 8f31c0a9 124 --pass\n" in result.stderr
+        assert ".fork1" not in result.stderr
+        done = run("undo", "8f31", "--db", demo)
+        assert "undo 8f31c0a9.fork1 124 --pass\n" in done.stderr
+        again = run("undo", "8f31c0a9.fork1", "124", "--pass", "--db", demo)
+        assert again.exit_code == 0
+
     def test_a_name_that_no_fork_needed_is_told(self, db: Path) -> None:
         result = run("undo", S, "k1", "--name", "mine", "--db", db)
         assert "no fork was needed" in result.stderr
@@ -217,7 +321,7 @@ class TestIntoContext:
         dry = data("recover", S, "4", "--into-context", "--dry-run", "--db", db)["into"]
         assert labels(db) == BEFORE
         done = data("recover", S, "4", "--into-context", "--yes", "--db", db)["into"]
-        assert {**dry, "dry_run": False} == done
+        assert {**dry, "dry_run": False, "undo": done["undo"]} == done
         assert labels(db) == ["3", "4", "6", "8@12", "10", "13@20", "22"]
 
     def test_a_cleared_and_covered_item_needs_two_undos(self, db: Path) -> None:
@@ -238,6 +342,27 @@ class TestIntoContext:
         assert run(*found["undo"][0].split(), "--db", db).exit_code == 0
         assert labels(db) == BEFORE
 
+    def test_what_is_new_is_told_from_what_is_back(self, db: Path) -> None:
+        only = run("recover", S, "4", "--into-context", "--only", "--dry-run", "--db", db)
+        assert " 27 a message with what had left\n+ new: 1 item" in only.stdout
+        back = run("recover", S, "4", "--into-context", "--dry-run", "--db", db)
+        assert "+ back: 4 items" in back.stdout
+        assert "+ new" not in back.stdout
+        assert run("redact", S, "10", "--yes", "--db", db).exit_code == 0
+        twice = run("recover", S, "3", "10", "--into-context", "--only", "--db", db)
+        assert "in the context already, as they came in: 3\n" in twice.stderr
+        assert twice.stderr.count("the text of 10 was erased") == 1
+
+    def test_an_undo_behind_it_says_that_a_message_is_no_decision(self, db: Path) -> None:
+        assert run("recover", S, "4", "--into-context", "--only", "--db", db).exit_code == 0
+        assert "recover put it in, with what had left" in run("why", S, "27", "--db", db).stdout
+        result = run("undo", S, "--dry-run", "--db", db)
+        assert "the message 27 that recover put in later is no decision: " in result.stderr
+        assert f" rewind {S}@26 takes it back\n" in result.stderr
+        assert run("rewind", f"{S}@26", "--db", db).exit_code == 0
+        assert labels(db) == BEFORE
+        assert "is no decision" not in run("undo", S, "--dry-run", "--db", db).stderr
+
     def test_what_stands_already_needs_nothing(self, db: Path) -> None:
         result = run("recover", S, "3", "--into-context", "--db", db)
         assert result.exit_code == 0
@@ -248,6 +373,31 @@ class TestIntoContext:
         found = data(*args, "--yes", "--name", "mine")["into"]
         assert found["events"][0]["says"] == "undone: k1"
         assert found["forked_from"].endswith("6e0d3a7b4c21")
+
+    def test_what_was_put_back_is_no_need_of_what_had_been_lost(self, db: Path, demo: Path) -> None:
+        def needs(session: str, item: str, log: Path) -> Any:
+            lost = data("recover", session, "--lost", "k1", "--all", "--db", log)["sentences"]
+            why = data("why", session, item, "--db", log)["anchors"]
+            audited = run("audit", session, "--rule", "anchors", "--json", "--db", log)
+            return (
+                {one["text"]: one["used_by"] for each in lost for one in each["literals"]},
+                {one["text"]: one["used_by"] for one in why},
+                data("diff", f"{session}@k1", "--db", log)["lost"],
+                [
+                    (f["message"], f["anchors"])
+                    for f in json.loads(audited.stdout)["data"]["findings"]
+                ],
+            )
+
+        for session, item, log in ((S, "4", db), ("8f31c0a9", "3", demo)):
+            before = needs(session, item, log)
+            args = ["recover", session, item, "--into-context", "--only", "--name", "mine"]
+            written = data(*args, "--db", log)["into"]["key"]
+            after = needs(written, item, log)
+            assert after[:3] == before[:3]
+            if written == str(KEY):
+                assert before[3]
+                assert after[3] == before[3]
 
     def test_options_that_need_it_are_refused_without(self, db: Path) -> None:
         for more in (["--dry-run"], ["--only"], ["--name", "x"]):

@@ -110,7 +110,7 @@ def normalised(text: str, folder: Path) -> str:
     text = re.sub(
         r"\b(?!0{8})[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[0-9a-f-]{17}\b", "<id>", text
     )
-    text = re.sub(r"\b20\d\d-\d\d-\d\dT[\d:]{8}\.\d{6}Z", "<recorded>", text)
+    text = re.sub(r"\b(?!2026-09)20\d\d-\d\d-\d\dT[\d:]{8}\.\d{3}Z", "<recorded>", text)
     text = re.sub(r"(retry .{0,12}?)20\d\d-\d\d-\d\d \d\d:\d\d", r"\1<recorded      >", text)
     text = re.sub(r'("updated_at": )"(?!2026-09)[^"]*"', r'\1"<recorded>"', text)
     text = re.sub(r'("(?:bytes|seconds)": )[\d.]+', r"\1 <number>", text)

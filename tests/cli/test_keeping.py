@@ -453,7 +453,7 @@ class TestDemo:
 
     def test_it_names_what_was_lost(self, tmp_path: Path) -> None:
         text = run("demo", "--db", tmp_path / "d.db").stdout
-        assert "k1 compacted (auto) 35.1k (agent's count; ≈14.5k recorded here) → ≈924" in text
+        assert "k1 compacted (auto) ≈14.5k → ≈924 (agent's count: 35.1k)" in text
         for lost in ("ORD-77120", "4f1c9a7be2d05836", "Use httpie, not curl"):
             assert lost in text
 

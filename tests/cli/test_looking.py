@@ -9,7 +9,7 @@ import pytest
 from running import ROOT, data, run
 from small_log import EVENTS, KEY, said, small_log
 
-from eventlog import Json, StreamKey
+from eventlog import Draft, Json, StreamKey
 from eventlog.events import (
     ContextCompacted,
     DecisionUndone,
@@ -180,9 +180,10 @@ class TestLog:
         )
         assert window["told"] == 155_000
         text = run("log", NAME, "--width", str(width), "--db", db).stdout
-        assert f"155k (agent's{' count' * (width > 80)}; ≈{window['tokens']}" in text
+        after = f"≈{window['tokens']} → ≈{row['after_recorded']} (agent"
+        assert f"{after}'s count: 155k)" in text or f"{after}: 155k)" in text
         assert "the agent counted 155k" in run("show", f"{NAME}@k1^", "--db", db).stdout
-        assert f"≈{window['tokens']} recorded here" in run("show", f"{NAME}@k1", "--db", db).stdout
+        assert after in run("show", f"{NAME}@k1", "--db", db).stdout
 
     def test_a_fork_shows_its_parents_events_and_where_it_began(self, db: Path) -> None:
         answer = data("log", "retry", "--db", db)
@@ -426,3 +427,34 @@ def test_json_of_the_library_reads_as_the_message_that_was_given(tmp_path: Path)
             ),
         )
     assert data("show", "a/b/c@1", "--db", path)["item"]["message"] == message
+
+
+class TestTheSourcesClock:
+    """Without it a source that counts seconds since 1970 has no time that a person can read."""
+
+    @pytest.mark.parametrize(
+        ("label", "at", "shown"),
+        [
+            ("1767323045.678", "2026-01-02T03:04:05.678Z", "05.678Z (the source's clock: 1767323"),
+            ("2026-01-02T05:04:05+02:00", "2026-01-02T03:04:05.000Z", "clock: 2026-01-02T05:04:05"),
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000Z", "05Z (the source's clock)"),
+            ("then", None, "then (the source's clock, which cannot be read)"),
+        ],
+    )
+    def test_every_look_says_the_same(
+        self, tmp_path: Path, label: str, at: str | None, shown: str
+    ) -> None:
+        path = tmp_path / "t.db"
+        with open_log(path) as live:
+            live.append("a/b/c", Draft(said("user", "one"), occurred_at=label))
+        event = data("show", "c@1", "--db", path)
+        assert event["happened_at"] == (at or event["recorded_at"])
+        assert event["occurred_at"] == label
+        assert shown in run("show", "c@1", "--db", path).stdout
+        (row,) = data("log", "c", "--db", path)["rows"]
+        (hit,) = data("search", "one", "--db", path)["hits"]
+        (listed,) = data("sessions", "--db", path)["sessions"]
+        assert row["happened_at"] == hit["at"] == listed["updated_at"] == event["happened_at"]
+        for view in ("sessions_readable", "messages_readable", "events_readable"):
+            answer = data("sql", f"select happened_at from {view}", "--db", path)
+            assert answer["rows"] == [[event["happened_at"]]]

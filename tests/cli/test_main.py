@@ -8,14 +8,16 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import ROOT, data, environment, on_path, run
 from small_log import KEY, called, fill, said, small_log
 
 from cli import door, main
+from cli.completing import decisions, items, of_session
 from cli.main import registered
-from cli.options import Settings, complete_session, complete_type
+from cli.options import Settings, complete_session, complete_strategy, complete_type
 from eventlog import Draft
 from eventlog.errors import ReadOnlyLog, UnsafePath
 from projections import open_log
@@ -27,6 +29,18 @@ HEAVY = {
 
 BY_TYPER = {"pydantic"}
 """What typer itself imports as soon as it converts an argument."""
+
+
+def commands() -> dict[str, Any]:
+    found: dict[str, Any] = main.typer.main.get_command(main.app).commands  # type: ignore[attr-defined]
+    return found
+
+
+def verbatim(name: str) -> list[str]:
+    """The lines of a command's docstring that are to be shown as they stand there."""
+    text = (commands()[name].help or "") if name else ""
+    kept = [part.split("\n\n")[0] for part in text.split("\b\n")[1:]]
+    return [line.strip() for part in kept for line in part.splitlines()]
 
 
 @pytest.fixture
@@ -52,9 +66,20 @@ class TestHelp:
         assert example is not None
         words = example[1].split(" > ")[0].split()
         assert words[0] == name
-        command = main.typer.main.get_command(main.app).commands[name]  # type: ignore[attr-defined]
+        command = commands()[name]
         known = {option for param in command.params for option in param.opts}
         assert {word for word in words if word.startswith("-")} <= known
+
+    @pytest.mark.parametrize("columns", [40, 80])
+    @pytest.mark.parametrize("name", registered())
+    def test_it_fits_the_terminal_and_cuts_no_word(self, name: str, columns: int) -> None:
+        args = [*([name] if name else []), "--help"]
+        text = run(*args, COLUMNS=str(columns)).stdout
+        as_it_is = [line.rstrip() for line in verbatim(name)]
+        for line in text.splitlines():
+            assert len(line) <= min(columns, 80) or line.strip() in as_it_is, line
+        assert set(text.split()) <= set(run(*args, COLUMNS="80").stdout.split())
+        assert not re.search(r"[a-z,]\.\.\.", text)
 
     def test_a_short_option_asks_for_help_too(self) -> None:
         assert run("log", "-h").stdout == run("log", "--help").stdout
@@ -106,6 +131,13 @@ class TestStartUp:
         imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
         assert "typer" in imported
         assert not {name.partition(".")[0] for name in imported} & heavy
+
+    def test_no_command_is_made_but_the_one_that_is_run(self) -> None:
+        commands = main.Commands(main.COMMANDS.functions)
+        assert len([row for head in (main.BRING, main.LOOK) for row in commands.told(head)]) > 10
+        assert commands._made == {}
+        assert commands["log"].name == "log"
+        assert set(commands._made) == {"log"}
 
     def test_a_command_imports_no_client_of_a_model(self, db: Path, tmp_path: Path) -> None:
         code = (
@@ -372,6 +404,45 @@ class TestProposals:
         assert complete_type("session-f") == ["session_forked"]
         for name in complete_type("model"):
             assert run("log", "last", "--type", name, "--db", db).exit_code == 0
+
+    @pytest.mark.parametrize("name", [name for name in registered() if name])
+    def test_whatever_names_a_session_an_item_or_a_strategy_is_completed(self, name: str) -> None:
+        named = {"S", "S...", "S@REF", "OTHER", "REF", "ITEM", "DECISION", "K", "SPEC", "NAME..."}
+        for param in commands()[name].params:
+            if param.metavar in named:
+                assert param._custom_shell_complete is not None, param.name
+
+    def test_of_the_session_that_was_typed(self, db: Path) -> None:
+        assert run("pin", "refunds-0001", "3", "--db", db).exit_code == 0
+
+        def complete(line: str) -> list[str]:
+            typed = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+            done = run(**typed, _CTXLOG_COMPLETE="complete_bash", CTXLOG_DB=str(db))
+            return done.stdout.split()
+
+        assert complete("ctxlog why refunds-0001 1") == ["18", "16.0", "13", "10"]
+        assert complete("ctxlog recover refunds-0001 2") == ["22"]
+        assert complete("ctxlog pin refunds-0001 22 1") == ["18", "16.0", "13", "10"]
+        assert complete("ctxlog unpin refunds-0001 ") == ["13", "3"]
+        assert complete("ctxlog recover refunds-0001 --lost ") == ["k1"]
+        assert complete("ctxlog undo refunds-0001 k") == ["k1"]
+        assert complete("ctxlog log refunds-0001 --calls --at c") == ["c4", "c3", "c2", "c1"]
+        assert complete("ctxlog why refunds-0001@c2 2 --at k") == ["k1", "k1^"]
+        assert complete("ctxlog diff refunds-0001@c3 --left tr") == ["truncate"]
+        assert complete("ctxlog log nosuch --at c") == []
+        assert complete("ctxlog log --at c") == []
+
+    def test_what_is_proposed_is_taken(self, db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CTXLOG_DB", str(db))
+        for item in of_session("refunds-0001", "", items):
+            assert run("why", "refunds-0001", item, "--db", db).exit_code == 0
+        for decision in of_session("refunds-0001", "", decisions):
+            undone = run("undo", "refunds-0001", decision, "--dry-run", "--db", db)
+            assert undone.exit_code == 0, undone.output
+
+    @pytest.mark.parametrize("begun", ["cut:limit=4000|cl", "cut | cl", "cl"])
+    def test_a_strategy_behind_another_one(self, begun: str) -> None:
+        assert begun.removesuffix("cl") + "clear" in complete_strategy(begun)
 
     def test_no_log_gives_no_error(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CTXLOG_DB", str(tmp_path / "none.db"))

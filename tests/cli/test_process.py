@@ -35,7 +35,7 @@ class TestPipes:
             fill(live)
             from small_log import said
 
-            live.append(KEY, *(said("user", "x" * 500) for _ in range(3000)))
+            live.append(KEY, *(said("user", "x" * 500) for _ in range(1200)))
         for command in ("log", "show", "replay", "export"):
             script = (
                 f'"$0" -m cli.main {command} {NAME} --db "$1" | head -n 1; echo ${{PIPESTATUS[0]}}'
@@ -127,7 +127,7 @@ class TestSignals:
     def test_an_import_that_is_stopped_says_how_to_go_on(self, tmp_path: Path) -> None:
         folder, told = tmp_path / "talks", tmp_path / "told.txt"
         folder.mkdir()
-        for number in range(40):
+        for number in range(12):
             text = f'[{{"role": "user", "content": "talk {number}"}}]'
             (folder / f"{number}.json").write_text(text)
         # Standard input comes last and stays open: the import waits for it until it is stopped.
@@ -143,7 +143,7 @@ class TestSignals:
             )  # fmt: skip
         try:
             deadline = time.monotonic() + 20
-            while self.sessions_in(db) < 40:
+            while self.sessions_in(db) < 12:
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             running.send_signal(signal.SIGINT)
@@ -154,10 +154,10 @@ class TestSignals:
             assert running.stdin is not None
             running.stdin.close()
         assert told.read_text() == (
-            "ctxlog: stopped: 40 new sessions so far; what is in stays, run it again to go on\n"
+            "ctxlog: stopped: 12 new sessions so far; what is in stays, run it again to go on\n"
         )
         done = process("import", folder, "--db", db, home=tmp_path)
-        assert b"40 sessions, 0 new events" in done.stdout
+        assert b"12 sessions, 0 new events" in done.stdout
 
     def sessions_in(self, db: Path) -> int:
         if not db.exists():
@@ -264,9 +264,9 @@ class TestFiles:
     """A wrong path is the usual mistake; it must harm nothing and say what it found."""
 
     def test_a_missing_log_is_not_made_by_looking(self, tmp_path: Path) -> None:
-        done = process("sessions", "--db", tmp_path / "none.db", home=tmp_path)
-        assert done.returncode == 5
-        assert b" import PATH` makes one" in done.stderr
+        done = run("sessions", "--db", tmp_path / "none.db")
+        assert done.exit_code == 5
+        assert " import PATH` makes one" in done.stderr
         assert list(tmp_path.iterdir()) == []
 
     def test_another_programs_database_is_left_as_it_is(self, tmp_path: Path) -> None:
@@ -275,14 +275,14 @@ class TestFiles:
             other.execute("create table t (x)")
         other.close()
         before = path.read_bytes()
-        for args in (["sessions"], ["import", "."], ["demo"]):
-            done = process(*args, "--db", path, home=tmp_path)
-            assert done.returncode == 5
-            assert b"not a ctxlog database" in done.stderr
+        for args in (["sessions"], ["import", str(tmp_path)], ["demo"]):
+            done = run(*args, "--db", path, HOME=str(tmp_path))
+            assert done.exit_code == 5
+            assert "not a ctxlog database" in done.stderr
         assert path.read_bytes() == before
 
     def test_a_folder_is_no_log(self, tmp_path: Path) -> None:
-        assert process("sessions", "--db", tmp_path, home=tmp_path).returncode == 5
+        assert run("sessions", "--db", tmp_path).exit_code == 5
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
     def test_a_log_that_may_not_be_read(self, db: Path, tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ class TestFiles:
 
     def test_noise_is_no_log(self, tmp_path: Path) -> None:
         (tmp_path / "noise.db").write_bytes(os.urandom(5000))
-        assert process("log", "x", "--db", tmp_path / "noise.db", home=tmp_path).returncode == 5
+        assert run("log", "x", "--db", tmp_path / "noise.db").exit_code == 5
 
     def test_the_log_of_a_project_is_found_from_below(self, tmp_path: Path) -> None:
         (tmp_path / ".ctxlog").mkdir()

@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 from demo_log import demo_log
 from running import data, run
-from small_log import KEY, small_log
+from small_log import KEY, said, small_log
 
+from eventlog import Json
+from eventlog.events import ContextCompacted, MessageAppended, NewMessage
 from projections import open_log
+from projections.dialects import dialect
 
 S = KEY.session
+SUMMARY = {"type": "message", "role": "user", "content": "They spoke of it."}
 
 
 @pytest.fixture
@@ -49,6 +53,33 @@ class TestItems:
             stored = live.log.at(KEY, [4])[4].data["message"]
         assert json.loads(result.stdout) == [stored]
 
+    def test_messages_can_be_sent_and_what_was_added_is_told(self, db: Path, demo: Path) -> None:
+        result = run("recover", S, "8", "--format", "messages", "--db", db)
+        made = json.loads(result.stdout)
+        assert [message["role"] for message in made] == ["user", "assistant", "tool"]
+        assert made[1]["tool_calls"][0]["id"] == made[2]["tool_call_id"]
+        assert "added, since a call and its result go together: 6\n" in result.stderr
+        assert "made legal: no user first: put in a message in front\n" in result.stderr
+        args = ["recover", "8f31", "--lost", "k1", "--all", "--format", "messages", "--db", demo]
+        lost = json.loads(run(*args).stdout)
+        assert len(lost) > 10
+        assert (
+            dialect("anthropic").validate({"model": "m", "max_tokens": 1, "messages": lost}) == []
+        )
+
+    def test_a_system_prompt_that_is_no_message_there_is_told(self, tmp_path: Path) -> None:
+        log = tmp_path / "l.db"
+        with open_log(log) as live:
+            for role, text in (("system", "Be brief."), ("user", "Hello.")):
+                message = {"role": role, "content": text}
+                source = "human" if role == "user" else "injected"
+                live.append(
+                    KEY, MessageAppended(dialect="anthropic", source=source, message=message)
+                )
+        result = run("recover", S, "1-2", "--format", "messages", "--db", log)
+        assert json.loads(result.stdout) == [{"role": "user", "content": "Hello."}]
+        assert "a system prompt is no message here, so left out: 1\n" in result.stderr
+
     def test_an_erased_item_is_told_and_not_printed(self, db: Path) -> None:
         assert run("redact", S, "4", "--yes", "--db", db).exit_code == 0
         result = run("recover", S, "4", "--db", db)
@@ -66,6 +97,7 @@ class TestItems:
             ([S, "4", "--lost", "k1"], 2),
             ([S, "--lost", "k9"], 3),
             ([S, "--lost", "c1"], 2),
+            ([S, "--lost", "12"], 2),
             ([S, "999"], 3),
             ([S, "--query", "  "], 2),
         ],
@@ -84,6 +116,13 @@ class TestLost:
         assert "order ORD-77120, gateway trace 4f1c9a7be2d05836" in first["text"]
         assert [one["text"] for one in first["literals"]] == ["ORD-77120", "4f1c9a7be2d05836"]
         assert first["literals"][0]["used_by"][:2] == ["187", "189"]
+
+    def test_the_position_of_a_compaction_names_it_too(self, db: Path) -> None:
+        named = data("recover", S, "--lost", "k1", "--db", db)
+        assert data("recover", S, "--lost", "16", "--db", db) == named
+        result = run("recover", f"{S}@k1", "--db", db)
+        assert result.exit_code == 2
+        assert result.stderr.endswith("what k1 lost: --lost k1\n")
 
     def test_what_nothing_needed_is_counted_and_shown_when_asked_for(self, demo: Path) -> None:
         few = data("recover", "last", "--lost", "k1", "--db", demo)
@@ -108,9 +147,68 @@ class TestLost:
         assert result.stdout.startswith("Recovered from before the compaction k1 of `local/")
         assert "- `ORD-77120`, `4f1c9a7be2d05836` (3, user; needed by 187" in result.stdout
 
+    @pytest.mark.parametrize("opaque", [True, False])
+    def test_what_an_encrypted_summary_may_hold_is_not_told_as_lost(
+        self, opaque: bool, tmp_path: Path
+    ) -> None:
+        log = tmp_path / "l.db"
+        sealed = {"type": "compaction", "encrypted_content": "gAAAA"} if opaque else SUMMARY
+        new = NewMessage(dialect="openai_responses", message=Json(sealed))
+        with open_log(log) as live:
+            live.append(KEY, said("user", "The order is ORD-77120."))
+            live.append(KEY, ContextCompacted(covered=("1",), messages=(new,), opaque=opaque))
+            live.append(KEY, said("user", "The ticket is SHOP-482."))  # 3
+            # Behind it a compaction that can be read: the sealed one stands there still.
+            readable = NewMessage(dialect="openai_responses", message=Json(SUMMARY))
+            live.append(KEY, ContextCompacted(covered=("3",), messages=(readable,)))
+        for k, item in (("k1", "1"), ("k2", "3")):
+            result = run("recover", S, "--lost", k, "--db", log)
+            assert result.exit_code == int(opaque)
+            assert ("nobody but the provider can read" in result.stdout) == opaque
+            answer = run("recover", S, "--lost", k, "--json", "--db", log)
+            assert json.loads(answer.stdout)["data"]["sealed"] == opaque
+            why = run("why", S, item, "--db", log)
+            assert why.exit_code == 0
+            assert ("nobody but the provider can read" in " ".join(why.stdout.split())) == opaque
+            shown = run("diff", f"{S}@{k}", "--db", log).stdout
+            assert ("nobody but the provider can read" in " ".join(shown.split())) == opaque
+        assert run("recover", S, "1", "--db", log).exit_code == 0  # an original is known for sure
+
 
 class TestQuery:
     """A person remembers a word, not a number."""
+
+    def test_the_lines_around_the_text_are_shown_and_the_rest_is_counted(self, demo: Path) -> None:
+        args = ["recover", "last", "--query", "refund_exceeds_capture", "--db", demo]
+        result = run(*args)
+        whole = run(*args, "--full")
+        assert result.stdout.count("lines left out") >= 2
+        assert "--full shows whole items" in result.stderr
+        assert len(result.stdout) < len(whole.stdout)
+        assert "left out" not in whole.stdout
+        assert "--full" not in whole.stderr
+        for item in data(*args)["items"]:
+            assert item["text"] in whole.stdout  # JSON has all of it
+            assert "excerpt" not in item
+        one = run("recover", "last", "23", "--db", demo)
+        assert "left out" not in one.stdout
+
+    def test_in_arguments_it_is_found_unescaped(self, tmp_path: Path) -> None:
+        log = tmp_path / "l.db"
+        text = "".join(f"line {number}\n" for number in range(1_000, 1_400))
+        call = {
+            "id": "x",
+            "type": "function",
+            "function": {"name": "write", "arguments": json.dumps({"content": text})},
+        }
+        message = {"role": "assistant", "content": "I write.", "tool_calls": [call]}
+        with open_log(log) as live:
+            live.append(
+                KEY, MessageAppended(dialect="openai_chat", source="model", message=message)
+            )
+        result = run("recover", S, "--query", "line 1200", "--db", log)
+        assert "line 1199\nline 1200\nline 1201\n" in result.stdout
+        assert "line 1196" not in result.stdout
 
     def test_what_is_no_longer_shown_comes_first(self, db: Path) -> None:
         found = data("recover", S, "--query", "TESTS", "--db", db)

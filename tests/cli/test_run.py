@@ -66,7 +66,9 @@ class TestRun:
         args = ["run", "raw", "-s", "truncate:turns=1", "--db", str(demo)]
         dry = data(*args, "--dry-run")
         assert dry["events"]
-        assert {**dry, "dry_run": False} == data(*args)
+        done = data(*args)
+        assert (dry["undo"], done["undo"]) == ([], ["undo raw 79", "undo raw 78"])
+        assert {**dry, "dry_run": False, "undo": done["undo"]} == done
 
     @pytest.mark.parametrize(
         ("spec", "commands"),
@@ -98,6 +100,48 @@ class TestRun:
             mine = live.log.stream(DEMO).key._replace(session="mine")
             assert "150.0" in live.view(mine).items
             assert live.log.version(DEMO) == 229
+
+    def test_the_moments_at_which_it_decided_are_named(self, demo: Path) -> None:
+        args = ["run", "raw", "-s", "clear:keep=1 | window:tokens=90000", "--db", str(demo)]
+        found = data(*args, "--dry-run")
+        with open_log(demo) as live:
+            key = live.log.stream(DEMO).key._replace(session="raw")
+            turns = [
+                e.position
+                for e in live.log.read(key, types=["message_appended"])
+                if e.data["source"] == "human"
+            ]
+        clear, window = found["attention"]
+        assert (clear["times"], clear["at"]) == (len(turns), "user_turn")
+        assert (clear["first"], clear["last"]) == (
+            f"at the user turn {turns[0]}",
+            f"at the user turn {turns[-1]}",
+        )
+        assert {one["position"] for one in found["moments"]} <= set(turns)
+        cleared = sum(
+            made["items"]
+            for one in found["moments"]
+            for made in one["decided"]
+            if made["kind"] == "cleared"
+        )
+        assert cleared == len(found["changed"])
+        assert window["first"] == "before c1"
+        assert window["last"] == "now"
+        assert window["waits"].endswith(" tokens stand, and it begins over 90,000")
+        shown = run(*args, "--dry-run").stdout
+        moment = found["moments"][0]["moment"]
+        assert f"  {moment}: cleared " in shown
+        assert "  now: nothing, " in shown
+
+    def test_why_it_did_nothing_is_told(self, demo: Path) -> None:
+        result = run("run", "raw", "-s", "condense:tokens=90000", "--db", demo)
+        text = " ".join(result.stdout.split())
+        assert "condense:tokens=90000 decides before each call: asked " in text
+        assert "tokens stand, and it begins over 90,000" in text
+        assert result.stderr == "condense:tokens=90000: nothing to decide\n"
+        none = run("run", DEMO, "-s", "compact", "--db", demo)
+        assert "human turns stand, and it begins over 3" in " ".join(none.stdout.split())
+        assert "what came since event 150 was gone through" in none.stderr
 
     def test_what_cannot_be_reduced_is_said_and_leaves_with_1(self, demo: Path) -> None:
         result = run("run", "raw", "-s", "window:tokens=20", "--db", demo)

@@ -67,6 +67,28 @@ class TestCommand:
         assert "'*quokka*' finds parts of words too" in result.stderr
 
     @pytest.mark.parametrize(
+        "query",
+        [
+            *('"', '""', "*", "**", "NEAR(", "NEAR(a b)", "-", "--", "-a", "a OR", "("),
+            *("^a", "a:b", "{a b}", "\0", "a\0b", "\ud800", "\udcff", "\u200b", "\ufffe"),
+            *("🔥", "\x1b[31m", "e\u0301"),
+            *("x" * 100_000, '"' * 10_000, "*" * 100_000, "中" * 10_000),
+            *("word " * 10_000, "(" * 10_000),
+        ],
+        ids=lambda query: ascii(query[:8]),
+    )  # fmt: skip
+    def test_no_query_is_wrong_however_odd_or_long(self, db: Path, query: str) -> None:
+        result = run("search", "--db", db, "--", query)
+        expected = 2 if query == '""' else 1
+        assert result.exit_code == (0 if result.stdout else expected)
+        assert len(result.stderr) < 500
+
+    def test_a_book_is_no_query(self, db: Path) -> None:
+        result = run("search", "--db", db, "--", " ".join(f"w{n}" for n in range(100_000)))
+        assert result.exit_code == 2
+        assert result.stderr.startswith("ctxlog: 100,000 words at once; at most 1,000 are")
+
+    @pytest.mark.parametrize(
         "query", ["不要", "订单号", "ひらがな", "주문", '"不要 改"', "*quokka*", "=>"]
     )
     def test_what_was_looked_for_as_a_part_is_not_advised_to_be(self, db: Path, query: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli import saying
+from cli.models import TimelineRow
 from cli.naming import short_names
 from cli.output import _is_colored, json_text
 from cli.paths import cache_folder, data_folder, database, program, shown
@@ -15,7 +16,6 @@ from cli.safetext import display_width
 from cli.style import (
     Style,
     ascii_text,
-    counted,
     heading,
     named,
     pad,
@@ -23,6 +23,7 @@ from cli.style import (
     plural,
     ranges,
     short,
+    shrunk,
     tokens,
     typed,
 )
@@ -147,9 +148,16 @@ class TestLayout:
         assert tokens(None) == "?"
 
     def test_it_is_said_whose_count_it_is(self) -> None:
-        assert counted(158_000, False, 125_000) == "158k (agent's count; ≈125k recorded here)"
-        assert counted(158_000, False, 125_000, brief=True) == "158k (agent's; ≈125k here)"
-        assert counted(3_000, True, 3_000) == "≈3.0k"
+        made = TimelineRow.model_construct(
+            before_tokens=158_000, before_recorded=125_000, after_tokens=924, after_recorded=924
+        )
+        made.after_estimated = True
+        assert shrunk(made) == "≈125k → ≈924 (agent's count: 158k)"
+        assert shrunk(made, " tokens", brief=True) == "≈125k → ≈924 tokens (agent: 158k)"
+        made.after_estimated, made.after_tokens = False, 6_000
+        assert shrunk(made) == "≈125k → ≈924 (agent's count: 158k → 6.0k)"
+        made.before_estimated = made.after_estimated = True
+        assert shrunk(made) == "≈125k → ≈924"
 
     @pytest.mark.parametrize(
         ("room", "shown"),

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import cli.timeline
+import cli.tools
 from cli.counts import Counts
-from cli.timeline import timeline
-from eventlog import StreamKey, events
+from cli.render_log import head
+from cli.style import Style
+from cli.timeline import SUBSTITUTED, timeline
+from eventlog import RecordedEvent, StreamKey, events
 from projections import open_log
 
 KEY = StreamKey("local", "agent", "s")
@@ -77,3 +86,108 @@ def assert_sizes(path: Path, steps: list[events.Event]) -> None:
             if row.type == "model_called":
                 standing = live.view(KEY, row.position).standing()
                 assert (row.items, row.tokens) == (len(standing), counts.total(standing))
+
+
+PASSES = st.builds(
+    events.PlaceholderSubstituted,
+    item=ITEM,
+    content=st.just("[cleared]"),
+    pass_id=st.sampled_from(["", "p1", "p2"]),
+)
+ANSWERED = st.builds(events.ModelResponded, call=st.integers(1, 12))
+CALLING = events.MessageAppended(
+    dialect="openai_chat",
+    source="model",
+    message={
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "x", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+        ],
+    },
+)
+ASKED = st.fixed_dictionaries(
+    {
+        "calls": st.booleans(),
+        "every": st.booleans(),
+        "types": st.sampled_from([(), ("message_appended",), ("placeholder_substituted",)]),
+    }
+)
+
+
+class TestAPartOfTheRows:
+    """Without it a range, or the last rows, say other things of an event than the whole does."""
+
+    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(
+        STEPS.flatmap(lambda steps: st.permutations([*steps, CALLING, RESULT, RESULT])),
+        st.lists(PASSES | ANSWERED, max_size=8),
+        ASKED,
+        st.randoms(use_true_random=False),
+    )
+    def test_it_is_a_part_of_the_whole(
+        self, steps: list[Any], more: list[Any], asked: dict[str, Any], dice: random.Random
+    ) -> None:
+        steps = sorted([*steps, *more], key=lambda _: dice.random())
+        with TemporaryDirectory() as folder, open_log(Path(folder) / "l.db") as live:
+            live.append(KEY, *steps)
+            at = dice.randint(1, len(steps))
+            whole = timeline(live, KEY, at=at, **asked)
+            with patch.object(cli.timeline, "_PAGE", 1), patch.object(cli.tools, "_PAGE", 1):
+                for most in (1, 2, 5, 100):
+                    last = timeline(live, KEY, at=at, most=most, **asked)
+                    assert last.rows == whole.rows[-most:]
+                    assert last.more is (len(whole.rows) > most)
+                    assert (last.items, last.tokens) == (whole.items, whole.tokens)
+                low = dice.randint(1, at)
+                high = dice.randint(low, at)
+                part = timeline(live, KEY, at=at, first=low, last=high, **asked)
+            expected = [row for row in whole.rows if low <= row.position <= high]
+            # The row of a pass that began before the range stands where it goes on in it.
+            extra = [row for row in part.rows if row not in expected]
+            assert [row for row in part.rows if row not in extra] == expected
+            sizes = Counter(step.pass_id for step in steps[:at] if step.type == SUBSTITUTED)
+            for row in extra:
+                assert row.type == SUBSTITUTED
+                assert row.items == sizes[steps[row.position - 1].pass_id]
+
+    def test_a_result_knows_its_tool_by_a_call_far_before_the_range(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "l.db") as live:
+            live.append(KEY, CALLING, *[said("between")] * 900, RESULT)
+            rows = timeline(live, KEY, at=902, first=902).rows
+            assert [row.who for row in rows] == ["run"]
+            assert timeline(live, KEY, at=902, most=1).rows == rows
+
+    def test_the_head_says_which_rows_are_shown(self, tmp_path: Path) -> None:
+        style = Style(width=100, color=False, ascii=False)
+        with open_log(tmp_path / "l.db") as live:
+            live.append(KEY, *[said("a")] * 9)
+            for asked, shown in (
+                ({}, "context: 9 items"),
+                ({"most": 9}, "context: 9 items"),
+                ({"most": 2}, "last 2 rows; context: 9 items"),
+                ({"most": 1, "last": 5}, "last 1 row of positions 1-5; context: 9 items"),
+                ({"first": 3}, "positions from 3 on; context: 9 items"),
+                ({"first": 3, "last": 3}, "position 3; context: 9 items"),
+            ):
+                data = timeline(live, KEY, at=9, **asked)
+                assert head(data, style).startswith(shown)
+
+
+class TestTheLastRows:
+    """Without it a look at the end of a long session reads the whole of it."""
+
+    def test_they_cost_no_more_in_a_longer_session(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "l.db") as live:
+            live.append(KEY, *[said("a")] * 4000)
+            read: list[int] = []
+            reading = live.log.read
+
+            def counted(*args: Any, **more: Any) -> Iterator[RecordedEvent]:
+                for event in reading(*args, **more):
+                    read.append(event.position)
+                    yield event
+
+            with patch.object(live.log, "read", counted):
+                assert len(timeline(live, KEY, at=4000, most=20).rows) == 20
+            assert len(read) <= 400

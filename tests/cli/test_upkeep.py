@@ -11,10 +11,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from given import made_older
 from running import ROOT, data, environment, process, run
 from small_log import small_log
 
@@ -170,7 +170,7 @@ class TestSqlTable:
 
     def test_many_columns_become_records(self, db: Path) -> None:
         shown = run("sql", "select * from sessions_readable", "--db", db).stdout
-        assert "session         ann/bot/" in shown
+        assert "session            ann/bot/" in shown
         assert max(map(len, shown.splitlines())) <= 100
 
     def test_no_line_is_wider_than_the_terminal(self, db: Path) -> None:
@@ -282,6 +282,8 @@ class TestSqlAsked:
             ("select :a", "-p", "1a=2"),
             ("select 1", "--limit", "-1"),
             ("",),
+            ("select '\udcff'",),
+            ("select :a", "-p", "a=\udcff"),
         ],
     )
     def test_what_is_wrong_is_one_line_and_usage(self, db: Path, args: tuple[str, ...]) -> None:
@@ -295,17 +297,21 @@ class TestSqlAsked:
         assert (result.exit_code, "0.2 s" in result.stderr) == (2, True)
 
     def test_and_at_an_interrupt(self, db: Path, tmp_path: Path) -> None:
+        # A row longer than what is held back comes out as soon as the one behind it is there.
+        rows = "select printf('%.20000c', 'x') as n union all select 'x'"
+        query = f"{rows} union all select * from ({ENDLESS})"
         asking = subprocess.Popen(
-            [sys.executable, "-m", "cli.main", "sql", ENDLESS, "--db", str(db)],
+            [sys.executable, "-m", "cli.main", "sql", query, "--csv", "--timeout", "30"],
             cwd=ROOT,
-            env=environment(tmp_path),
+            env=environment(tmp_path, CTXLOG_DB=str(db)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        time.sleep(2)
+        assert asking.stdout is not None
+        assert asking.stdout.read(5) == b'"n"\n"'
         asking.send_signal(signal.SIGINT)
         out, err = asking.communicate(timeout=20)
-        assert (asking.returncode, out) == (130, b"")
+        assert (asking.returncode, out.strip(b'x"\n')) == (130, b"")
         assert b"Traceback" not in err
 
     def test_without_a_query_it_needs_no_log(self, tmp_path: Path) -> None:
@@ -321,3 +327,28 @@ class TestSqlAsked:
             assert run("sql", "select count(*) as n from events", "--db", db).exit_code == 0
         finally:
             os.close(descriptor)
+
+    @pytest.mark.parametrize(
+        ("version", "missing"), [(2, "without happened_at"), (3, "no happened_at")]
+    )
+    def test_what_a_log_of_an_earlier_format_lacks_is_said(
+        self, db: Path, version: int, missing: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made_older(db, version)
+        monkeypatch.setattr("cli.opening.PATIENCE", 0.2)
+        descriptor = os.open(db.with_name(db.name + ".lock"), os.O_RDWR | os.O_CREAT)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # so that nobody brings it forward
+        try:
+            lacking = run("sql", "select happened_at from calls_readable", "--db", db)
+            fine = run("sql", "select count(*) as n from events_readable", "--db", db)
+            listed = run("sessions", "--db", db)
+        finally:
+            os.close(descriptor)
+        assert (lacking.exit_code, lacking.stderr.count("\n")) == (2, 1)
+        assert (fine.exit_code, fine.stderr.count("\n")) == (0, 1)
+        for result in (lacking, fine):
+            assert f"of format {version} and could not be written to" in result.stderr
+            assert missing in result.stderr
+        assert (listed.exit_code, listed.stderr) == (0, "")
+        after = run("sql", "select happened_at from calls_readable", "--db", db)
+        assert (after.exit_code, after.stderr) == (0, "")

@@ -56,8 +56,25 @@ class TestItemsAsPeopleWriteThem:
         ("args", "code", "said"),
         [
             ([S, "999"], 3, "has no item 999; it ends at 26"),
-            ([S, "5"], 3, "is a model called: there is no item 5"),
-            ([S, "16.4"], 3, "is a context compacted: there is no item 16.4"),
+            ([S, "5"], 3, "has no item 5: event 5 is call c1, and 6 came of it"),
+            ([S, "14"], 3, "event 14 is call c3, and no answer came of it"),
+            ([S, "7"], 3, "event 7 is the end of an answer, and 6 came of it"),
+            ([S, "12"], 3, "event 12 is what cleared item 8"),
+            ([S, "16.4"], 3, "event 16 is compaction k1, which brought in 16.0"),
+            ([S, "4.0"], 3, "4 is one item, without parts"),
+            ([S, "k1"], 2, "k1 is no item: event 16 is compaction k1, which brought in 16.0"),
+            ([S, "k1^"], 2, "k1^ is no item: event 16 is compaction k1"),
+            ([S, "c1"], 2, "c1 is no item: event 5 is call c1, and 6 came of it"),
+            ([S, "c9"], 3, "it has 4 calls"),
+            ([f"{S}@k1"], 2, "event 16 is compaction k1, which brought in 16.0"),
+            ([f"{S}@k1^"], 2, "event 16 is compaction k1, which brought in 16.0"),
+            ([f"{S}@c1"], 2, "event 5 is call c1, and 6 came of it"),
+            (["retry", "22"], 3, f"has no item 22; there is one in {S}\n"),
+            (["8", S], 3, "if 8 is an item or a place, the session is typed in front of it"),
+            (["@k1", S], 3, "the session is typed in front of it"),
+            (["-8", S], 2, "a text that begins with - goes behind --"),
+            (["refunds-001", "8"], 3, "no session 'refunds-001'; near it: refunds-0001 (Refunds)"),
+            (["refundz", "8"], 3, "near it: refunds-0001 (Refunds)"),
             ([S, "8@13"], 3, "carries no rendition of item 8"),
             ([S, "8@c99"], 3, "c99"),
             ([S, "eight"], 2, "is not an item"),
@@ -72,6 +89,21 @@ class TestItemsAsPeopleWriteThem:
         result = run("why", *args, "--db", db)
         assert result.exit_code == code
         assert said in result.stderr
+        assert result.stderr.count("\n") == 1
+
+    @pytest.mark.parametrize("command", ["recover", "pin", "unpin"])
+    def test_the_others_that_take_items_say_the_same(self, command: str, db: Path) -> None:
+        for item, words in (("k1", "which brought in 16.0"), ("c1", "and 6 came of it")):
+            result = run(command, S, item, "--db", db)
+            assert result.exit_code == 2
+            assert words in result.stderr
+
+    def test_an_item_that_only_a_fork_has_is_told_with_the_fork(self, db: Path) -> None:
+        with open_log(db) as live:
+            live.append(FORK, *[said("user", f"more {number}") for number in range(20)])
+        result = run("why", S, "30", "--db", db)
+        assert result.exit_code == 3
+        assert result.stderr.endswith("has no item 30; there is one in retry\n")
 
 
 class TestAnswers:
@@ -86,15 +118,27 @@ class TestAnswers:
             ("k1", "left"),
         ]
         assert found["steps"][2]["by"] == 'compact {"keep_turns":1}'
-        assert (found["steps"][2]["before_tokens"], found["steps"][2]["tokens_told"]) == (
+        assert (found["steps"][2]["before_tokens"], found["steps"][2]["before_estimated"]) == (
             155_000,
-            True,
+            False,
         )
         assert found["calls"] == ["c2", "c3"]
         assert [way["command"] for way in found["back"]][:2] == [
             "recover refunds-0001 8",
             "recover refunds-0001 8 --into-context",
         ]
+
+    def test_the_calls_that_had_all_of_it_are_told_from_those_that_had_a_placeholder(
+        self, db: Path
+    ) -> None:
+        found = data("why", S, "8", "--db", db)
+        assert found["given"] == [
+            {"form": "original", "calls": ["c2"]},
+            {"form": "cleared", "calls": ["c3"]},
+        ]
+        shown = run("why", S, "8", "--db", db).stdout
+        assert "given to 2 calls: in full to 1 (c2); as a placeholder (cleared) to 1 (c3)" in shown
+        assert "given in full to 3 calls: c1-c3" in run("why", S, "4", "--db", db).stdout
 
     def test_an_item_is_told_as_it_was_at_a_call(self, db: Path) -> None:
         found = data("why", S, "8@c2", "--db", db)
@@ -106,6 +150,10 @@ class TestAnswers:
         found = data("why", S, "8@c1", "--db", db)
         assert found["state"] == "not_yet"
         assert "had not come in yet" in found["answer"]
+
+    def test_of_an_item_that_no_call_could_have_had_no_call_is_told(self, db: Path) -> None:
+        assert data("why", S, "22", "--db", db)["held"] is None  # the answer of the last one
+        assert data("why", S, "13", "--db", db)["held"]["call"] == "c4"
 
     def test_a_rewound_item_names_the_rewind(self, db: Path) -> None:
         found = data("why", S, "18", "--db", db)

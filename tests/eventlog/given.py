@@ -43,14 +43,17 @@ def plain(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def made_older(path: Path, version: int) -> None:
-    """Take from a closed file what formats behind this one brought."""
+    """Take from a closed file what formats behind this one brought, and changed."""
     with plain(path) as db:
-        new = schema.expected().keys() - schema.expected(version).keys()
+        was = schema.expected(version)
+        new = {name for name, sql in schema.expected().items() if was.get(name) != sql}
         for kind in ("trigger", "view", "index", "table"):
             rows = db.execute("select name from sqlite_schema where type = ?", [kind]).fetchall()
             for (name,) in rows:
                 if name in new:
                     db.execute(f"drop {kind} {name}")
+        for name in new & was.keys():
+            db.execute(was[name])
         db.execute("delete from _sqlite_migrations where name > ?", [f"m{version + 1:03}"])
         db.execute(f"pragma user_version = {version}")
         assert schema.definitions(db) == schema.expected(version)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import signal
@@ -53,6 +54,20 @@ class TestCopy:
             assert verify(other).ok
         assert (made.events, made.streams, made.size) == (201, 2, copy.stat().st_size)
         assert list(copy.parent.iterdir()) == [copy]
+
+    def test_what_a_killed_one_left_is_removed_and_one_under_way_is_not(
+        self, filled: EventLog, copy: Path
+    ) -> None:
+        left = [copy.with_name(f".{copy.name}.{name}.part") for name in ("0badcafe", "0ddba115")]
+        others = [copy.with_name(n) for n in (f".{copy.name}.part", f".x{copy.name}.0badcafe.part")]
+        for each in (*left, *others, left[0].with_name(left[0].name + "-journal")):
+            each.write_text("an order id that was erased since")
+        with left[1].open() as under_way:
+            fcntl.flock(under_way, fcntl.LOCK_EX)
+            backup(filled, copy)
+        assert sorted(copy.parent.iterdir()) == sorted([copy, left[1], *others])
+        backup(filled, copy, replace=True)
+        assert sorted(copy.parent.iterdir()) == sorted([copy, *others])
 
     def test_it_is_private_and_guarded_like_the_log(self, filled: EventLog, copy: Path) -> None:
         before = os.umask(0)

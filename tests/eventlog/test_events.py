@@ -110,17 +110,38 @@ class TestWhatIsRefused:
             events.ItemPinned(item=item)
 
     @pytest.mark.parametrize(
-        "entry", ["", "0", "12@", "12@0", "12@x", "1-2-3", "57.0-58", "=", "7@Redacted", "12/", "a"]
+        "entry",
+        [
+            *("", "0", "12@", "12@0", "12@x", "1-2-3", "57.0-58", "=", "7@Redacted", "12/", "a"),
+            *("=0", "12/1"),
+        ],
     )
     def test_an_entry_that_is_none(self, entry: str) -> None:
         with pytest.raises(ValidationError, match="not an entry"):
             events.ContextCompacted(covered=(entry,))
 
     @pytest.mark.parametrize(
-        "entry", ["12", "57.0", "12@340", "7@redacted", "12/1", "58-120", "58-", "=0", "57.0@60"]
+        "entry", ["12", "57.0", "12@340", "7@redacted", "58-120", "58-", "57.0@60"]
     )
     def test_an_entry_that_is_one_is_taken(self, entry: str) -> None:
         assert events.ContextCompacted(covered=(entry,)).covered == (entry,)
+
+    @pytest.mark.parametrize("entry", ["", "x", "=0", "12/1", "m", "m00", "m-1", "M0"])
+    def test_a_layout_that_names_nothing(self, entry: str) -> None:
+        with pytest.raises(ValidationError, match="neither an entry"):
+            events.ContextCompacted(covered=(), layout=(entry,))
+
+    @pytest.mark.parametrize("entry", ["=0", "12/1", "57.0/2@60", "12", "58-120", "7@redacted"])
+    def test_a_part_or_a_beginning_stands_in_manifests_alone(self, entry: str) -> None:
+        called = events.ModelCalled(model="m", dialect="openai_chat", manifest=(entry,))
+        assert called.manifest == (entry,)
+
+    @pytest.mark.parametrize(
+        "manifest", [("3", "=5"), ("=5", "=3"), (("=5", "3"),), ("=5", ("=3",))]
+    )
+    def test_a_manifest_that_goes_on_from_another_in_its_middle(self, manifest: Any) -> None:
+        with pytest.raises(ValidationError, match="it stands first"):
+            events.ModelCalled(model="m", dialect="openai_chat", manifest=manifest)
 
     def test_a_result_with_no_body_or_with_two(self) -> None:
         for body in ({}, {"content": "x", "native": {}}):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from given import KEY, OTHER, made_older, plain, said
 
 from eventlog import Draft, EventLog, Json, StreamKey, events, messages, schema
 from eventlog.integrity import verify
-from eventlog.readable import VIEWS, Readable
+from eventlog.readable import SESSIONS, VIEWS
+from eventlog.readable_3 import Readable
 from eventlog.redaction import Target, redact
 
 CHAT, RESPONSES, ANTHROPIC = "openai_chat", "openai_responses", "anthropic"
@@ -243,14 +245,47 @@ class TestSessions:
         log.append(OTHER, Draft(said("b"), occurred_at="then"))
         first, second = rows(log.path, "select * from sessions_readable order by session")
         assert (first["title"], first["events"], first["messages"]) == ("Last", 3, 1)
-        assert (second["title"], second["version"], second["format"]) == (None, 1, None)
+        assert (second["title"], second["version"], second["format"]) == ("b", 1, None)
         assert first["updated_at"].endswith("Z")
+
+    def test_every_row_of_every_view_has_a_time(self, log: EventLog) -> None:
+        by = {"by": events.DecidedBy(name="clear")}
+        said_all = (
+            appended(*MESSAGES[4]),
+            events.ModelCalled(model="m", dialect=CHAT),
+            events.PlaceholderSubstituted(item="1", content="[x]", reason="r", **by),
+            events.ContextCompacted(covered=("1",), messages=()),
+        )
+        for label in ("1700000000.5", "2023-11-15T00:13:20.5+02:00", "then", None):
+            log.append(KEY, *(Draft(event, occurred_at=label) for event in said_all))
+        for view in VIEWS:
+            found = rows(log.path, f"select * from {view.name}")
+            assert found
+            if view is not SESSIONS:
+                for row in found:
+                    label, at = row["occurred_at"], row["happened_at"]
+                    read = label not in ("then", None)
+                    assert at == ("2023-11-14T22:13:20.500Z" if read else row["recorded_at"])
 
 
 class TestFormat:
     """Without it a log of an earlier format would have no view, or be told to be damaged."""
 
-    @pytest.fixture(params=[1, 2])
+    @pytest.mark.parametrize(
+        ("version", "digest"),
+        [
+            (1, "55d370136e58444328e142c71d67c416b0651887156adaa0e43c3a497f3cff61"),
+            (2, "107cd54fa8fac0a8ee94f7a2d9bdd8b396d2168c9aacf6fa9098f8981913d4ce"),
+            (3, "b4fe2f27dda956704273386adbee9a83812031b3017abadef5215de6c6dc2e6a"),
+            (4, "3a69e635252e51e9d97b670bb58d053a28c2a80e07ad2cc73418afe7e0cd0f36"),
+        ],
+    )
+    def test_no_text_of_a_format_ever_changes(self, version: int, digest: str) -> None:
+        """Else every file of it would be told to be damaged: what is new is a new format."""
+        said = repr(schema.STEPS[version - 1])
+        assert sha256(said.encode()).hexdigest() == digest
+
+    @pytest.fixture(params=[1, 2, 3])
     def old(self, log: EventLog, request: pytest.FixtureRequest) -> Iterator[Path]:
         log.append(KEY, said("a"))
         log.close()
@@ -281,8 +316,10 @@ class TestFormat:
         log.close()
         with plain(log.path) as db:
             db.execute("create view sooner as select sequence from events")
+            db.execute("drop view calls_readable")
+            db.execute("create view calls_readable as select sequence, type from events")
             with EventLog(log.path) as same:
-                assert [p.kind for p in verify(same).problems] == ["schema"]
+                assert [p.kind for p in verify(same).problems] == ["schema", "schema"]
             db.execute(f"pragma user_version = {schema.FORMAT + 1}")
         with EventLog(log.path) as later:
             assert verify(later).problems == ()

@@ -592,7 +592,8 @@ class TestKeys:
         (note,) = report.files[0].notes
         assert note == (
             "left out, since it may hold keys: "
-            "access_token, api_key, authorization, set-cookie, x-api-key, x-stainless-os"
+            "access_token, api_key, authorization, set-cookie, texts with the shape of a key, "
+            "x-api-key, x-stainless-os"
         )
         assert report.unreadable == 1
         kept = [e for e in live.log.read(MAIN) if e.type == "record_unrecognized"]
@@ -960,12 +961,13 @@ class TestKeysAmongParameters:
             ),
             (
                 {"api_key": KEY, "extra_headers": {"X-Api-Key": KEY, "anthropic-beta": "b"}},
-                {"api_key": "[withheld]", "extra_headers": {"anthropic-beta": "b"}},
+                {"api_key": "[withheld]",
+                 "extra_headers": {"X-Api-Key": "[withheld]", "anthropic-beta": "b"}},
                 ["api_key", "x-api-key"],
             ),
             (
                 {"tools": [{"type": "mcp", "headers": {"Authorization": KEY}}]},
-                {"tools": [{"type": "mcp", "headers": {}}]},
+                {"tools": [{"type": "mcp", "headers": {"Authorization": "[withheld]"}}]},
                 ["authorization"],
             ),
         ],

@@ -20,6 +20,7 @@ from eventlog.events import (
     SessionTitled,
 )
 from harness.importers.report import SessionImport
+from harness.importers.secret_text import Withheld
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.true_requests import TrueRequests
 from harness.importers.units import Planned, Slot, Unit
@@ -48,7 +49,7 @@ def live(tmp_path: Path) -> Iterator[Live]:
 
 def bring(log: EventLog, exchanges: Sequence[Exchange], key: StreamKey = KEY) -> SessionImport:
     """Import a file in which each record is one exchange."""
-    writer = StreamWriter(log, key, "pairs", "s")
+    writer = StreamWriter(log, key, "pairs", "s", Withheld())
     stream = TrueRequests(log, writer)
     started = SessionStarted(ownership="observed", origin=HERE)
     stream.add(Unit((), [Planned(Slot(), lambda: started)]))

@@ -32,6 +32,8 @@ class TestRules:
             "IMPORTANT: answer in German",
             "The API should not return HTML",
             "From now on, write commit messages in English",
+            "Finance decided that cents go to the highest-priced line, ties to the lowest number",
+            "We agreed on one commit per ticket",
             "不要修改迁移文件",
             "必须在30分钟内完成",
             "禁止直接推送到主分支",
@@ -55,6 +57,8 @@ class TestRules:
         "text",
         [
             "I don't know why",
+            "I have decided to look at it",
+            "Tell me once you have agreed on a name",
             "It never works",
             "The tests always fail after that, it says",
             "`check()` always returns false",
@@ -90,3 +94,23 @@ class TestRules:
     def test_are_judged_one_sentence_at_a_time(self) -> None:
         assert is_rule("never do that")
         assert not is_rule("it never does that")
+
+
+class TestLists:
+    """Under "House rules:" every point is one, whatever its words."""
+
+    @pytest.mark.parametrize("heading", ["House rules:", "**Conventions**:", "Our rules:", "约定:"])
+    def test_the_points_of_a_list_of_rules_are_rules(self, heading: str) -> None:
+        text = f"Hello.\n\n{heading}\n- All amounts are integer cents.\n- Under 40 ms\n\nThanks."
+        assert found(text) == ["All amounts are integer cents", "Under 40 ms"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Findings:\n- All amounts are integer cents.",
+            "The rules:\nThere are some.\n- All amounts are integer cents.",
+            "Rules:\n- Is that so?",
+        ],
+    )
+    def test_and_those_of_another_list_are_not(self, text: str) -> None:
+        assert found(text) == []

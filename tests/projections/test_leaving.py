@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from random_logs import LOG
 
-from eventlog import StreamKey, events
+from eventlog import RecordedEvent, StreamKey, events
 from projections import open_log
+from projections.context import ITEM_TYPES
+from projections.force import out_of_force
 from projections.leaving import Leaving
 from projections.live import Live
 from projections.runs import Origin
+from projections.why import taker
 
 KEY = StreamKey("local", "agent", "s")
 
@@ -24,15 +27,20 @@ def live(tmp_path: Path) -> Iterator[Live]:
         yield opened
 
 
-def went(live: Live, at: int) -> dict[Origin, int]:
-    """By definition: the last event behind which an item stood no longer."""
-    found: dict[Origin, int] = {}
-    before: set[Origin] = set()
-    for position in range(1, at + 1):
-        after = set(live.view(KEY, position).items)
-        found.update((item, position) for item in before - after)
-        before = after
-    return {item: position for item, position in found.items() if item not in before}
+def said(text: str) -> events.MessageAppended:
+    return events.MessageAppended(
+        dialect="openai_chat", source="human", message={"role": "user", "content": text}
+    )
+
+
+def brought(history: list[RecordedEvent]) -> Iterator[Origin]:
+    """Everything that a stream brings in."""
+    for event in history:
+        if event.type in ITEM_TYPES:
+            yield event.position
+        field = {"context_compacted": "messages", "repair_applied": "inserted"}.get(event.type)
+        for number in range(len(event.data.get(field, ()))) if field else ():
+            yield f"{event.position}.{number}"
 
 
 class TestLeaving:
@@ -40,7 +48,7 @@ class TestLeaving:
 
     @settings(max_examples=150, deadline=None)
     @given(LOG)
-    def test_it_is_the_last_event_behind_which_an_item_stood_no_longer(
+    def test_it_is_what_why_tells_of_the_item(
         self, tmp_path_factory: pytest.TempPathFactory, log: list[list[events.Event]]
     ) -> None:
         with open_log(tmp_path_factory.mktemp("left") / "log.db", durability="normal") as live:
@@ -48,10 +56,47 @@ class TestLeaving:
                 live.append(KEY, *batch)
             version = live.log.version(KEY)
             for at in {version, version // 2} - {0}:
-                leaving, wanted = Leaving(live, KEY, at), went(live, at)
-                found = {item: leaving.of(item) for item in wanted}
-                assert {i: e.position for i, e in found.items() if e is not None} == wanted
-                assert all(leaving.of(item) is None for item in live.view(KEY, at).items)
+                history = live.history(KEY, at)
+                gone = out_of_force(history)
+                leaving, standing = Leaving(live, KEY, at), live.view(KEY, at).items
+                for item in brought(history):
+                    event = leaving.of(item)
+                    if item in standing:
+                        assert event is None
+                        continue
+                    assert (event.position if event is not None else 0) == taker(
+                        history, gone, item
+                    )
+
+    def test_what_was_folded_before_a_rewind_is_kept_out_by_the_rewind(self, live: Live) -> None:
+        summary = events.NewMessage(
+            dialect="openai_chat", message={"role": "user", "content": "both"}
+        )
+        live.append(
+            KEY,
+            events.SessionStarted(),
+            said("one"),  # 2
+            said("two"),  # 3
+            events.ContextCompacted(covered=("2-3",), messages=(summary,)),  # 4
+            events.SessionRewound(to=2),  # 5
+        )
+        event = Leaving(live, KEY, 5).of(3)
+        assert event is not None
+        assert event.type == "session_rewound"
+        assert Leaving(live, KEY, 5).of(2) is None
+
+    def test_after_an_undo_it_is_the_next_that_covers_the_item(self, live: Live) -> None:
+        live.append(
+            KEY,
+            said("one"),  # 1
+            said("two"),  # 2
+            events.ContextCompacted(covered=("1",)),  # 3
+            events.ContextCompacted(covered=("1-2",)),  # 4
+            events.DecisionUndone(target=3),  # 5
+        )
+        event = Leaving(live, KEY, 5).of(1)
+        assert event is not None
+        assert event.position == 4
 
     def test_a_synthetic_result_leaves_with_the_real_one(self, live: Live) -> None:
         call = {"id": "t", "type": "function", "function": {"name": "run", "arguments": "{}"}}

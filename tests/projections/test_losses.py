@@ -10,6 +10,7 @@ import pytest
 from eventlog import StreamKey, events
 from eventlog.errors import PositionNotFound
 from projections import open_log
+from projections.items import OBSERVATION, RECOVERED
 from projections.live import Live
 from projections.losses import losses
 
@@ -54,6 +55,28 @@ class TestLosses:
 
     def test_needed_is_what_a_person_said_or_a_later_message_holds(self, live: Live) -> None:
         assert [one.text for one in losses(live, KEY, 3).needed] == ["ORD-77120", "ORD-88231"]
+
+    @pytest.mark.parametrize(
+        "event",
+        [
+            said("Recovered: the order is ORD-77120.", "user").model_copy(
+                update={"source": "injected", "label": RECOVERED}
+            ),
+            said("<reminder>ORD-77120</reminder>").model_copy(update={"source": "injected"}),
+            said("ORD-77120, says the tool").model_copy(
+                update={"source": "injected", "label": OBSERVATION}
+            ),
+        ],
+    )
+    def test_what_a_program_put_in_is_no_need_of_it(
+        self, event: events.MessageAppended, live: Live
+    ) -> None:
+        live.append(KEY, event)
+        found = losses(live, KEY, 3)
+        assert {one.text: one.used_by for one in found.lost}["ORD-77120"] == ()
+        live.append(KEY, said("What about ORD-77120?"))
+        found = losses(live, KEY, 3)
+        assert {one.text: one.used_by for one in found.lost}["ORD-77120"] == ("6",)
 
     def test_literals_come_in_their_sentences_and_what_people_said_first(self, live: Live) -> None:
         found = losses(live, KEY, 3)

@@ -44,6 +44,10 @@ def measured(made: Session, spec: str = "none", **options: object) -> Measured:
     )
 
 
+ASKED = events.ModelCalled(model="m", dialect="openai_chat")
+"""A request that nobody answered: nothing says that it was taken."""
+
+
 class TestTokens:
     """Without this the peak is not what a model would have been sent."""
 
@@ -151,7 +155,7 @@ class TestValidity:
         made.call(text="two")
         made.compacted([first])
         made.human("three")
-        made.call(text="four")
+        made.add(ASKED)
         chat, responses, found = measured(made, "observed").validity
         assert (chat.valid, responses.valid) == (2, 2)
         assert (found.calls, found.valid, found.by_rule) == (2, 1, {"no_user_first": 1})
@@ -162,14 +166,45 @@ class TestValidity:
             ("3",),
         )
 
-    def test_the_newest_human_message_must_stand(self) -> None:
+    def test_a_request_that_was_answered_was_taken(self) -> None:
+        made = Session()
+        first = made.human("one")
+        made.call(text="two")
+        made.compacted([first])
+        made.human("three")
+        made.call(text="four")
+        assert [v.by_rule for v in measured(made, "observed").validity] == [{}, {}, {}]
+        what_if = measured(made, "truncate:turns=1,at=model_call").validity[2]
+        assert what_if.by_rule == {"no_user_first": 1}, "that of a what-if nobody answered"
+
+    def test_unless_the_record_shows_that_it_was_not_sent_so(self) -> None:
         made = Session()
         made.human("one")
-        made.call(text="two")
-        second = made.human("three")
-        made.compacted([second], "they said three")
-        made.call(text="four")
-        assert measured(made, "observed").validity[0].by_rule == {"last_user_lost": 1}
+        made.call(("read_file", {"path": "a.py"}))
+        made.human("never mind")
+        made.call(text="fine")
+        made.call(text="so what?")
+        assert measured(made, "observed").validity[0].by_rule == {"unanswered_call": 1}
+
+    def test_a_result_that_came_later_was_on_its_way(self) -> None:
+        made = Session()
+        made.human("one")
+        made.call(("read_file", {"path": "a.py"}))
+        made.human("and?")
+        made.call(text="wait")
+        made.answered -= 1
+        made.result("text")
+        made.call(text="here")
+        assert measured(made, "observed").validity[0].by_rule == {}
+
+    def test_a_pair_that_a_decision_parted_cannot_have_been_sent(self) -> None:
+        made = Session()
+        made.human("one")
+        asked = made.call(("read_file", {"path": "a.py"}))
+        made.result("text")
+        made.compacted([asked], "it read a file")
+        made.call(text="done")
+        assert measured(made, "observed").validity[0].by_rule == {"orphan_result": 1}
 
     @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(

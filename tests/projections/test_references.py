@@ -230,7 +230,7 @@ class TestPlaces:
         ("place", "error", "says"),
         [
             ("9", PositionNotFound, "it ends at 8"),
-            ("0", PositionNotFound, "it ends at 8"),
+            ("0", PositionNotFound, "the first is 1"),
             ("9" * 400, PositionNotFound, "it ends at 8"),
             ("c3", PositionNotFound, "it has 2 calls$"),
             ("k2", PositionNotFound, "it has 1 compaction$"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.session_names import matching, pieces, shortest
+from projections.session_names import matching, near, pieces, shortest
 
 ROOT = "fdd24234-3c2a-4958-91ed-59c63b12ba1e"
 AGENT = "fe5e1c67-53e7-4862-81ae-d0e013e3270b"
@@ -21,6 +21,39 @@ NAMES = [
     f"{AGENT}.60dade70-20bb-4edb-0000-000000000000~2",
     "short",
 ]
+
+
+class TestNear:
+    """Who mistypes a name should not have to list two thousand sessions to find it."""
+
+    SESSIONS = (
+        ("8f31c0a9-5d2e", "tests/test_refund.py is red"),
+        ("fdd24234-3c2a", "Review the e2e tests"),
+        ("a2a9b7ac6274", "sw01_elided_replay"),
+        ("empty", ""),
+    )
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("refund", [0]),
+            ("E2E", [1]),
+            ("8f32", [0]),
+            ("fdd24235", [1]),
+            ("sw02", [2]),
+            ("sw01_elided_reply", [2]),
+            ("tests", [0, 1]),
+            ("nosuch", []),
+            ("", []),
+            (" ", []),
+            ("x" * 5000, []),
+        ],
+    )
+    def test_what_may_have_been_meant(self, text: str, found: list[int]) -> None:
+        assert near(text, self.SESSIONS) == found
+
+    def test_no_more_than_a_few(self) -> None:
+        assert near("run", [(f"run-{n}", "") for n in range(50)]) == [0, 1, 2]
 
 
 class TestMatching:
