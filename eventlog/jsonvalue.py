@@ -155,6 +155,31 @@ def depth(value: Any) -> int:
 
 _DECODER: Any = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 
+_SHAPE = bytes.maketrans(b"0123456789E", b"0000000000e")
+_SHAPED_HUGE = (b"e000", b"e+000", b"0" * 300)
+
+
+def value_fault(value: Any, raw: bytes) -> str:
+    """Why a value that was read cannot be stored; empty when it can."""
+    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and depth(value) > MAX_DEPTH:
+        return f"nested more than {MAX_DEPTH} deep"
+    shape = raw.translate(_SHAPE)
+    if any(huge in shape for huge in _SHAPED_HUGE) and not _is_finite(value):
+        return "holds a number that is not finite"
+    return ""
+
+
+def _is_finite(value: Any) -> bool:
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict | list):
+            stack.extend(node.values() if isinstance(node, dict) else node)
+        elif isinstance(node, float) and not math.isfinite(node):
+            return False
+    return True
+
+
 ADOPT: Any = {"adopt": True}
 """Validation context of a decoder: the values are freshly read, so nobody else can change them."""
 

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Final
 
 from eventlog.events import Origin, Source
 from eventlog.messages import Dialect
-from harness.importers.answers import paired, text_of
-from harness.importers.anthropic_answers import answer_of, is_response
+from harness.exchange.answers import paired, text_of
+from harness.exchange.anthropic_answers import answer_of, is_response
 from harness.importers.arrays import Conversation, origin_of, read_arrays
 from harness.importers.conversations import is_conversation
 from harness.importers.exchange_records import is_request_log

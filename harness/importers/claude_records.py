@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from eventlog.events import OriginRecord, Source
 from eventlog.messages import shared_text
-from harness.importers.answers import text_of as text_of
-from harness.importers.anthropic_answers import usage_of as usage_of
+from harness.exchange.answers import text_of as text_of
+from harness.exchange.anthropic_answers import usage_of as usage_of
 from harness.importers.identity import Stamp
 from harness.importers.records import Record
 from harness.importers.units import label_time

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eventlog.errors import InputRefused
-from harness.importers.records import Record, read_records, records_of_line, value_fault
+from eventlog.jsonvalue import value_fault
+from harness.importers.records import Record, read_records, records_of_line
 from harness.importers.source import Source
 
 MAX_DOCUMENT = 64 * 1024 * 1024

@@ -20,7 +20,7 @@ from eventlog.events import (
     ToolResultRecorded,
 )
 from eventlog.messages import Dialect
-from harness.importers.answers import paired, texts_of
+from harness.exchange.answers import paired, texts_of
 from harness.importers.claude_records import is_reminder
 from harness.importers.exchanges import Exchange
 from harness.importers.records import Record
@@ -97,7 +97,8 @@ class Marks:
 
 def ended(exchange: Exchange, call: Slot, place: Marks) -> list[Planned]:
     """What came back: an answer and its end, a failure, or nothing that was recorded."""
-    answer, failure = exchange.answer, exchange.failure
+    outcome = exchange.outcome
+    answer, failure = outcome.answer, outcome.failure
     at = exchange.answered_at
     if failure is not None:
 
@@ -114,7 +115,7 @@ def ended(exchange: Exchange, call: Slot, place: Marks) -> list[Planned]:
         return [Planned(Slot(), failed, at)]
     if answer is None:
         return []
-    rest = {**answer.rest, **({"unread": exchange.unread} if exchange.unread else {})}
+    rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
 
     def said() -> Event:
         return MessageAppended(

@@ -20,19 +20,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eventlog.errors import EventInvalid
-from eventlog.jsonvalue import dumps, loads
+from eventlog.jsonvalue import dumps
 from eventlog.messages import Dialect
-from harness.importers import anthropic_answers, openai_answers
-from harness.importers.answers import Answer, text_of
-from harness.importers.anthropic_answers import is_response
-from harness.importers.anthropic_stream import read_stream
-from harness.importers.openai_answers import is_completion, read_chunks
-from harness.importers.records import value_fault
-from harness.importers.secret_text import Withheld
-from harness.importers.streams import Streamed, is_stream
+from harness.exchange.answers import text_of
+from harness.exchange.anthropic_answers import is_response
+from harness.exchange.openai_answers import is_completion
+from harness.exchange.outcomes import Outcome, outcome_of, parsed
+from harness.exchange.secret_text import Withheld
+from harness.exchange.withheld import body_without_secrets, record_without_secrets
 from harness.importers.units import label_time
-from harness.importers.withheld import body_without_secrets, record_without_secrets
 
 _BODIES = ("body", "body_raw", "postData", "content", "json", "text")
 """Where recorders keep the body of a request or response; the first that is there."""
@@ -53,15 +49,6 @@ _BEDROCK = re.compile(r"/model/([^/]+)/invoke")
 
 
 @dataclass(slots=True)
-class Failure:
-    """A call that ended without an answer."""
-
-    error: str
-    status: int | None = None
-    detail: Any = None
-
-
-@dataclass(slots=True)
 class Exchange:
     """A request, and what came back."""
 
@@ -70,15 +57,11 @@ class Exchange:
     dialect: Dialect
     address: str = ""
     """Where it was sent; empty where that was not recorded."""
-    answer: Answer | None = None
-    failure: Failure | None = None
-    """What came instead. With neither, nobody knows how the call ended."""
+    outcome: Outcome = field(default_factory=Outcome)
     asked_at: str | None = None
     answered_at: str | None = None
     rest: dict[str, Any] = field(default_factory=dict)
     """What the record says besides."""
-    unread: list[str] = field(default_factory=list)
-    """Pieces of a streamed answer that are no part of a message."""
     withheld: Withheld = field(default_factory=Withheld)
     """Headers and fields that may hold a key."""
     is_whole: bool = True
@@ -164,7 +147,7 @@ def exchange_of(value: Any) -> Exchange | None:
     for name, side in (("request", asked), ("response", answered)):
         if side.rest:
             found.rest[name] = side.rest
-    _take_answer(found, answered)
+    found.outcome = outcome_of(found.dialect, answered.body, answered.status)
     return found
 
 
@@ -183,10 +166,10 @@ def _sides(value: Any) -> tuple[Any, Any, Mapping[str, Any]] | None:
 
 def _request_body(request: Any) -> dict[str, Any] | None:
     if isinstance(request, str):
-        request = _parsed(request)
+        request = parsed(request)
     if not isinstance(request, Mapping):
         return None
-    body: Any = request if "messages" in request else _parsed(_given(request))
+    body: Any = request if "messages" in request else parsed(_given(request))
     if isinstance(body, dict) and isinstance(body.get("messages"), list):
         return body
     return None
@@ -204,17 +187,6 @@ def _given(side: Mapping[str, Any]) -> Any:
         return base64.b64decode(text).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         return text
-
-
-def _parsed(given: Any) -> Any:
-    """The value of a text that is JSON; anything else as it is."""
-    if not isinstance(given, str):
-        return given
-    try:
-        value = loads(given)
-    except EventInvalid:
-        return given
-    return given if value_fault(value, given.encode("utf-8", "surrogatepass")) else value
 
 
 class _Side:
@@ -252,57 +224,3 @@ def _time(side: Mapping[str, Any]) -> str | None:
         if (label := label_time(value)) is not None:
             return label
     return None
-
-
-# -- the response -------------------------------------------------------------------------------
-
-
-def _take_answer(into: Exchange, side: _Side) -> None:
-    body = side.body
-    if isinstance(body, str) and is_stream(body):
-        is_chat = into.dialect == "openai_chat"
-        _take_stream(into, read_chunks(body) if is_chat else read_stream(body), side.status)
-        return
-    body = _parsed(body)
-    if isinstance(body, dict) and is_response(body):
-        into.answer = anthropic_answers.answer_of(body)
-    elif isinstance(body, dict) and is_completion(body):
-        into.answer = openai_answers.answer_of(body)
-    elif body not in (None, "") or (side.status is not None and side.status >= 400):
-        into.failure = _failure(body, side.status)
-
-
-def _take_stream(into: Exchange, found: Streamed, status: int | None) -> None:
-    message, into.unread = found.message, found.unread
-    if message is not None:
-        try:
-            dumps(message)
-        except EventInvalid as fault:
-            into.failure = Failure(f"the streamed answer cannot be kept: {fault}", status)
-            return
-    if found.complete and message is not None and found.error is None:
-        if into.dialect == "openai_chat":
-            into.answer = openai_answers.answer_of(message)
-        else:
-            into.answer = anthropic_answers.answer_of({"role": "assistant", **message})
-        return
-    error = found.error or {}
-    said = [text_of(error.get("type")), text_of(error.get("message"))]
-    cut = "the stream ended before the answer did"
-    detail = {"message": message, "error": found.error}
-    into.failure = Failure(
-        ": ".join(filter(None, said)) or cut,
-        status,
-        {k: v for k, v in detail.items() if v is not None} or None,
-    )
-
-
-def _failure(body: Any, status: int | None) -> Failure:
-    error = body.get("error") if isinstance(body, dict) else None
-    said = [error] if isinstance(error, str) else []
-    if isinstance(error, dict):
-        said = [text_of(error.get("type")), text_of(error.get("message"))]
-    text = ": ".join(filter(None, said))
-    if not text:
-        text = f"HTTP {status}" if (status or 0) >= 400 else "the response is no message"
-    return Failure(text, status, body)

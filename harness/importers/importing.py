@@ -25,12 +25,12 @@ from eventlog.errors import (
     PartialRepeat,
     WrongExpectedVersion,
 )
+from harness.exchange.secret_text import Withheld
 from harness.importers.detection import FoundFolder, UnknownFormat, detect, detect_folder
 from harness.importers.formats import FORMATS
 from harness.importers.job import Job, Options
 from harness.importers.records import Readable
 from harness.importers.report import FileImport, ImportReport
-from harness.importers.secret_text import Withheld
 from harness.importers.source import Source
 
 ATTEMPTS = 10

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from eventlog import EventLog, StreamKey
+from harness.exchange.secret_text import Withheld
 from harness.importers.folder import Folder
 from harness.importers.records import Record
 from harness.importers.report import FileImport
-from harness.importers.secret_text import Withheld
 from harness.importers.source import Progress, Source
 from harness.importers.stream_writer import StreamWriter
 

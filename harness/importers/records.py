@@ -12,7 +12,6 @@ shapes: transcripts of Claude Code, Codex and Copilot CLI in public repositories
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json
 
-from eventlog.jsonvalue import MAX_DEPTH, depth
+from eventlog.jsonvalue import MAX_DEPTH, value_fault
 
 MAX_LINE = 32 * 1024 * 1024
 """Bytes; a longer line is not read, only counted."""
@@ -180,28 +179,3 @@ def _pieces(body: bytes, line: int, offset: int, ended: bool) -> Iterator[Record
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at
-
-
-_SHAPE = bytes.maketrans(b"0123456789E", b"0000000000e")
-_HUGE = (b"e000", b"e+000", b"0" * 300)
-
-
-def value_fault(value: Any, raw: bytes) -> str:
-    """Why a value that was read cannot be stored; empty when it can."""
-    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH and depth(value) > MAX_DEPTH:
-        return f"nested more than {MAX_DEPTH} deep"
-    shape = raw.translate(_SHAPE)
-    if any(huge in shape for huge in _HUGE) and not _is_finite(value):
-        return "holds a number that is not finite"
-    return ""
-
-
-def _is_finite(value: Any) -> bool:
-    stack = [value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict | list):
-            stack.extend(node.values() if isinstance(node, dict) else node)
-        elif isinstance(node, float) and not math.isfinite(node):
-            return False
-    return True

@@ -22,7 +22,10 @@ from eventlog.events import (
     SessionStarted,
 )
 from eventlog.jsonvalue import dumps, loads
-from harness.importers.answers import text_of, texts_of
+from harness.exchange.answers import text_of, texts_of
+from harness.exchange.secret_text import Withheld
+from harness.exchange.threads import How, Thread, Threads, opening_of
+from harness.exchange.withheld import record_without_secrets
 from harness.importers.arrays import IMPORTER_VERSION
 from harness.importers.conversations import conversation_name
 from harness.importers.exchange_events import Marks, ended, json_of, rewound
@@ -30,12 +33,9 @@ from harness.importers.exchange_records import read_exchange_records
 from harness.importers.exchanges import BODIES, Exchange, exchange_of
 from harness.importers.job import Job, session_name
 from harness.importers.records import Record
-from harness.importers.secret_text import Withheld
 from harness.importers.stream_writer import StreamWriter
-from harness.importers.threads import How, Thread, Threads, opening_of
 from harness.importers.true_requests import TrueRequests
 from harness.importers.units import Planned, Slot, Unit
-from harness.importers.withheld import record_without_secrets
 from projections.observe import Request
 from projections.proof import request_of
 
@@ -180,8 +180,8 @@ class RequestLog:
         for each in held:
             self._unrecognized(stream, each, exchange_of(each.value) is not None)
         self._call(stream, record, exchange, request, how)
-        if exchange.answer is not None:
-            self._threads.answered(thread, exchange.answer.message)
+        if exchange.outcome.answer is not None:
+            self._threads.answered(thread, exchange.outcome.answer.message)
             self._note_prompts(stream, exchange)
         stream.writer.pause()
 
@@ -198,7 +198,7 @@ class RequestLog:
         seen = stream.requests.see(request, place.dressed)
         call = Slot()
         origin = Origin(records=(place.record(),), rest=json_of(exchange.rest))
-        edits = exchange.answer.edits if exchange.answer is not None else ()
+        edits = exchange.outcome.answer.edits if exchange.outcome.answer is not None else ()
         called = seen.call(call, origin, edits, is_whole=exchange.is_whole)
         for index, planned in enumerate(seen.changes):
             planned.build = partial(place.counted, planned.build, index)
@@ -214,7 +214,7 @@ class RequestLog:
             self._job.withheld.update(withheld)
 
     def _note_prompts(self, stream: _Stream, exchange: Exchange) -> None:
-        message = exchange.answer.message if exchange.answer is not None else {}
+        message = exchange.outcome.answer.message if exchange.outcome.answer is not None else {}
         for call in messages.calls(exchange.dialect, message):
             try:
                 given = loads(call.arguments)

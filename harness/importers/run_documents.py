@@ -13,12 +13,12 @@ from typing import Any
 from eventlog import Json
 from eventlog.events import Origin, RecordUnrecognized, SessionStarted
 from eventlog.jsonvalue import dumps
+from harness.exchange.secret_text import Withheld
+from harness.exchange.withheld import without_secrets
 from harness.importers.conversations import conversation_name
 from harness.importers.job import Job
-from harness.importers.secret_text import Withheld
 from harness.importers.stream_writer import LEFTOVER, StreamWriter
 from harness.importers.units import Planned, Slot, Unit
-from harness.importers.withheld import without_secrets
 
 NOWHERE = Origin(records=())
 """Of what is no record of the conversation."""

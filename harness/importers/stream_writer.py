@@ -16,11 +16,11 @@ import uuid
 
 from eventlog import Draft, EventLog, RecordedEvent, StreamKey
 from eventlog.errors import InputRefused, WrongExpectedVersion
+from harness.exchange.secret_text import Withheld
+from harness.exchange.withheld import event_without_secrets
 from harness.importers.identity import Identity, branch_id
 from harness.importers.report import SessionImport
-from harness.importers.secret_text import Withheld
 from harness.importers.units import Unit
-from harness.importers.withheld import event_without_secrets
 
 BATCH = 500
 """Events of one append, more where a unit goes over it."""

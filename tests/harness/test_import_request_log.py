@@ -28,8 +28,8 @@ from request_logs import (
 )
 
 from eventlog import RecordedEvent, StreamKey
+from harness.exchange.anthropic_stream import read_stream
 from harness.importers import ImportReport, Options, import_stream
-from harness.importers.anthropic_stream import read_stream
 from harness.importers.conversations import conversation_name
 from projections import open_log
 from projections.context import fold

@@ -14,11 +14,11 @@ import pytest
 from request_logs import KEY, Agent, Recorder, small_session, streamed, text, thinking, use
 
 from eventlog import EventLog, StreamKey
+from harness.exchange.anthropic_stream import read_stream
+from harness.exchange.openai_answers import read_chunks
+from harness.exchange.secret_text import Withheld, text_without_secrets
+from harness.exchange.withheld import address, record_without_secrets
 from harness.importers import Options, conversations, import_path
-from harness.importers.anthropic_stream import read_stream
-from harness.importers.openai_answers import read_chunks
-from harness.importers.secret_text import Withheld, text_without_secrets
-from harness.importers.withheld import address, record_without_secrets
 from projections import open_log
 from projections.context import fold
 from projections.judging import judge_all

@@ -27,15 +27,15 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import Json
 from eventlog.transfer import export
-from harness.importers import ImportReport, Options, import_path
-from harness.importers.formats import FORMATS
-from harness.importers.secret_text import (
+from harness.exchange.secret_text import (
     Withheld,
     is_secret_name,
     may_hold_secrets,
     text_without_secrets,
 )
-from harness.importers.withheld import event_without_secrets, without_secrets
+from harness.exchange.withheld import event_without_secrets, without_secrets
+from harness.importers import ImportReport, Options, import_path
+from harness.importers.formats import FORMATS
 from projections import open_log
 from projections.live import Live
 

@@ -19,8 +19,8 @@ from eventlog.events import (
     SessionStarted,
     SessionTitled,
 )
+from harness.exchange.secret_text import Withheld
 from harness.importers.report import SessionImport
-from harness.importers.secret_text import Withheld
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.true_requests import TrueRequests
 from harness.importers.units import Planned, Slot, Unit

@@ -10,11 +10,10 @@ from typing import Any
 
 from eventlog import Json
 from eventlog.errors import EventInvalid
-from eventlog.jsonvalue import loads
+from eventlog.jsonvalue import loads, value_fault
 from harness.endpoint import usage_of
-from harness.importers.answers import Answer, text_of
-from harness.importers.records import value_fault
-from harness.importers.streams import Streamed, stream_data
+from harness.exchange.answers import Answer, text_of
+from harness.exchange.streams import Streamed, stream_data
 
 _SAID = frozenset({"id", "model", "object", "choices", "usage"})
 

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from eventlog.errors import EventInvalid
 from eventlog.events import Event, RecordUnrecognized
 from eventlog.jsonvalue import MAX_DEPTH, Json, depth, dumps, loads
-from harness.importers.secret_text import (
+from harness.exchange.secret_text import (
     WITHHELD,
     Withheld,
     holds_nothing,

@@ -17,8 +17,8 @@ from typing import Any
 
 from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import loads
-from harness.importers.answers import text_of
-from harness.importers.streams import Streamed, stream_data
+from harness.exchange.answers import text_of
+from harness.exchange.streams import Streamed, stream_data
 
 _EVENTS = frozenset(
     {

@@ -7,7 +7,7 @@ from typing import Any
 
 from eventlog import Json
 from eventlog.events import Usage
-from harness.importers.answers import Answer, text_of
+from harness.exchange.answers import Answer, text_of
 
 _SAID = frozenset({"id", "model", "stop_reason", "usage"})
 """Of these what the event of an answer holds."""

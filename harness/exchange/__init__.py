@@ -1,0 +1,1 @@
+"""What passes between an agent and its provider: requests, answers, and which belong together."""

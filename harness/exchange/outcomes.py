@@ -1,0 +1,116 @@
+"""How a call ended, read off what came back.
+
+A body may be JSON, the text of it, or the text of a stream, in the dialect of the request. Whatever
+it is, it says one of three things: an answer, a failure, or nothing that anybody recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from eventlog.errors import EventInvalid
+from eventlog.jsonvalue import dumps, loads, value_fault
+from eventlog.messages import Dialect
+from harness.exchange import anthropic_answers, openai_answers, responses_answers
+from harness.exchange.answers import Answer, text_of
+from harness.exchange.anthropic_stream import read_stream
+from harness.exchange.streams import Streamed, is_stream
+
+_READERS = {
+    "openai_chat": openai_answers.read_chunks,
+    "openai_responses": responses_answers.read_events,
+    "anthropic": read_stream,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that ended without an answer."""
+
+    error: str
+    status: int | None = None
+    detail: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended. With neither answer nor failure nobody knows."""
+
+    answer: Answer | None = None
+    failure: Failure | None = None
+    unread: list[str] = field(default_factory=list)
+    """Pieces of a streamed answer that are no part of a message."""
+
+
+def outcome_of(dialect: Dialect, body: Any, status: int | None) -> Outcome:
+    """The end of a call. Raises nothing, whatever the body is."""
+    if isinstance(body, str) and is_stream(body):
+        return _streamed(dialect, _READERS[dialect](body), status)
+    body = parsed(body)
+    if isinstance(body, dict):
+        answer = answer_of(dialect, body)
+        if answer is not None:
+            return Outcome(answer)
+    if body not in (None, "") or (status is not None and status >= 400):
+        return Outcome(failure=_failure(body, status))
+    return Outcome()
+
+
+def answer_of(dialect: Dialect, body: Mapping[str, Any]) -> Answer | None:
+    """The answer that a body is, whole; None where it is none. Some recorders translate between
+    Anthropic's and OpenAI's chat, so that the answer may be in the other dialect."""
+    if dialect == "openai_responses":
+        return responses_answers.answer_of(body) if responses_answers.is_answer(body) else None
+    if anthropic_answers.is_response(body):
+        return anthropic_answers.answer_of(body)
+    return openai_answers.answer_of(body) if openai_answers.is_completion(body) else None
+
+
+def parsed(given: Any) -> Any:
+    """The value of a text that is JSON; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    try:
+        value = loads(given)
+    except EventInvalid:
+        return given
+    return given if value_fault(value, given.encode("utf-8", "surrogatepass")) else value
+
+
+def _streamed(dialect: Dialect, found: Streamed, status: int | None) -> Outcome:
+    message = found.message
+    if message is not None:
+        try:
+            dumps(message)
+        except EventInvalid as fault:
+            cannot = f"the streamed answer cannot be kept: {fault}"
+            return Outcome(failure=Failure(cannot, status), unread=found.unread)
+    if found.complete and message is not None and found.error is None:
+        if dialect == "anthropic":
+            message = {"role": "assistant", **message}
+            return Outcome(anthropic_answers.answer_of(message), unread=found.unread)
+        answer = answer_of(dialect, message) or Answer({}, is_said=False)
+        return Outcome(answer, unread=found.unread)
+    error = found.error or {}
+    said = [text_of(error.get("type")), text_of(error.get("message"))]
+    cut = "the stream ended before the answer did"
+    detail = {"message": message, "error": found.error}
+    failure = Failure(
+        ": ".join(filter(None, said)) or cut,
+        status,
+        {k: v for k, v in detail.items() if v is not None} or None,
+    )
+    return Outcome(failure=failure, unread=found.unread)
+
+
+def _failure(body: Any, status: int | None) -> Failure:
+    error = body.get("error") if isinstance(body, dict) else None
+    said = [error] if isinstance(error, str) else []
+    if isinstance(error, dict):
+        said = [text_of(error.get("type")), text_of(error.get("message"))]
+    text = ": ".join(filter(None, said))
+    if not text:
+        text = f"HTTP {status}" if (status or 0) >= 400 else "the response is no message"
+    return Failure(text, status, body)
