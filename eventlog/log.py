@@ -71,12 +71,15 @@ class EventLog(Writing):
         *events: Event | Draft,
         expected_version: int | None = None,
         import_key: bytes | None = None,
+        durable: bool = True,
     ) -> Appended:
         """Append events to a stream, all or none, and return where they stand.
 
         ``expected_version``: 0 for a new stream, n for one at version n, None for no check. Events
         given with ids may be appended again: known ids with the same bytes add nothing and succeed,
-        whatever the expected version. ``import_key`` is stored when the stream is new.
+        whatever the expected version. ``import_key`` is stored when the stream is new. Without
+        ``durable`` they survive the process at once, and a power failure once the next durable
+        append returned.
 
         Raises WrongExpectedVersion, EventIdConflict, PartialRepeat, EventInvalid, EventTooLarge,
         Busy, LogFull, ReadOnlyLog, OutcomeUnknown.
@@ -90,7 +93,7 @@ class EventLog(Writing):
             if isinstance(event, SessionForked | Redacted):
                 raise EventInvalid(f"{event.type} is no event to append: fork and redact write it")
         prepared = self._prepare(events)
-        with self.writing() as db:
+        with self.writing(durable=durable) as db:
             given = [p for p in prepared if p.given]
             if given:
                 repeated = self._repeated(db, key, prepared, given)

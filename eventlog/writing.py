@@ -173,8 +173,11 @@ class Writing(Picking):
         self.close()
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
         """One write transaction under the lock: committed at the end, rolled back on any error.
+
+        Without ``durable`` it may be lost when the power fails, until the next durable one; a
+        process that is killed loses nothing.
 
         For this package's own writers (appends, redaction, import of an export). Raises
         InputRefused inside itself, and UnsafePath when the file was moved away meanwhile.
@@ -187,10 +190,13 @@ class Writing(Picking):
             if db.in_transaction:
                 raise InputRefused("the log is written inside a write transaction of its own")
             committing = False
+            relaxed = not durable and self._durability == "full"
             try:  # an interrupt may come between any two steps: all of them stand inside
                 self._lock.acquire(self.path)
                 if _identity(self.path) != self._file:
                     raise UnsafePath(str(self.path), "it was moved or replaced while open")
+                if relaxed:
+                    db.execute("pragma synchronous=normal")
                 db.execute("begin immediate")
                 self._refresh(db)
                 yield db
@@ -206,10 +212,18 @@ class Writing(Picking):
                 raise fault from error
             finally:
                 try:
-                    self._lock.release()
-                except BaseException:  # an interrupt just here
-                    self._lock.release()
-                    raise
+                    if relaxed:
+                        db.execute("pragma synchronous=full")
+                finally:
+                    self._released()
+
+    def _released(self) -> None:
+        assert self._lock is not None
+        try:
+            self._lock.release()
+        except BaseException:  # an interrupt just here
+            self._lock.release()
+            raise
 
     def _rolled_back(self, db: sqlite3.Connection) -> None:
         with contextlib.suppress(sqlite3.Error):

@@ -21,10 +21,10 @@ from typing import Any, Literal
 
 from eventlog.events import Event, ModelCalled, ToolsDeclared
 from eventlog.jsonvalue import Json
-from eventlog.messages import Dialect
+from eventlog.messages import SYSTEM_ROLES, Dialect
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from projections import digests, forms, manifest, proof
-from projections.changes import new_item
+from projections.changes import entry_key, entry_kind, item_kind, new_item
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
@@ -41,6 +41,10 @@ MESSAGES = {"openai_chat": "messages", "openai_responses": "input", "anthropic":
 
 _FIRST = {"openai_chat": "", "openai_responses": "instructions", "anthropic": "system"}
 """By dialect: the field that stands before the conversation as an entry of its own."""
+
+
+_CHANGING = {*ITEM_TYPES, *DECISIONS, "model_called"} - {"item_pinned", "item_unpinned"}
+"""Events after which a context is another one, or was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +162,21 @@ class Followed:
         self._salts: dict[int, bytes] = {}
         self._last: _Last | None = None
 
+    @property
+    def items(self) -> int:
+        """How many items stand."""
+        return len(self._remembered.view)
+
     # -- what was appended ----------------------------------------------------------------------
 
-    def catch_up(self) -> None:
-        """Read what stands in the log by now. Raises CriticalUnknown."""
+    def catch_up(self) -> bool:
+        """Read what stands in the log by now; whether any of it is more than a note.
+
+        Raises CriticalUnknown.
+        """
         log = self._live.log
         if not log.exists(self.key):
-            return
+            return False
         events = list(log.read(self.key, self.version))
         if self.version and any(event.type == "redacted" for event in events):
             self._clear()
@@ -173,6 +185,21 @@ class Followed:
             self._salts |= log.salts(self.key, [event.position for event in events])
         for event in events:
             self._take(event)
+        return any(event.type in _CHANGING for event in events)
+
+    def shares(self, asked: Asked) -> bool:
+        """Whether something of the conversation stands in the request, system prompts apart.
+
+        Raises InputRefused for a body that is no request.
+        """
+        request = proof.request_of(asked.dialect, asked.body)
+        items = self._remembered.items(self._remembered.view.standing())
+        known = {entry_key(item_kind(i), i.message) for i in items if i.role not in SYSTEM_ROLES}
+        return any(
+            entry_key(entry_kind(entry), entry.message) in known
+            for entry in request.entries
+            if entry.role not in SYSTEM_ROLES
+        )
 
     def followed(self, *drafts: Draft) -> None:
         """Take in what was appended behind everything else; each draft has its salt."""
@@ -205,7 +232,7 @@ class Followed:
         is_item = event.type in ITEM_TYPES
         if is_item and event.data.get("after") is None:
             self._last.behind.append(event.position)
-        elif is_item or event.type in DECISIONS or event.type == "model_called":
+        elif is_item or event.type in _CHANGING:
             self._last = None
 
     def _sent(self, last: _Last | None, tail: _Tail, call: int) -> Expanded:
@@ -229,10 +256,11 @@ class Followed:
         ``belongs``: it is a call of this conversation, whatever it holds. Raises InputRefused for a
         body that is no request.
         """
-        return self._going_on(asked) or self._anew(asked, belongs)
+        return self.going_on(asked) or self._anew(asked, belongs)
 
-    def _going_on(self, asked: Asked) -> Plan | None:
-        """Where it begins as the last request did, and nothing but its end is new."""
+    def going_on(self, asked: Asked) -> Plan | None:
+        """The same where it begins as the last request did and nothing but its end is new; None
+        where it does not."""
         last = self._last
         if last is None or not asked.kept or last.dialect != asked.dialect:
             return None

@@ -1,9 +1,9 @@
 """What a stored message and a sent one may differ in and still be the same message.
 
-Two messages are *alike* when they are equal after normalising: null fields left out, a single text
-part taken as a string, ``cache_control`` taken off. What was normalised away is the *form* of the
-sent one, kept as a list of changes, so that the request is rebuilt exactly and the message is
-stored once.
+Two messages are *alike* when they are equal after normalising: null fields and, of a message, empty
+lists left out, a single text part taken as a string, ``cache_control`` taken off. What was
+normalised away is the *form* of the sent one, kept as a list of changes, so that the request is
+rebuilt exactly and the message is stored once.
 
     ["+", path, value]   set or add        ["-", path]   take off
     ["parts", path]      the string there becomes one text part      ["text", path]   the other way
@@ -40,17 +40,25 @@ def identical(one: Any, other: Any) -> bool:
         return False
 
 
-def normalise(value: Any) -> Any:
-    """A copy without what may differ between two alike messages."""
+def normalise(message: Any) -> Any:
+    """A copy of a message without what may differ between two that are alike."""
+    if isinstance(message, Mapping):
+        message = {name: each for name, each in message.items() if each != []}
+    return _normalised(message)
+
+
+def _normalised(value: Any) -> Any:
     if isinstance(value, Mapping):
-        kept = {k: normalise(v) for k, v in value.items() if v is not None and k != "cache_control"}
+        kept = {
+            k: _normalised(v) for k, v in value.items() if v is not None and k != "cache_control"
+        }
         content = kept.get("content")
         text = _single_text(content)
         if text is not None:
             kept["content"] = text
         return kept
     if isinstance(value, list | tuple):
-        return [normalise(entry) for entry in value]
+        return [_normalised(entry) for entry in value]
     return value
 
 

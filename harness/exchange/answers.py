@@ -29,7 +29,7 @@ class Answer:
     rest: Mapping[str, Any] = field(default_factory=dict)
     """What no event holds."""
 
-    def responded(self, call: int, origin: Origin) -> ModelResponded:
+    def responded(self, call: int, origin: Origin | None = None) -> ModelResponded:
         """The end of the call that it answers."""
         return ModelResponded(
             call=call,

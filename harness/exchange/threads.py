@@ -80,10 +80,15 @@ class Thread:
 
 
 class Threads:
-    """The conversations of one log."""
+    """The conversations of one log.
 
-    def __init__(self) -> None:
+    ``joins_small``: small questions asked alike are one conversation that begins again each time.
+    Without it each is one of its own: while they are being asked nobody knows which goes on.
+    """
+
+    def __init__(self, *, joins_small: bool = True) -> None:
         self._groups: dict[str, _Group] = {}
+        self._joins_small = joins_small
 
     def place(self, request: Request, *, is_task: bool = False) -> tuple[Thread, How]:
         """The conversation of the next request; its answer is told with ``answered``.
@@ -91,7 +96,7 @@ class Threads:
         ``is_task``: it begins with what a model told a tool to ask, as a sub-agent does.
         """
         name = session_of(request.parameters)
-        group = self._groups.setdefault(name, _Group(name))
+        group = self._groups.setdefault(name, _Group(name, self._joins_small))
         return group.place(_ask(request), is_task)
 
     def answered(self, thread: Thread, message: Mapping[str, Any]) -> None:
@@ -128,7 +133,8 @@ def session_of(parameters: Mapping[str, Any]) -> str:
 class _Group:
     """The conversations that name one session, or none."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, joins_small: bool) -> None:
+        self._joins_small = joins_small
         self.said: deque[list[str]] = deque(maxlen=SUMMARIES)
         self._name = name
         self._count = 1 if name else 0
@@ -172,7 +178,7 @@ class _Group:
 
     def _going_on(self, ask: Ask, is_task: bool) -> tuple[Thread | None, How]:
         begun = _alike(self._by_first.get(ask.first, {}), ask)
-        small = _small(begun, ask)
+        small = _small(begun, ask) if self._joins_small else None
         if small is not None:
             return small, "again"
         if begun:
@@ -189,7 +195,7 @@ class _Group:
             found = next((t for t in alike if self._is_own(t, ask)), None)
         if found is not None:
             return found, "on"
-        return _small(alike, ask), "again"
+        return (_small(alike, ask) if self._joins_small else None), "again"
 
     def _is_own(self, thread: Thread, ask: Ask) -> bool:
         """Whether it is the session's own, asked for in all that is fixed: one that begins anew in

@@ -25,17 +25,29 @@ _CHUNK = 4096
 class Body:
     """The body of a request, taken apart."""
 
-    fields: dict[str, Any]
-    """Everything but the list of messages."""
+    raw: bytes
+    front: dict[str, Any]
+    """The fields before the list of messages."""
+    back: dict[str, Any]
+    """The fields behind it; all of them where there is no such list."""
     messages: list[Any]
     """All of them; those that are kept of the last body are the same objects."""
-    kept: int
+    ends: array[int]
+    """Where each message ends, in bytes; empty where nobody knows."""
+    kept: int = 0
     """How many messages stand at its front that the last body had there, to the byte."""
-    raw: bytes
     same: int = 0
     """How many bytes at its front are those of the last body."""
-    end: int = 0
-    """Where the last message ends, in bytes; 0 where nobody knows."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Everything but the list of messages."""
+        return {**self.front, **self.back}
+
+    @property
+    def end(self) -> int:
+        """Where the last message ends, in bytes; 0 where nobody knows."""
+        return self.ends[-1] if self.ends else 0
 
 
 @dataclass(slots=True)
@@ -43,7 +55,6 @@ class _Read:
     """A body as far as it was read."""
 
     front: dict[str, Any] = field(default_factory=dict)
-    """The fields before the messages."""
     messages: list[Any] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     """Where each message ends, in characters of what was read."""
@@ -51,41 +62,46 @@ class _Read:
 
 
 class Bodies:
-    """Reads the bodies of one conversation, one after the other."""
+    """Reads the bodies of one conversation, each against the last that was taken."""
 
     def __init__(self, dialect: str) -> None:
         self._field = MESSAGES[dialect]
-        self._last = Body({}, [], 0, b"")
-        self._front: dict[str, Any] = {}
-        self._ends = array("q")
-        """Where each message ends in the last body, in bytes; empty where nobody knows."""
+        self.last = Body(b"", {}, {}, [], array("q"))
+
+    def take(self, body: Body) -> None:
+        """The next bodies are read against this one."""
+        self.last = body
+
+    def goes_on(self, raw: bytes) -> bool:
+        """Whether all messages of the last body stand at the front of this one."""
+        ends = self.last.ends
+        return bool(ends) and self.last.raw[: ends[-1]] == raw[: ends[-1]]
 
     def read(self, raw: bytes) -> Body:
         """A body. Raises InputRefused for one that is no JSON object, and for one that is nested
-        too deep; the last body then stays the one that the next is read against."""
-        same = common_prefix(self._last.raw, raw)
-        kept = bisect_right(self._ends, same)
-        start = self._ends[kept - 1] if kept else 0
+        too deep."""
+        last = self.last
+        same = common_prefix(last.raw, raw)
+        kept = bisect_right(last.ends, same)
+        start = last.ends[kept - 1] if kept else 0
         text = _decoded(raw, start)
         found = self._scanned(text, kept) if text is not None else None
-        if found is None:
-            kept, start = 0, 0
+        if found is None and kept:
+            kept = start = 0
             text = _decoded(raw, 0)
             found = self._scanned(text, 0) if text is not None else None
-        ends = array("q", _offsets(text, found.ends, start)) if found and text else array("q")
-        found = found or self._slowly(raw)
-        self._front = found.front
-        self._ends = self._ends[:kept] + ends
-        messages = self._last.messages[:kept] + found.messages
-        end = self._ends[-1] if self._ends else 0
-        self._last = Body({**found.front, **found.back}, messages, kept, raw, same, end)
-        return self._last
+        if found is None or text is None:
+            found, ends = self._slowly(raw), array("q")
+        else:
+            ends = last.ends[:kept] + array("q", _offsets(text, found.ends, start))
+        messages = last.messages[:kept] + found.messages
+        return Body(raw, found.front, found.back, messages, ends, kept, same)
 
     def _scanned(self, text: str, kept: int) -> _Read | None:
         """What stands behind the messages that are kept, or the whole; None where it is unusual,
         and any reader of JSON has to say what it is."""
         reader = _Reader(text)
-        found = _Read(front=self._front if kept else {})
+        found = _Read(front=self.last.front if kept else {})
         try:
             if kept:
                 reader.messages(found)

@@ -1,0 +1,290 @@
+"""The recorder: each call is in the log before its request goes out, and its outcome after it.
+
+    call = recorder.begin(session, "openai_chat", body)     durable when it returns
+    call.ended(outcome)                                      survives the process when it returns
+
+Whatever goes wrong here never breaks the agent, and delays it by no more than ``patience``: calls
+that cannot be written now wait in memory and are written as soon as the log can be; what has to be
+given up is counted, and the log says so with ``RecordingInterrupted``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import uuid4
+
+from eventlog.errors import (
+    CtxlogError,
+    DatabaseFault,
+    InputRefused,
+    OutcomeUnknown,
+)
+from eventlog.events import (
+    Event,
+    MessageAppended,
+    ModelFailed,
+    Origin,
+    RecordingInterrupted,
+)
+from eventlog.jsonvalue import Json
+from eventlog.messages import Dialect
+from eventlog.recorded import StreamKey
+from harness.exchange.outcomes import Failure, Outcome
+from harness.recording.placing import Placing, RecordedStream
+from projections import Live, open_log
+
+OnError = Literal["warn", "raise", "ignore"]
+
+PATIENCE = 0.25
+"""Seconds that a call waits at most for a log that another process writes."""
+
+MOST_WAITING = 64 << 20
+"""Bytes of requests that wait in memory for a log that cannot be written."""
+
+
+class RecordingWarning(RuntimeWarning):
+    """Calls could not be recorded when they were made."""
+
+
+class RecordedCall:
+    """A call that was begun. Its end is told once; what is told after that is ignored."""
+
+    def __init__(self, recorder: Recorder, session: StreamKey | None, dialect: Dialect) -> None:
+        self.session = session
+        """The one that its caller named."""
+        self.dialect = dialect
+        self.stream: RecordedStream | None = None
+        """Where it is recorded; None as long as it is not in the log."""
+        self.position = 0
+        """Of its ModelCalled."""
+        self._recorder = recorder
+        self._is_open = True
+
+    def ended(self, outcome: Outcome) -> None:
+        """What came back."""
+        self._end(_events(outcome, self.dialect))
+
+    def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
+        """No answer came back, or nobody waited for it."""
+        self.ended(Outcome(failure=Failure(error, status, detail)))
+
+    def _end(self, events: Sequence[Event]) -> None:
+        is_open, self._is_open = self._is_open, False
+        if is_open:
+            self._recorder._ended(self, events)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Something that could not be written when it happened: a request, or what came back."""
+
+    call: RecordedCall
+    body: bytes | None = None
+    events: tuple[Event, ...] = ()
+
+
+class Recorder:
+    """Writes calls into a log. Safe in threads, and in a child after ``fork()``.
+
+    It opens a connection of its own. ``session`` is that of calls whose callers name none; without
+    it conversations are told apart by what they share. ``on_error``: what to do when a call cannot
+    be recorded: ``warn`` once, ``raise`` before its request goes out, or ``ignore``; it is counted
+    in any case.
+    """
+
+    def __init__(
+        self,
+        log: Live | str | os.PathLike[str],
+        *,
+        session: StreamKey | str | None = None,
+        on_error: OnError = "warn",
+        patience: float = PATIENCE,
+    ) -> None:
+        if on_error not in ("warn", "raise", "ignore"):
+            raise InputRefused(f"on_error is 'warn', 'raise' or 'ignore', not {on_error!r}")
+        path = log.log.path if isinstance(log, Live) else log
+        self.session = None if session is None else session_key(session)
+        self.live = open_log(path, lock_timeout=patience)
+        self.missed = 0
+        """Calls that were given up."""
+        self._on_error = on_error
+        self._warned = False
+        self._sessions: dict[StreamKey | None, Placing] = {}
+        self._waiting: deque[_Waiting] = deque()
+        self._held = 0
+        self._lost: dict[StreamKey | None, tuple[int, str]] = {}
+        """By session: calls that were given up and are not told in the log yet, and why."""
+        self._mutex = threading.RLock()
+        _OPEN.add(self)
+
+    @property
+    def waiting(self) -> int:
+        """Calls that are not in the log yet, though they were made."""
+        return sum(each.body is not None for each in self._waiting)
+
+    def close(self) -> None:
+        """Write what still waits, and close the connection."""
+        with self._mutex:
+            self._write_waiting()
+            for each in self._waiting:
+                if each.body is not None:
+                    self._give_up(each.call, "the log could not be written before the end")
+            self._waiting.clear()
+            self.live.close()
+
+    # -- a call ---------------------------------------------------------------------------------
+
+    def begin(
+        self, dialect: Dialect, body: bytes, session: StreamKey | None = None
+    ) -> RecordedCall:
+        """Record a call before its request goes out. Raises nothing unless it was asked to."""
+        call = RecordedCall(self, session or self.session, dialect)
+        with self._mutex:
+            try:
+                if self._write_waiting():
+                    self._begin(call, body)
+                else:
+                    self._wait(_Waiting(call, body))
+            except (DatabaseFault, OutcomeUnknown) as error:
+                self._wait(_Waiting(call, body))
+                self._complain(error)
+            except Exception as error:
+                self._give_up(call, str(error))
+                self._complain(error)
+        return call
+
+    def _begin(self, call: RecordedCall, body: bytes) -> None:
+        placing = self._sessions.get(call.session)
+        if placing is None:
+            home = call.session or session_key(f"{uuid4().hex[:12]}")
+            placing = Placing(self.live, home, is_named=call.session is not None)
+            self._sessions[call.session] = placing
+        call.stream, call.position = placing.begin(call.dialect, body)
+        lost = self._lost.pop(call.session, None)
+        if lost is not None:
+            event = RecordingInterrupted(calls_missed=lost[0], reason=lost[1])
+            call.stream.write(self.live, [event])
+
+    def _ended(self, call: RecordedCall, events: Sequence[Event]) -> None:
+        with self._mutex:
+            waiting = _Waiting(call, events=tuple(events))
+            try:
+                if self._write_waiting() and call.position:
+                    self._end(call, events)
+                elif self._is_waiting(call) or call.position:
+                    self._waiting.append(waiting)
+            except (DatabaseFault, OutcomeUnknown) as error:
+                self._waiting.append(waiting)
+                self._complain(error, is_over=True)
+            except Exception as error:
+                self._complain(error, is_over=True)
+
+    def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
+        assert call.stream is not None
+        bound = [event.model_copy(update={"call": call.position}) for event in events]
+        call.stream.write(self.live, bound, durable=False)
+        call.stream.open.discard(call.position)
+        for event in bound:
+            if isinstance(event, MessageAppended):
+                self._sessions[call.session].answered(call.stream, event.message.value)
+
+    # -- what cannot be written now -------------------------------------------------------------
+
+    def _is_waiting(self, call: RecordedCall) -> bool:
+        return any(each.call is call for each in self._waiting)
+
+    def _wait(self, waiting: _Waiting) -> None:
+        size = len(waiting.body or b"")
+        if self._held + size > MOST_WAITING:
+            self._give_up(waiting.call, "the log could not be written, and too much waited for it")
+            return
+        self._held += size
+        self._waiting.append(waiting)
+
+    def _write_waiting(self) -> bool:
+        """Write what waits, in its order; whether nothing waits any more."""
+        while self._waiting:
+            first = self._waiting[0]
+            try:
+                if first.body is not None:
+                    self._begin(first.call, first.body)
+                elif first.call.position:
+                    self._end(first.call, first.events)
+            except (DatabaseFault, OutcomeUnknown):
+                return False
+            except Exception as error:
+                if first.body is not None:
+                    self._give_up(first.call, str(error))
+            self._waiting.popleft()
+            self._held -= len(first.body or b"")
+        self._warned = False
+        return True
+
+    def _give_up(self, call: RecordedCall, why: str) -> None:
+        self.missed += 1
+        self._lost[call.session] = (self._lost.get(call.session, (0, ""))[0] + 1, why)
+
+    def _complain(self, error: Exception, *, is_over: bool = False) -> None:
+        """Say once that calls are not recorded; what is over is never broken by it."""
+        if self._on_error == "raise" and not is_over:
+            raise error
+        if self._on_error == "ignore" or self._warned:
+            return
+        self._warned = True
+        said = error if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
+        warnings.warn(f"calls are not recorded now: {said}", RecordingWarning, stacklevel=4)
+
+
+def session_key(session: StreamKey | str) -> StreamKey:
+    """The key of a session: as it is, ``user/agent/session``, or a name of the local user's.
+
+    Raises InputRefused, EventInvalid.
+    """
+    if isinstance(session, StreamKey):
+        return session
+    return StreamKey.parse(session) if session.count("/") == 2 else StreamKey(*_LOCAL, session)
+
+
+_LOCAL = ("local", "recorded")
+_OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for recorder in list(_OPEN):
+        recorder._mutex = threading.RLock()  # it may be held by a thread that is not here
+
+
+def _at_exit() -> None:
+    for recorder in list(_OPEN):
+        with suppress(CtxlogError):
+            recorder.close()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+atexit.register(_at_exit)
+
+
+def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
+    answer, failure = outcome.answer, outcome.failure
+    if answer is None:
+        found = failure
+        error = found.error if found is not None else "nothing came back"
+        detail = Json(found.detail) if found is not None and found.detail is not None else None
+        status = found.status if found is not None else None
+        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
+    rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
+    origin = Origin(rest=Json(rest)) if rest else None
+    said = MessageAppended(
+        dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
+    )
+    ended = answer.responded(1, None)
+    return [said, ended] if answer.is_said else [ended]

@@ -1,0 +1,79 @@
+"""An exchange with a provider as it passes: which requests ask a model, and what came back.
+
+Nothing here changes what passes. Keys stand in headers, of which nothing is kept but the name of
+the session that a caller put there.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from eventlog.messages import Dialect
+from harness.exchange.outcomes import outcome_of
+from harness.recording.recorder import RecordedCall
+
+SESSION_HEADER = "X-Ctxlog-Session"
+"""A request header that names the session; it is not sent on."""
+
+_PATHS: dict[str, Dialect] = {
+    "/chat/completions": "openai_chat",
+    "/responses": "openai_responses",
+    "/messages": "anthropic",
+}
+
+MOST_BYTES = 64 << 20
+"""Of an answer that is kept to be read; more than that of a stream no model gives."""
+
+
+def dialect_of(method: str, path: str) -> Dialect | None:
+    """In which dialect a request asks a model; None for one that asks none."""
+    if method.upper() != "POST":
+        return None
+    found = (dialect for end, dialect in _PATHS.items() if path.rstrip("/").endswith(end))
+    return next(found, None)
+
+
+class Answering:
+    """What comes back to a recorded call, chunk by chunk."""
+
+    def __init__(self, call: RecordedCall, status: int, decode: Callable[[bytes], str]) -> None:
+        self._call = call
+        self._status = status
+        self._decode = decode
+        self._chunks: list[bytes] = []
+        self._size = 0
+
+    def take(self, chunk: bytes) -> None:
+        """The next piece of the body, as it came over the wire."""
+        self._size += len(chunk)
+        if self._size <= MOST_BYTES:
+            self._chunks.append(chunk)
+
+    def ended(self, fault: BaseException | None = None) -> None:
+        """Nothing more comes, or nobody waits for it."""
+        try:
+            body: Any = self._decode(b"".join(self._chunks))
+        except Exception as error:  # whatever a decoder makes of a body that was cut off
+            body, fault = "", fault or error
+        self._chunks = []
+        outcome = outcome_of(self._call.dialect, body, self._status)
+        if outcome.answer is None and fault is not None:
+            detail = outcome.failure.detail if outcome.failure is not None else None
+            self._call.failed(said(fault), self._status, detail)
+        elif outcome.answer is None and not body:
+            self._call.failed("the answer was not read", self._status)
+        else:
+            self._call.ended(outcome)
+
+    def watch(self, stream: object) -> None:
+        """End the call when a stream is dropped that nobody closed."""
+        weakref.finalize(stream, self.ended)
+
+
+def said(fault: BaseException) -> str:
+    """A fault in one line."""
+    text = str(fault)
+    name = type(fault).__name__
+    return f"{name}: {text}" if text else name
