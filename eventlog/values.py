@@ -96,7 +96,7 @@ class Origin(Value):
     """Where an imported event came from, and what of it was not mapped. What was recorded as it
     happened came from no record."""
 
-    records: tuple[OriginRecord, ...] = ()
+    records: tuple[OriginRecord, ...]
     rest: Json | None = None
 
 

@@ -78,6 +78,7 @@ class Writing(Picking):
                 self._lock.close()
             raise
         self._pid = os.getpid()
+        self._relaxed = False
         self._heads: dict[StreamKey, Head] = {}
         self._sequence = 0
         self._data_version = -1
@@ -190,13 +191,12 @@ class Writing(Picking):
             if db.in_transaction:
                 raise InputRefused("the log is written inside a write transaction of its own")
             committing = False
-            relaxed = not durable and self._durability == "full"
             try:  # an interrupt may come between any two steps: all of them stand inside
                 self._lock.acquire(self.path)
                 if _identity(self.path) != self._file:
                     raise UnsafePath(str(self.path), "it was moved or replaced while open")
-                if relaxed:
-                    db.execute("pragma synchronous=normal")
+                if durable is self._relaxed:
+                    self._relax(db, not durable)
                 db.execute("begin immediate")
                 self._refresh(db)
                 yield db
@@ -212,18 +212,16 @@ class Writing(Picking):
                 raise fault from error
             finally:
                 try:
-                    if relaxed:
-                        db.execute("pragma synchronous=full")
-                finally:
-                    self._released()
+                    self._lock.release()
+                except BaseException:  # an interrupt just here
+                    self._lock.release()
+                    raise
 
-    def _released(self) -> None:
-        assert self._lock is not None
-        try:
-            self._lock.release()
-        except BaseException:  # an interrupt just here
-            self._lock.release()
-            raise
+    def _relax(self, db: sqlite3.Connection, relaxed: bool) -> None:
+        """Whether a commit may be lost when the power fails. Outside of a transaction."""
+        if self._durability == "full":
+            db.execute(f"pragma synchronous={'normal' if relaxed else 'full'}")
+        self._relaxed = relaxed
 
     def _rolled_back(self, db: sqlite3.Connection) -> None:
         with contextlib.suppress(sqlite3.Error):

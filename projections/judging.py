@@ -120,7 +120,7 @@ class _Walk:
         if not self._take(pieces):
             return None
         known = [self.items[standing] for standing in pieces]
-        erased = sum(each.is_erased for each in known) + expanded.has_erased
+        erased = sum(each.is_erased for each in known)
         try:
             tools = self._declared(call.data.get("tools"))
             digest = self._digest(call, expanded, known, tools.hash)
@@ -131,7 +131,7 @@ class _Walk:
             pieces=pieces,
             folded=folded,
             erased=erased,
-            missing=missing(call, tools.is_erased),
+            missing=missing(call, tools.is_erased, expanded.has_erased),
             is_sealed=any(each.is_sealed for each in known),
         )
 

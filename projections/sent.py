@@ -31,6 +31,8 @@ class Sent:
     digest: str | None
     """Computed again from what the log holds; None where something was erased without its hash."""
     erased: bool
+    has_erased_forms: bool = False
+    """Whether the form in which something was sent went with an earlier call."""
 
 
 class Requests:
@@ -98,7 +100,7 @@ class Requests:
         if len(hashes) == len(entries) and tools_hash is not None and call.position in salts:
             own = digests.value_hash(salts[call.position], parameters)
             digest = digests.request_digest(hashes, tools_hash, own)
-        return Sent(body, tuple(items), tuple(entries), digest, erased)
+        return Sent(body, tuple(items), tuple(entries), digest, erased, expanded.has_erased)
 
     def _tools(self, stream: StreamKey, position: int | None) -> tuple[Any, bytes | None]:
         if position is None:

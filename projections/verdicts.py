@@ -91,7 +91,7 @@ def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
         pieces=[piece.standing for entry in sent.entries for piece in entry],
         folded=folded,
         erased=erased_in(sent.items),
-        missing=missing(call, declared is not None and declared.erased),
+        missing=missing(call, declared is not None and declared.erased, sent.has_erased_forms),
         is_sealed=any(map(has_blob, sent.items)),
     )
     return of_seen(call, seen, unknown)
@@ -108,11 +108,13 @@ def _end(live: Live, stream: StreamKey, position: int) -> int | None:
     return next((e.position for e in answers if e.data["call"] == position), None)
 
 
-def missing(call: RecordedEvent, tools_erased: bool) -> str:
+def missing(call: RecordedEvent, tools_erased: bool, forms_erased: bool) -> str:
     """What was erased of a call besides its items."""
     if call.erased:
         return "its parameters"
-    return "its tools" if tools_erased else ""
+    if tools_erased:
+        return "its tools"
+    return "the forms of some of them" if forms_erased else ""
 
 
 def of_seen(call: RecordedEvent, seen: Seen, unknown: bool) -> Verdict:

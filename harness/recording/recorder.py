@@ -282,7 +282,7 @@ def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
         status = found.status if found is not None else None
         return [ModelFailed(call=1, error=error, status=status, detail=detail)]
     rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
-    origin = Origin(rest=Json(rest)) if rest else None
+    origin = Origin(records=(), rest=Json(rest)) if rest else None
     said = MessageAppended(
         dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
     )

@@ -106,17 +106,19 @@ def _stream(made: type[Any], response: Any, call: RecordedCall) -> Any:
         return str(kind(200, headers=headers, content=body).text)
 
     answering = Answering(call, response.status_code, decode)
-    stream = _of_library(made, kind.__module__.partition(".")[0])(response.stream, answering)
+    library = kind.__module__.partition(".")[0]
+    stream = _of_library(made.__name__, library)(response.stream, answering)
     answering.watch(stream)
     return stream
 
 
 @cache
-def _of_library(made: Any, library: str) -> Any:
-    """The same as a stream of httpx or httpx2, which each take only their own."""
+def _of_library(name: str, library: str) -> Any:
+    """A stream of ours as one of httpx or httpx2, which each take only their own."""
     module = sys.modules[library]
-    base = module.SyncByteStream if made is _Stream else module.AsyncByteStream
-    return type(made.__name__, (made, base), {})
+    if name == _Stream.__name__:
+        return type(name, (_Stream, module.SyncByteStream), {})
+    return type(name, (_AsyncStream, module.AsyncByteStream), {})
 
 
 class _Stream:
