@@ -155,6 +155,10 @@ class TestAnswers:
         assert data("why", S, "22", "--db", db)["held"] is None  # the answer of the last one
         assert data("why", S, "13", "--db", db)["held"]["call"] == "c4"
 
+    def test_a_pin_is_told_with_since_when(self, db: Path) -> None:
+        assert "It is pinned since event 17." in data("why", S, "13", "--db", db)["answer"]
+        assert "pinned" not in data("why", S, "13@c3", "--db", db)["answer"]
+
     def test_a_rewound_item_names_the_rewind(self, db: Path) -> None:
         found = data("why", S, "18", "--db", db)
         assert found["state"] == "left"
