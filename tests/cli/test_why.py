@@ -222,3 +222,8 @@ class TestRecordedRequests:
         assert left_out["state"] == "context"
         assert left_out["held"]["rendition"] is None
         assert "c2: the recorded request did not hold it" in run("why", S, "8", "--db", db).stdout
+        assert (left_out["calls"], left_out["given"]) == ([], [])  # what was sent, not the fold
+        assert data("why", S, "6", "--db", db)["given"] == [{"form": "cut", "calls": ["c2"]}]
+        assert data("why", S, "1", "--db", db)["given"] == [
+            {"form": "original", "calls": ["c1", "c2"]}
+        ]
