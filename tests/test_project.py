@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -67,9 +68,11 @@ class TestTheWorkingTree:
         (tmp_path / ".gitignore").write_text("__pycache__\n")
         for args in (["init", "-q"], ["add", "."]):
             subprocess.run(["git", *args], cwd=tmp_path, check=True)
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n1"]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += ["-p", "xdist", "-n1"]
+        env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         for code in (1, 0):  # what lay there before is nobody's fault
-            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+            done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
             assert done.returncode == code, done.stdout
             assert ("left in the working tree: left.txt" in done.stdout) is bool(code)
 
