@@ -315,9 +315,9 @@ class TestWhatACompactionLost:
 
     def test_costs_little_for_many_anchors(self) -> None:
         before = [Anchor("id", f"ORD-{n}") for n in range(20_000)]
-        started = time.perf_counter()
+        started = time.process_time()
         assert len(lost(before, [" ".join(a.text for a in before[::2]), "x " * 500_000])) == 10_000
-        assert time.perf_counter() - started < 3
+        assert time.process_time() - started < 3
 
 
 MEGABYTE = 1_000_000
