@@ -65,7 +65,7 @@ print(json.dumps([text, peak]))
 def run(rounds: int) -> list[Row]:
     rows: list[Row] = []
     with folder() as place:
-        for kind, aim in (("folded", 25.0), ("recorded", 15.0)):
+        for kind, aim in (("folded", 15.0), ("recorded", 12.0)):
             seconds: dict[int, float] = {}
             for calls in (1_000, 10_000):
                 path = place / f"{kind}-{calls}.db"
@@ -76,7 +76,7 @@ def run(rounds: int) -> list[Row]:
             rows.append(Row(f"audit, growth for ten times the {kind} calls", growth, "x", aim=13))
         text, peak = _memory(place / "folded-10000.db", place / "folded-1000.db")
         row = Row("peak memory of an audit, 10,000 calls", peak / 1e6, "MB", text / 1e6, "text")
-        rows.append(row._replace(aim=250))
+        rows.append(row._replace(aim=180))
     return rows
 
 
