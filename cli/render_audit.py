@@ -48,9 +48,6 @@ _LEAST = 16
 Calls = Literal["none", "folded", "all"]
 """Which of the calls are shown."""
 
-_FOLDED = 3
-"""Calls in a row from which on they are told as one."""
-
 _FEW = 5
 """Calls up to which a finding is one about these calls."""
 
@@ -136,7 +133,7 @@ def _folded(
         else:
             runs.append([call])
         was_quiet = quiet
-    return [each for run in runs for each in ([run] if len(run) >= _FOLDED else ([c] for c in run))]
+    return runs
 
 
 def _told(findings: Iterable[FindingData]) -> dict[str, dict[str, None]]:
