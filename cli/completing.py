@@ -25,10 +25,10 @@ _MANY = 200
 """Completions at most."""
 
 
-def session_names(incomplete: str) -> list[str]:
+def session_names(settings: Settings, incomplete: str) -> list[str]:
     """Sessions that begin so, and behind an ``@`` places."""
     found = ["last"] if "last".startswith(incomplete) else []
-    with contextlib.suppress(Exception), opened(Settings()) as live:
+    with contextlib.suppress(Exception), opened(settings) as live:
         if "@" in incomplete:
             session, _, begun = incomplete.rpartition("@")
             found += [f"{session}@{place}" for place in _begun(_places(live, session), begun)]
@@ -41,12 +41,15 @@ def session_names(incomplete: str) -> list[str]:
 
 
 def of_session(
-    session: object, incomplete: str, names: Callable[[Live, str], Iterator[str]]
+    settings: Settings,
+    session: object,
+    incomplete: str,
+    names: Callable[[Live, str], Iterator[str]],
 ) -> list[str]:
     """What a session that was typed before has, of what begins so."""
     found: list[str] = []
     if isinstance(session, str) and session:
-        with contextlib.suppress(Exception), opened(Settings()) as live:
+        with contextlib.suppress(Exception), opened(settings) as live:
             found = _begun(names(live, session), incomplete)
     return found
 

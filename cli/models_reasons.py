@@ -73,7 +73,7 @@ class GivenData(BaseModel):
     """Calls that were given the item in the same form."""
 
     form: str
-    """original (all of it, as it came in), cut, cleared, deduplicated or revised."""
+    """original (all of it, as it came in), cut, cleared, deduplicated, revised or redacted."""
     calls: list[str]
 
 
@@ -117,9 +117,10 @@ class WhyData(BaseModel):
     """In one or two sentences."""
     steps: list[WhyStep]
     calls: list[str]
-    """Before which it stood, as folded, in whatever form."""
+    """Those that were given it in whatever form: as sent where the request was recorded, else those
+    before which it stood, as folded."""
     given: list[GivenData]
-    """The same calls, by the form in which it stood before them."""
+    """The same calls, by the form in which they were."""
     held: HeldData | None
     """Of the call that was asked for, or of the last one where no place was named."""
     anchors: list[WhyAnchor]

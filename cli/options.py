@@ -133,11 +133,17 @@ def settings_of(ctx: typer.Context) -> Settings:
     return ctx.obj if isinstance(ctx.obj, Settings) else Settings()
 
 
-def complete_session(incomplete: str) -> list[str]:
+def complete_session(ctx: typer.Context, incomplete: str) -> list[str]:
     """Session names that begin with what was typed; nothing, rather than an error."""
     from cli.completing import session_names
 
-    return session_names(incomplete)
+    return session_names(_typed_settings(ctx), incomplete)
+
+
+def _typed_settings(ctx: typer.Context) -> Settings:
+    """Which log a line that is still being typed names."""
+    around = (ctx.params, ctx.parent.params if ctx.parent is not None else {})
+    return Settings(db=next((params["db"] for params in around if params.get("db")), None))
 
 
 def complete_type(incomplete: str) -> list[str]:
@@ -179,35 +185,35 @@ def complete_item(ctx: typer.Context, incomplete: str) -> list[str]:
     """Items of the session that was typed."""
     from cli.completing import items, of_session
 
-    return of_session(_session(ctx), incomplete, items)
+    return of_session(_typed_settings(ctx), _session(ctx), incomplete, items)
 
 
 def complete_pinned(ctx: typer.Context, incomplete: str) -> list[str]:
     """Pinned items of the session that was typed."""
     from cli.completing import of_session, pinned
 
-    return of_session(_session(ctx), incomplete, pinned)
+    return of_session(_typed_settings(ctx), _session(ctx), incomplete, pinned)
 
 
 def complete_decision(ctx: typer.Context, incomplete: str) -> list[str]:
     """Decisions of the session that was typed."""
     from cli.completing import decisions, of_session
 
-    return of_session(_session(ctx), incomplete, decisions)
+    return of_session(_typed_settings(ctx), _session(ctx), incomplete, decisions)
 
 
 def complete_compaction(ctx: typer.Context, incomplete: str) -> list[str]:
     """Compactions of the session that was typed."""
     from cli.completing import compactions, of_session
 
-    return of_session(_session(ctx), incomplete, compactions)
+    return of_session(_typed_settings(ctx), _session(ctx), incomplete, compactions)
 
 
 def complete_place(ctx: typer.Context, incomplete: str) -> list[str]:
     """Calls and compactions of the session that was typed."""
     from cli.completing import of_session, places
 
-    return of_session(_session(ctx), incomplete, places)
+    return of_session(_typed_settings(ctx), _session(ctx), incomplete, places)
 
 
 def complete_strategy(incomplete: str) -> list[str]:

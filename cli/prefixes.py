@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from cli.models_prefix import (
     BilledData,
@@ -53,11 +54,14 @@ def call_row(live: Live, where: Reference, ttl: float | None) -> PrefixCallData:
     return call_data(rows[where.number - 1])
 
 
+_PLAIN = [each.name for each in fields(PrefixRow) if each.name not in ("by", "billed")]
+
+
 def call_data(row: PrefixRow) -> PrefixCallData:
     """A row as data."""
     billed = BilledData(**_counts(row)) if row.billed is not None else None
     return PrefixCallData(
-        **row.model_dump(exclude={"by", "billed"}),
+        **{name: getattr(row, name) for name in _PLAIN},
         by=[DecisionData(**one.model_dump()) for one in row.by],
         billed=billed,
         share=row.share,

@@ -18,6 +18,9 @@ MOST = 8
 """Findings of one rule and severity that are shown where that rule was not named alone; the JSON
 has all."""
 
+MOST_NAMED = 200
+"""Where it was; and of all sessions together."""
+
 _LABELS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "magenta"),
     "warning": ("WARN", "yellow"),
@@ -44,9 +47,6 @@ _LEAST = 16
 
 Calls = Literal["none", "folded", "all"]
 """Which of the calls are shown."""
-
-_FOLDED = 3
-"""Calls in a row from which on they are told as one."""
 
 _FEW = 5
 """Calls up to which a finding is one about these calls."""
@@ -78,7 +78,7 @@ def render_audit(
         yield ""
         yield from _coverage(session.coverage, style)
     yield ""
-    yield from _findings(data.findings, style, program, MOST if len(data.rules) > 1 else None)
+    yield from _findings(data.findings, style, program, named=len(data.rules) == 1)
     yield from _totals(data, style)
 
 
@@ -133,7 +133,7 @@ def _folded(
         else:
             runs.append([call])
         was_quiet = quiet
-    return [each for run in runs for each in ([run] if len(run) >= _FOLDED else ([c] for c in run))]
+    return runs
 
 
 def _told(findings: Iterable[FindingData]) -> dict[str, dict[str, None]]:
@@ -264,18 +264,21 @@ _STATES = 8
 
 
 def _findings(
-    findings: Sequence[FindingData], style: Style, program: str, most: int | None
+    findings: Sequence[FindingData], style: Style, program: str, *, named: bool
 ) -> Iterator[str]:
-    """Each, or the first of each rule and severity, and how many there are beside them."""
+    """The first of each rule and severity, and how many there are beside them; with ``named`` of
+    one rule alone."""
+    most = MOST_NAMED if named else MOST
     groups: dict[tuple[Severity, str], list[FindingData]] = {}
     for finding in findings:
         groups.setdefault((finding.severity, finding.rule), []).append(finding)
     for (severity, rule), of in groups.items():
         for finding in of[:most]:
             yield from _finding(finding, style, program)
-        if most is not None and len(of) > most:
+        if len(of) > most:
             label, color = _LABELS[severity]
-            more = f" {rule}: {len(of) - most:,} more; --rule {rule} shows them"
+            where = "--json has all" if named else f"--rule {rule} shows them"
+            more = f" {rule}: {len(of) - most:,} more; {where}"
             yield style.paint(pad(label, _LABEL), color) + style.paint(more, "dim")
 
 
@@ -320,6 +323,7 @@ def _sessions(
     of: dict[str, list[FindingData]] = {}
     for finding in data.findings:
         of.setdefault(finding.session, []).append(finding)
+    shown, left = 0, list[int]()
     width = max((display_width(_name(s, names)) for s in data.sessions), default=0)
     for session in data.sessions:
         name = pad(named(_name(session, names), style, max(width, 8)), width)
@@ -336,7 +340,14 @@ def _sessions(
         text = f"{verdicts} · {', '.join(counts) or 'no findings'}"
         yield f"{style.paint(name, 'bold')}  {style.line(text, style.width - width - 2)}"
         worse = [f for f in of.get(session.key, ()) if f.severity != "info"]
-        yield from _findings(worse, style, program, MOST if len(data.rules) > 1 else None)
+        if shown < MOST_NAMED:
+            shown += len(worse)
+            yield from _findings(worse, style, program, named=len(data.rules) == 1)
+        elif worse:
+            left.append(len(worse))
+    if left:
+        more = f"{plural(sum(left), 'more finding')} in {plural(len(left), 'session')}"
+        yield style.paint(f"{more}: audit S shows those of one, --json has all", "dim")
     yield style.paint(f"{plural(len(data.sessions), 'session')}: {_counted(data)}", "bold")
 
 

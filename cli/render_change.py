@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cli.models_reasons import ChangeData, ShiftData
 from cli.safetext import display_width
@@ -14,8 +14,10 @@ _MOST = 12
 """Items of one kind that are shown."""
 
 
-def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> Iterator[str]:
-    """What was written, what stands otherwise, the sizes, and how to take it back."""
+def render_change(
+    data: ChangeData, style: Style, program: str = "ctxlog", more: Iterable[str] = ()
+) -> Iterator[str]:
+    """What was written, what stands otherwise, the sizes, ``more``, and how to take it back."""
     front = "would write" if data.dry_run else "wrote"
     count = plural(len(data.events), "event") if data.events else "nothing"
     where = " into a new fork" if data.forked_from is not None else ""
@@ -38,6 +40,7 @@ def render_change(data: ChangeData, style: Style, program: str = "ctxlog") -> It
         size = f"{plural(before.items, 'item')} → {after.items:,}, "
         size += f"{tokens(before.tokens)} → {tokens(after.tokens)} tokens"
     yield style.translated(f"context: {size}")
+    yield from more
     if data.undo:
         for number, line in enumerate(data.undo):
             front = "then" if number else "to take it back"

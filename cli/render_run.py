@@ -20,8 +20,11 @@ _AT = {
 
 
 def render_run(data: RunData, style: Style, program: str = "ctxlog") -> Iterator[str]:
-    """The change, then a part of the strategy after the other."""
-    yield from render_change(data, style, program)
+    """The change, then a part of the strategy after the other, and how to take it back."""
+    yield from render_change(data, style, program, _parts(data, style))
+
+
+def _parts(data: RunData, style: Style) -> Iterator[str]:
     for asked in data.attention:
         yield ""
         yield from _wrapped(_asked(asked, data.since), style, "")
@@ -32,6 +35,8 @@ def render_run(data: RunData, style: Style, program: str = "ctxlog") -> Iterator
             yield style.translated(f"  … {len(moments) - _MOST:,} more")
         if asked.waits or not moments:
             yield from _wrapped(_waits(asked), style, "  ")
+    if data.undo:
+        yield ""
 
 
 def _wrapped(text: str, style: Style, indent: str) -> Iterator[str]:

@@ -72,6 +72,7 @@ _FORMS = {
     "cleared": "as a placeholder (cleared)",
     "deduplicated": "as a placeholder (deduplicated)",
     "revised": "revised",
+    "redacted": "erased",
 }
 
 

@@ -114,6 +114,9 @@ class _Why:
             into = " into a summary" if state == "folded" else ""
             said = f"{name} does not stand in the context{when}: {ref(left)} "
             said += f"{'folded it' + into if into else 'took it out'}."
+        if found.now.pinned:
+            since = (t.event.position for t in reversed(found.touches) if t.effect == "pinned")
+            said += f" It is pinned since event {next(since, self.at)}."
         if not found.calls:
             said += " No call was given it."
         asked = runs.standing(self.asked.rendition)[1] if "@" in self.asked.rendition else 0

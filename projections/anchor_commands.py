@@ -34,6 +34,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHORTENED = re.compile(
     r"(?:\s*(?:\d?>&\d|\d?>\s?/dev/null|\|\|\s?true|\|\s?(?:head|tail|cat|less)(?:\s-?\w+){0,3}))+\s*$"
 )
+_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
 _PARTS = re.compile(r"\s*(?:&&|\|\|?|;)\s*")
 _LOOKING_NAMES = """
     awk cat cd cut diff du df echo egrep fgrep file find grep head jq less ls nl pwd rg sort stat
@@ -69,9 +70,8 @@ def is_command(line: str) -> bool:
 
 def only_looks(line: str) -> bool:
     """Whether nothing in a line does more than look at what is there, or run a script in it."""
-    return not _WRITES.search(_SHORTENED.sub("", line)) and all(
-        map(_looks, filter(None, _PARTS.split(line)))
-    )
+    bare = _SHORTENED.sub("", _QUOTED.sub("''", line))
+    return not _WRITES.search(bare) and all(map(_looks, filter(None, _PARTS.split(bare))))
 
 
 def _looks(part: str) -> bool:

@@ -12,6 +12,7 @@ events for ever.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -138,3 +139,54 @@ def expand(
             yield from ((Piece(at),) for at in positions(*runs.bounds(entry, 0)))
         else:
             yield (parse(entry),)
+
+
+class Holding(NamedTuple):
+    """Where one item stands in a manifest: all that is kept of it to read the next one."""
+
+    length: int = 0
+    """Entries."""
+    place: int | None = None
+    """Of the first entry with the item in it."""
+    piece: Piece | None = None
+
+
+def holding(
+    stored: Sequence[ManifestEntry | list[str]],
+    item: Origin,
+    previous: Holding,
+    positions: Sequence[int],
+) -> Holding:
+    """Whether a stored manifest holds an item, without expanding it.
+
+    ``previous`` is the same of the manifest before it, ``positions`` are those of all items of the
+    stream, in order.
+    """
+    length, found = 0, Holding()
+    for entry in stored:
+        place, piece, size = _in_entry(entry, item, previous, positions)
+        if found.place is None and place is not None:
+            found = Holding(0, length + place, piece)
+        length += size
+    return Holding(length, found.place, found.piece)
+
+
+def _in_entry(
+    entry: ManifestEntry | list[str], item: Origin, previous: Holding, positions: Sequence[int]
+) -> tuple[int | None, Piece | None, int]:
+    """The place of the item in what a stored entry stands for, and how many entries that is."""
+    if isinstance(entry, str) and entry.startswith("="):
+        kept = min(int(entry[1:]), previous.length)
+        stays = previous.place is not None and previous.place < kept
+        return (previous.place, previous.piece, kept) if stays else (None, None, kept)
+    if isinstance(entry, str) and runs.is_run(entry):
+        low, high = runs.bounds(entry, 0)
+        first, last = bisect_left(positions, low), bisect_right(positions, high)
+        at = bisect_left(positions, item, first, last) if isinstance(item, int) else last
+        is_there = at < last and positions[at] == item
+        return (at - first, Piece(item), last - first) if is_there else (None, None, last - first)
+    names = [entry] if isinstance(entry, str) else entry
+    for piece in map(parse, names):
+        if piece.item == item:
+            return 0, piece, 1
+    return None, None, 1

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from eventlog.recorded import RecordedEvent
-from projections.metrics.model import Result, ratio
+from projections.metrics.model import ratio
 from projections.metrics.prefix import seconds
 from projections.observed import observed
 from projections.prefix_causes import BEHIND, Cause, Decided, Decisions
@@ -43,7 +43,8 @@ Key = tuple[str, int]
 """The model, and where the tools were declared: a cache serves no other."""
 
 
-class PrefixRow(Result):
+@dataclass(frozen=True, slots=True)
+class PrefixRow:
     """One call, held against the request whose prefix it could have had from a cache."""
 
     call: int

@@ -7,10 +7,11 @@ call held of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from eventlog.recorded import StreamKey
+from eventlog.recorded import RecordedEvent, StreamKey
 from projections.items import Item
 from projections.leaving import is_folding
 from projections.live import Live
@@ -18,7 +19,7 @@ from projections.losses import later
 from projections.runs import Origin, label, position_of
 from projections.sent import Requests
 from projections.verdicts import is_sealed
-from projections.why import READ, Survived, Touch, Trace, survived, trace
+from projections.why import ERASED, READ, Survived, Touch, Trace, survived, trace
 
 State = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
 """``not_yet``: at that position the item had not come in."""
@@ -54,7 +55,8 @@ class Reasons:
 def reasons(live: Live, stream: StreamKey, item: Origin, at: int) -> Reasons:
     """Follow an item through its session. Raises CriticalUnknown, and LookupError where the session
     holds no such item."""
-    found = trace(live.history(stream, at, READ), item)
+    history = live.history(stream, at, READ)
+    found = _as_sent(live, stream, trace(history, item), history, at)
     made = live.materialize(stream, [(item, 0)])[0]
     state = _state(found, item, at)
     since = found.left or found.changed
@@ -67,6 +69,24 @@ def reasons(live: Live, stream: StreamKey, item: Origin, at: int) -> Reasons:
         left = survived(made, place, context, later(live, stream, after))
         sealed = is_sealed(live, stream, after, context)
     return Reasons(made, found, state, tuple(place), left, sealed)
+
+
+def _as_sent(
+    live: Live, stream: StreamKey, found: Trace, history: Sequence[RecordedEvent], at: int
+) -> Trace:
+    """The same, with what recorded requests held of the item in place of what should have been."""
+    sent = {call.position: piece for call, piece in Requests(live).holding(stream, found.item, at)}
+    if not sent:
+        return found
+    calls = [event.position for event in history if event.type == "model_called"]
+    given = dict(found.given)
+    for number, position in enumerate(calls, 1):
+        if position in sent:
+            piece = sent[position]
+            given.pop(number, None)
+            if piece is not None:
+                given[number] = ERASED if piece.redacted else piece.rendition
+    return replace(found, given=tuple(sorted(given.items())))
 
 
 def _state(found: Trace, item: Origin, at: int) -> State:

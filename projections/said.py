@@ -7,6 +7,7 @@ and what a rewind took back was never said.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
@@ -68,18 +69,20 @@ class Branch:
 
     def __init__(self, rewinds: Iterable[tuple[int, int]], at: int) -> None:
         """``rewinds`` in force, each with where it goes."""
-        self._runs: list[tuple[int, int]] = []
-        """(behind, up to) of what counts, the newest first."""
+        runs: list[tuple[int, int]] = []
         for position, to in sorted(rewinds, reverse=True):
             if position <= at and to < position:
-                self._runs.append((position, at))
+                runs.append((position, at))
                 at = to
-        self._runs.append((0, at))
+        runs.append((0, at))
+        self._behind, self._to = zip(*reversed(runs), strict=True)
+        """What counts lies behind the one and up to the other, in order."""
 
     def holds(self, item: Origin) -> bool:
         """Whether an item counts."""
         position = position_of(item)
-        return any(behind < position <= to for behind, to in self._runs)
+        run = bisect_left(self._to, position)
+        return run < len(self._to) and self._behind[run] < position
 
     def holds_item(self, item: Item) -> bool:
         """Likewise."""

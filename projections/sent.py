@@ -12,12 +12,14 @@ from typing import Any, Literal
 from eventlog.errors import IntegrityFault
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import digests, forms, manifest
+from projections.context import ITEM_TYPES
 from projections.dialects import dialect as dialect_of
 from projections.dialects.entries import RequestEntry
 from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.live import Live
 from projections.manifest import Piece, SentAs
+from projections.runs import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,22 @@ class Requests:
             if found is not None:
                 before = found
                 yield call, found
+
+    def holding(
+        self, stream: StreamKey, item: Origin, until: int
+    ) -> Iterator[tuple[RecordedEvent, Piece | None]]:
+        """The calls up to a position whose request was recorded, and what each held of an item."""
+        headers = self.live.log.headers(stream, 0, until)
+        positions = [header.position for header in headers if header.type in ITEM_TYPES]
+        calls = self.live.log.read(
+            stream, to=until, types=["model_called"], containing='"manifest":['
+        )
+        before = manifest.Holding()
+        for call in calls:
+            stored = call.data.get("manifest")
+            if stored is not None:
+                before = manifest.holding(stored, item, before, positions)
+                yield call, before.piece
 
     def sent(self, stream: StreamKey, call: RecordedEvent) -> Sent:
         """The request as sent, from the manifest alone, never repaired."""

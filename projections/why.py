@@ -23,6 +23,9 @@ from projections.runs import Named, Origin, position_of
 READ = frozenset({"redacted", "session_forked"})
 """Events of which ``trace`` reads the payload, beside those that a fold reads."""
 
+ERASED = -1
+"""The rendition of what a request held that was made after the erasure."""
+
 Effect = Literal[
     "came",
     "back",
@@ -73,7 +76,8 @@ class Trace:
     touches: tuple[Touch, ...]
     now: Standing
     given: tuple[tuple[int, int], ...]
-    """The n of every ``c<n>`` before which it stood, as folded, with its rendition then."""
+    """The n of every ``c<n>`` that was given it, with its rendition then (``ERASED`` for what was
+    erased before): before which it stood, as folded, unless ``reasons`` knows what was sent."""
     call: int = 0
     """How many calls had been made when it came in."""
     taken_by: int = 0
@@ -82,7 +86,7 @@ class Trace:
 
     @property
     def calls(self) -> tuple[int, ...]:
-        """The n of every ``c<n>`` before which it stood, as folded."""
+        """The n of every ``c<n>`` that was given it."""
         return tuple(number for number, _ in self.given)
 
     @property
@@ -91,7 +95,8 @@ class Trace:
         forms = {touch.event.position: _form(touch.event) for touch in self.touches}
         found: dict[RenditionKind, list[int]] = {}
         for number, rendition in self.given:
-            found.setdefault(forms.get(rendition, "original"), []).append(number)
+            form = "redacted" if rendition == ERASED else forms.get(rendition, "original")
+            found.setdefault(form, []).append(number)
         return found
 
     @property

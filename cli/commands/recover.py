@@ -83,7 +83,7 @@ def command(
     With --lost: the literals (paths, ids, rules …) that a compaction did not keep, with the
     sentences they stood in: those that a later message needed and those that people had said;
     --all for every one. With --query: the items in which a text stands, first those in which the
-    context does not show it, each with the lines around the text; --full for all of them. With
+    context does not show it, each with the lines around the text; --full for whole items. With
     --format messages: a list that a provider takes, so a result comes with its call.
 
     The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted

@@ -43,10 +43,10 @@ def command(
     """Run a strategy over a session now: what it decides is appended.
 
     It goes through every moment since the last decision in the session as if it had been in
-    charge, and then a call is about to be made. Of a session in which nothing was ever decided
-    the context becomes the one that replay --strategy shows, but for what is pinned now: that is
-    not touched. A second run finds nothing to do.
-    At which of them it decided what is told, and where it did nothing, what it waits for.
+    charge, and then a call is about to be made. At which of them it decided is told, and where it
+    did nothing, what it waits for. Of a session in which nothing was ever decided the context
+    becomes the one that replay --strategy shows, but for what is pinned now: that is not touched.
+    A second run finds nothing to do.
 
     What is cut, cleared or summarised stays in the log and can be undone; what was tried and not
     done is recorded too. A session that another program writes is forked first. Leaves with 1

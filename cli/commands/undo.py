@@ -44,10 +44,10 @@ def command(
     """Undo a decision: the context is as if it had not been taken.
 
     A compaction, something cut or cleared, a revision, a rewind, or an earlier undo. Without a
-    DECISION it is the last one in force, with all that was decided in the same pass; that may be an
-    undo, so undo S twice changes nothing: to go back further, name the decision before it. Later
-    decisions stay in force. Nothing is deleted. A session that another program writes is forked
-    first.
+    DECISION it is the last one in force, with all that was decided in the same pass. That may be an
+    undo, so what is undone twice is as it was: to go back further, name the decision before it,
+    which is told. Later decisions stay in force. Nothing is deleted. A session that another program
+    writes is forked first.
 
     Example: ctxlog undo last k1 --dry-run
     """

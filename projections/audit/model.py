@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from projections.anchors import Kind
@@ -28,7 +29,8 @@ RuleName = Literal[
 ]
 
 
-class Literally(Result):
+@dataclass(frozen=True, slots=True)
+class Literally:
     """A literal that a finding is about."""
 
     kind: Kind

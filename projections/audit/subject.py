@@ -178,8 +178,10 @@ class Subject:
         self.passages = Passages(self.recording, told, gone_through)
 
     def release(self) -> None:
-        """Let go of who watched; they hold this, and so all of it is freed at once."""
+        """Let go of what only the rules needed, and of who watched: they hold this, and nothing
+        may go round in a circle."""
         self._watchers = {}
+        vars(self).pop("ground", None)
 
     def watched(self, kind: type[W]) -> W:
         """What was watching for several rules."""
@@ -213,9 +215,8 @@ class Subject:
         """All calls, in their order."""
         return list(self.noted.calls.values())
 
-    @cached_property
     def measured(self) -> Measured:
-        """All metrics of the contexts as they really were."""
+        """All metrics of the contexts as they really were. They are many, so nobody keeps them."""
         return measure(self.ground, lambda look: observed(self.recording, look), Options())
 
     @cached_property

@@ -60,7 +60,7 @@ class Unseen(Rule):
     def _needed(self) -> Iterator[_Use]:
         if all(fate.move is None for fate in self.subject.passages.fates.values()):
             return  # nothing was ever taken: what each call needed, it had
-        for one in self.subject.measured.recall.lost:
+        for one in self.subject.measured().recall.lost:
             taken = one.taken_at or self._left_at(one.last)
             yield _Use(
                 *(one.call, one.position, one.kind, one.text, one.item, one.in_arguments, taken)

@@ -67,7 +67,8 @@ class Mentions:
         self.literals = [" ".join(literal.split()) for literal in literals]
         listed = [_WORD.findall(literal) for literal in self.literals]
         self._words = [frozenset(words) for words in listed]
-        self._pairs = [frozenset(pairwise(words)) for words in listed]
+        self._pairs: dict[int, frozenset[tuple[str, str]]] = {}
+        """Of those that were asked for: most never are."""
         shared = Counter(word for words in self._words for word in words)
         self._by_word: dict[str, list[int]] = {}
         self._same: dict[frozenset[int], frozenset[int]] = {}
@@ -96,7 +97,7 @@ class Mentions:
                 continue
             if len(candidates) > MANY:
                 pairs = set(pairwise(listed))
-                candidates = [place for place in candidates if self._pairs[place] <= pairs]
+                candidates = [place for place in candidates if self._paired(place) <= pairs]
             flat = " ".join(text.split())
             for place in (*candidates, *self._wordless):
                 if place not in found and _stands(self.literals[place], flat):
@@ -105,6 +106,14 @@ class Mentions:
             return _NOTHING
         same = frozenset(found)
         return self._same.setdefault(same, same)
+
+    def _paired(self, place: int) -> frozenset[tuple[str, str]]:
+        """The neighbouring words of a literal."""
+        found = self._pairs.get(place)
+        if found is None:
+            found = frozenset(pairwise(_WORD.findall(self.literals[place])))
+            self._pairs[place] = found
+        return found
 
 
 def _stands(needle: str, text: str) -> bool:

@@ -8,6 +8,7 @@ judged at every round (a call before which something was compacted), and at the 
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Literal
 
 from projections.metrics.facts import CallFacts, Rendition
@@ -76,6 +77,8 @@ class SurvivalMeter:
         self._count = 0
         self._loose_count = 0
         self._summaries: dict[Origin, tuple[str, frozenset[str]]] = {}
+        self._said: frozenset[str] | None = None
+        """The words of all summaries; None where they are to be gathered anew."""
         self._judged: dict[int, State] = {}
         self._newest: dict[tuple[KeeperKind, Origin], Keeper] = {}
         self._rounds: list[Round] = []
@@ -86,9 +89,11 @@ class SurvivalMeter:
             text = " ".join("\n".join(texts(after.item)).split())
             self._summaries[origin] = (text.casefold(), content_words(text))
             self._judged.clear()
+            self._said = None
         elif before is not None and before.item.kind == "summary":
             self._summaries.pop(origin, None)
             self._judged.clear()
+            self._said = None
         keepers = self.kept.get(origin)
         if keepers is None:
             return
@@ -129,13 +134,16 @@ class SurvivalMeter:
         entry = window.entries.get(kept.origin)
         if entry is not None and entry.item.form in ("original", "revised"):
             return "verbatim"
-        words: set[str] = set()
-        if entry is not None:
-            words |= content_words("\n".join(texts(entry.item)))
-        for text, held in self._summaries.values():
-            words |= held
-            if kept.kind == "rule" and " ".join(kept.text.casefold().split()) in text:
+        if kept.kind == "rule":
+            rule = " ".join(kept.text.casefold().split())
+            if any(rule in text for text, _ in self._summaries.values()):
                 return "verbatim"
+        if self._said is None:
+            held = (words for _, words in self._summaries.values())
+            self._said = frozenset().union(*held)
+        words: Set[str] = self._said
+        if entry is not None:
+            words = words | content_words("\n".join(texts(entry.item)))
         if is_reworded(kept.words, words):
             return "degraded"
         return "lost"

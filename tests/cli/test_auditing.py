@@ -11,6 +11,9 @@ from demo_log import demo_log
 from running import ROOT, run
 from small_log import KEY, small_log
 
+from cli.models_audit import AuditData
+from cli.render_audit import render_audit
+from cli.style import Style
 from eventlog import Draft
 from eventlog.errors import CriticalUnknown
 from eventlog.events import MessageAppended, ModelCalled, ModelResponded
@@ -161,6 +164,41 @@ class TestFindings:
         assert re.search(r"^info +anchors: \d+ more; --rule anchors shows them$", shown, re.M)
         assert "more; --rule" not in run("audit", "audited", "--rule", "anchors", "--db", db).stdout
 
+    @pytest.mark.parametrize(
+        ("rules", "where"), [(2, "--rule unseen shows them"), (1, "--json has all")]
+    )
+    def test_of_ten_thousand_some_are_shown_and_the_rest_is_counted(
+        self, rules: int, where: str
+    ) -> None:
+        data = many_findings(sessions=1, each=10_000, rules=rules)
+        lines = list(render_audit(data, Style(), {}, "ctxlog", every=False, calls="none"))
+        assert len(lines) < 1_000
+        more = re.search(r"unseen: ([\d,]+) more; (.*)$", "\n".join(lines), re.M)
+        assert more is not None
+        named = sum("WARN" in line for line in lines) - 1
+        assert (named + int(more[1].replace(",", "")), more[2]) == (10_000, where)
+        assert lines[-1] == "10,000 warnings"
+        assert len(data.model_dump()["findings"]) == 10_000
+
+
+def many_findings(sessions: int, each: int, rules: int) -> AuditData:
+    """What an audit by some rules finds, without the sessions."""
+    finding = {
+        **{"rule": "unseen", "severity": "warning", "refs": ["c5"], "message": "c5 spoke of “x”"},
+        **{"heuristic": True, "next": "why s 5@c5", "position": 5, "count": 1, "anchors": []},
+    }
+    keys = [f"u/a/s{number}" for number in range(sessions)]
+    counts = {"error": 0, "warning": each, "info": 0}
+    row = {"fork_of": None, "calls": 9, "verdicts": {}, "findings": counts, "coverage": None}
+    return AuditData.model_validate(
+        {
+            **{"rules": ["unseen", "pairs"][:rules], "fail_on": "warning", "counter": "utf8/4"},
+            "sessions": [{"key": key, **row} for key in keys],
+            "calls": [],
+            "findings": [{"session": key, **finding} for key in keys for _ in range(each)],
+        }
+    )
+
 
 class TestAll:
     """Who has a hundred sessions wants to know which of them to look at."""
@@ -192,6 +230,14 @@ class TestAll:
         assert result.exit_code == 5
         assert re.search(r"^retry +! .*from_the_future", result.stdout, re.M)
         assert "rebuilt 4" in result.stdout
+
+    def test_of_many_sessions_each_has_a_row_and_the_first_ones_their_findings(self) -> None:
+        data = many_findings(sessions=2_000, each=5, rules=2)
+        lines = list(render_audit(data, Style(), {}, "ctxlog", every=True))
+        assert sum("5 warnings" in line for line in lines) == 2_000
+        assert sum(line.startswith("WARN") for line in lines) == 200
+        assert "9,800 more findings in 1,960 sessions: audit S shows those of one" in lines[-2]
+        assert lines[-1] == "2,000 sessions: 10,000 warnings"
 
     def test_an_empty_log_has_no_findings(self, tmp_path: Path) -> None:
         with open_log(tmp_path / "empty.db"):

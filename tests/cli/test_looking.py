@@ -414,6 +414,17 @@ class TestSamples:
                 assert replayed.exit_code in (0, 3), replayed.output
                 assert run("show", f"{key}{place}", "--context", "--db", path).exit_code == 0
 
+    def test_the_sql_views_say_what_the_list_says(self, samples: Path, tmp_path: Path) -> None:
+        path = tmp_path / "s.db"
+        run("import", samples, "--db", path)
+        listed = data("sessions", "--db", path)["sessions"]
+        assert len(listed) > 40
+        names = ("title", "updated_at", "output_is_partial")
+        wanted = {row["key"]: [row[name] for name in names] for row in listed}
+        query = "select session, title, happened_at, output_is_partial from sessions_readable"
+        rows = data("sql", query, "--db", path)["rows"]
+        assert {key: [title or "", *rest] for key, title, *rest in rows} == wanted
+
 
 def test_json_of_the_library_reads_as_the_message_that_was_given(tmp_path: Path) -> None:
     path = tmp_path / "j.db"

@@ -15,9 +15,9 @@ from running import ROOT, data, environment, on_path, run
 from small_log import KEY, called, fill, said, small_log
 
 from cli import door, main
-from cli.completing import decisions, items, of_session
+from cli.completing import decisions, items, of_session, session_names
 from cli.main import registered
-from cli.options import Settings, complete_session, complete_strategy, complete_type
+from cli.options import Settings, complete_strategy, complete_type
 from eventlog import Draft
 from eventlog.errors import ReadOnlyLog, UnsafePath
 from projections import open_log
@@ -41,6 +41,13 @@ def verbatim(name: str) -> list[str]:
     text = (commands()[name].help or "") if name else ""
     kept = [part.split("\n\n")[0] for part in text.split("\b\n")[1:]]
     return [line.strip() for part in kept for line in part.splitlines()]
+
+
+def saying_nothing(folder: Path) -> Path:
+    """Another log, with one session."""
+    with open_log(folder / "other.db") as live:
+        live.append(KEY._replace(session="xyz"), said("user", "x"))
+    return folder / "other.db"
 
 
 @pytest.fixture
@@ -390,14 +397,14 @@ class TestProposals:
 
     def test_sessions_and_places_in_them(self, db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CTXLOG_DB", str(db))
-        assert complete_session("ref") == ["refunds-0001"]
-        assert complete_session("refunds-0001@") == [
+        assert session_names(Settings(), "ref") == ["refunds-0001"]
+        assert session_names(Settings(), "refunds-0001@") == [
             f"refunds-0001@{place}" for place in ("c4", "c3", "c2", "c1", "k1", "k1^")
         ]
-        assert complete_session("refu@k") == ["refu@k1", "refu@k1^"]
-        assert complete_session("retry@c") == ["retry@c2", "retry@c1"]
-        assert complete_session("nosuch@c") == []
-        for proposed in complete_session("last@"):
+        assert session_names(Settings(), "refu@k") == ["refu@k1", "refu@k1^"]
+        assert session_names(Settings(), "retry@c") == ["retry@c2", "retry@c1"]
+        assert session_names(Settings(), "nosuch@c") == []
+        for proposed in session_names(Settings(), "last@"):
             assert run("show", proposed, "--db", db).exit_code == 0
 
     def test_types_of_events(self, db: Path) -> None:
@@ -412,7 +419,7 @@ class TestProposals:
             if param.metavar in named:
                 assert param._custom_shell_complete is not None, param.name
 
-    def test_of_the_session_that_was_typed(self, db: Path) -> None:
+    def test_of_the_session_that_was_typed(self, db: Path, tmp_path: Path) -> None:
         assert run("pin", "refunds-0001", "3", "--db", db).exit_code == 0
 
         def complete(line: str) -> list[str]:
@@ -430,13 +437,16 @@ class TestProposals:
         assert complete("ctxlog why refunds-0001@c2 2 --at k") == ["k1", "k1^"]
         assert complete("ctxlog diff refunds-0001@c3 --left tr") == ["truncate"]
         assert complete("ctxlog log nosuch --at c") == []
+        other = saying_nothing(tmp_path)
+        for line in (f"ctxlog --db {other} log x", f"ctxlog log --db {other} x"):
+            assert complete(line) == ["xyz"]
         assert complete("ctxlog log --at c") == []
 
     def test_what_is_proposed_is_taken(self, db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CTXLOG_DB", str(db))
-        for item in of_session("refunds-0001", "", items):
+        for item in of_session(Settings(), "refunds-0001", "", items):
             assert run("why", "refunds-0001", item, "--db", db).exit_code == 0
-        for decision in of_session("refunds-0001", "", decisions):
+        for decision in of_session(Settings(), "refunds-0001", "", decisions):
             undone = run("undo", "refunds-0001", decision, "--dry-run", "--db", db)
             assert undone.exit_code == 0, undone.output
 
@@ -446,5 +456,5 @@ class TestProposals:
 
     def test_no_log_gives_no_error(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CTXLOG_DB", str(tmp_path / "none.db"))
-        assert complete_session("x@c") == []
+        assert session_names(Settings(), "x@c") == []
         assert list(tmp_path.iterdir()) == []

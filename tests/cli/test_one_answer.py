@@ -20,16 +20,25 @@ WANTED = (
     "swe-agent/sw01_elided_replay.traj",
     "openhands/oh05_v1_1condensation",
 )
-FEW = 25
+FEW = 12
 """Literals that are searched for."""
 
 SOURCES = [DEMO, *(SAMPLES / name for name in WANTED if (SAMPLES / name).exists())]
 
 
-@pytest.fixture(scope="module", params=SOURCES, ids=lambda path: path.stem[:4])
+MADE = Path("made")
+"""No file: a session with passes, rewinds and several compactions."""
+
+
+@pytest.fixture(scope="module", params=[*SOURCES, MADE], ids=lambda path: path.stem[:4])
 def db(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log with one session."""
     path = tmp_path_factory.mktemp("log") / "s.db"
+    if request.param == MADE:
+        from bench.audit import session
+
+        session(path, 210, recorded=False, size=400)
+        return path
     assert run("import", request.param, "--final", "--db", path).exit_code == 0
     return path
 

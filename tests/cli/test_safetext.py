@@ -123,10 +123,10 @@ class TestWhatPeopleWrite:
 
     def test_costs_little(self) -> None:
         clean, hostile = "some clean text\n" * 200_000, "\x1b" * 1_000_000
-        started = time.perf_counter()
+        started = time.process_time()
         assert safe_text(clean) == clean
         assert len(safe_text(hostile)) == 6_000_000
-        assert time.perf_counter() - started < 5
+        assert time.process_time() - started < 5
 
 
 class TestOneLine:
@@ -168,6 +168,6 @@ class TestOneLine:
 
     @pytest.mark.parametrize("text", ["a" * 10**7, "a " * 5 * 10**6, "e" + "\u0301" * 10**6])
     def test_costs_what_is_shown(self, text: str) -> None:
-        started = time.perf_counter()
+        started = time.process_time()
         assert one_line(text, 80).endswith("…")
-        assert time.perf_counter() - started < 0.1
+        assert time.process_time() - started < 0.1

@@ -118,7 +118,7 @@ ASKED = st.fixed_dictionaries(
 class TestAPartOfTheRows:
     """Without it a range, or the last rows, say other things of an event than the whole does."""
 
-    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(
         STEPS.flatmap(lambda steps: st.permutations([*steps, CALLING, RESULT, RESULT])),
         st.lists(PASSES | ANSWERED, max_size=8),

@@ -155,6 +155,10 @@ class TestAnswers:
         assert data("why", S, "22", "--db", db)["held"] is None  # the answer of the last one
         assert data("why", S, "13", "--db", db)["held"]["call"] == "c4"
 
+    def test_a_pin_is_told_with_since_when(self, db: Path) -> None:
+        assert "It is pinned since event 17." in data("why", S, "13", "--db", db)["answer"]
+        assert "pinned" not in data("why", S, "13@c3", "--db", db)["answer"]
+
     def test_a_rewound_item_names_the_rewind(self, db: Path) -> None:
         found = data("why", S, "18", "--db", db)
         assert found["state"] == "left"
@@ -218,3 +222,8 @@ class TestRecordedRequests:
         assert left_out["state"] == "context"
         assert left_out["held"]["rendition"] is None
         assert "c2: the recorded request did not hold it" in run("why", S, "8", "--db", db).stdout
+        assert (left_out["calls"], left_out["given"]) == ([], [])  # what was sent, not the fold
+        assert data("why", S, "6", "--db", db)["given"] == [{"form": "cut", "calls": ["c2"]}]
+        assert data("why", S, "1", "--db", db)["given"] == [
+            {"form": "original", "calls": ["c1", "c2"]}
+        ]

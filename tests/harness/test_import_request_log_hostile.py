@@ -194,10 +194,10 @@ class TestSizes:
     def test_a_hostile_text_costs_no_more_than_its_length(self) -> None:
         for piece in ('"cookie', '"authorization\\"', '{"api_key": "', "Bearer "):
             hostile = piece * 100_000
-            start = time.perf_counter()
+            start = time.process_time()
             text_without_secrets(hostile, Withheld())
             read_stream("data: " + hostile)
-            assert time.perf_counter() - start < 2
+            assert time.process_time() - start < 2
 
 
 class TestNothing:

@@ -150,9 +150,9 @@ class TestProof:
         assert [(f["content"], f["inferred"]) for f in found] == [("(gone)", True)] * 2
 
     def test_of_more_calls_than_stand_between_two_whole_manifests(self, live: Live) -> None:
-        exchanges = session(130)
+        exchanges = session(105)
         bring(live.log, exchanges)
-        assert names(live) == ["exact"] * 130
+        assert names(live) == ["exact"] * 105
         assert bodies(live) == [request for request, _ in exchanges]
         kept = [len(str(e.data["manifest"])) for e in live.log.read(KEY, types=["model_called"])]
         assert max(kept[1:50]) < 120  # a difference, however much has gone before

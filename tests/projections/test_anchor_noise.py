@@ -138,7 +138,8 @@ class TestCommands:
             "find . -name '*.py' -exec grep -l x {} \\;",
             "python --version",
             "python - <<'EOF'",
-            'cd /srv && python -c "print(1)"',
+            'cd /srv && python -c "import a; print(a > 1)"',
+            "grep -n 'a > b; c' x.py",
         ],
     )
     def test_that_only_look_are_none(self, line: str) -> None:

@@ -155,9 +155,9 @@ class TestSecrets:
 
     def test_a_line_of_a_megabyte_is_done_in_seconds(self, live: Live) -> None:
         live.append(KEY, *[said(unit * (300_000 // len(unit))) for unit in ("://a:", "a", "AKC1 ")])
-        started = time.perf_counter()
+        started = time.process_time()
         secrets(live)
-        assert time.perf_counter() - started < 20
+        assert time.process_time() - started < 20
 
     @pytest.mark.parametrize("secret", ["", "abc", "hunter2", "x" * 50])
     def test_a_preview_shows_a_fifth_at_most(self, secret: str) -> None:

@@ -41,6 +41,6 @@ class TestLiterals:
 
     def test_many_cost_one_walk(self) -> None:
         known = Literals(f"customer-{n:06d}" for n in range(5_000))
-        started = time.perf_counter()
+        started = time.process_time()
         assert known.first_in("nothing of the kind stands here; " * 30_000) == ""
-        assert time.perf_counter() - started < 5
+        assert time.process_time() - started < 5

@@ -61,12 +61,12 @@ class TestQuotes:
         assert Quotes([f"x\n{line}\ny"]).first_in(before + line + after) != ""
 
     def test_hostile_text_costs_no_more_than_its_length(self) -> None:
-        started = time.perf_counter()
+        started = time.process_time()
         for unit in ("ab", "abcdefgh", "-", "the same words again and again ", "\n"):
             known = Quotes(["x" + unit * 20_000])
             known.first_in("y" + unit * 20_000)
             known.first_in(("z" + unit * 12)[:100] * 5_000)
-        assert time.perf_counter() - started < 10
+        assert time.process_time() - started < 10
 
 
 class TestTexts:

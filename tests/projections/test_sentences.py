@@ -36,9 +36,9 @@ def test_chinese_sentences_end_at_their_own_marks() -> None:
 
 def test_of_an_endless_line_the_part_around_is_given_in_no_time() -> None:
     text = "x " * 5_000_000 + "ORD-1" + " y" * 5_000_000
-    start = time.perf_counter()
+    start = time.process_time()
     found = sentence_around(text, "ORD-1")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert "ORD-1" in found
     assert found[0] == found[-1] == "…"
     assert len(found) <= 2 * LONGEST + 7
