@@ -276,10 +276,12 @@ class Followed:
         known = continued(items, fresh)
         if known is None:
             return None
-        new: list[Event] = [new_item(asked.dialect, entry, None) for entry in fresh[known:]]
-        pieces = [Piece(*each) for each in standing]
-        pieces += [Piece(self.version + n) for n in range(1, len(new) + 1)]
+        new: list[Event] = []
         declared = self._declared(asked, last.tools, new)
+        brought = self.version + len(new) + 1
+        new += [new_item(asked.dialect, entry, None) for entry in fresh[known:]]
+        pieces = [Piece(*each) for each in standing]
+        pieces += [Piece(brought + n) for n in range(len(fresh) - known)]
         drafts, made = self._drafted(new)
         items += self._remembered.preview([p.standing for p in pieces[known:]], made)
         entries = digests.grouped(fresh, pieces)
@@ -397,7 +399,7 @@ class Followed:
         return drafts, made
 
     def _declared(self, asked: Asked, last: _Tools, new: list[Event]) -> int | None:
-        """Where the tools of a request are declared: maybe behind the items that it brings in."""
+        """Where the tools of a request are declared: maybe by an event that is new."""
         tools = asked.fields.get("tools")
         if tools is last.value or forms.identical(tools, last.value):
             return last.at
