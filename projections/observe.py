@@ -275,6 +275,8 @@ class _Observer:
                     self.pieces[j] = Piece(origin, rendition, earlier.form == "redacted")
                     return i
         for i in gone:
+            if self.items[i].form == "redacted":
+                continue  # no rendition of it is shown: what is sent again is another item
             changed = change(self.items[i], entry, in_place=i == place)
             if changed is not None:
                 position = self._evolve(changed)

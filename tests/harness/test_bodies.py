@@ -84,6 +84,14 @@ def check(found: Body, raw: bytes, last: Body) -> None:
             before = end
 
 
+def read(reader: Bodies, raw: bytes) -> Body | str:
+    """A body, or why it was refused."""
+    try:
+        return reader.read(raw)
+    except InputRefused as refused:
+        return str(refused)
+
+
 class TestReadingAgainstTheLast:
     """What is not read again must be what would have been read."""
 
@@ -92,16 +100,11 @@ class TestReadingAgainstTheLast:
     def test_any_bodies_are_read_as_if_each_were_the_only_one(self, bodies: list[bytes]) -> None:
         reader = Bodies("openai_chat")
         for raw in bodies:
-            alone: Body | None
-            try:
-                alone = Bodies("openai_chat").read(raw)
-            except InputRefused as refused:
-                with pytest.raises(InputRefused, match="the body") as again:
-                    reader.read(raw)
-                assert str(again.value) == str(refused)
+            alone, last = read(Bodies("openai_chat"), raw), reader.last
+            found = read(reader, raw)
+            if isinstance(alone, str) or isinstance(found, str):
+                assert alone == found
                 continue
-            last = reader.last
-            found = reader.read(raw)
             check(found, raw, last)
             assert json.dumps(found.messages) == json.dumps(alone.messages)
             assert found.fields == alone.fields

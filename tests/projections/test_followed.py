@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from recorded_calls import appended, asked, record
+from recorded_calls import appended, record
 
 from eventlog import StreamKey, events
 from eventlog.messages import Dialect
@@ -170,7 +169,12 @@ MOVES = [
 class TestAnyConversation:
     """One that remembers may not remember wrongly."""
 
-    @settings(max_examples=120, deadline=None)
+    @settings(
+        max_examples=40,
+        deadline=None,
+        report_multiple_bugs=False,
+        phases=[Phase.generate, Phase.reuse],
+    )
     @given(data=st.data(), dialect=st.sampled_from(["openai_chat", "anthropic"]))
     def test_it_is_recorded_as_from_the_log(
         self, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, dialect: str
