@@ -208,6 +208,8 @@ class Placing:
         if base <= 1:
             return self._stream(key, stream.thread)
         reason = "asked while another call of the session was open"
+        if not stream.open:
+            reason = "another process wrote to the session"
         self._live.log.fork(key, stream.key, base, ownership="observed", reason=reason)
         return self._stream(key, stream.thread)
 

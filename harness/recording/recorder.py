@@ -263,6 +263,8 @@ class Recorder:
 
     def _write_waiting(self) -> bool:
         """Write what waits, in its order; whether nothing waits any more."""
+        if not self._waiting:
+            return True
         if time.monotonic() < self._resting:
             return False
         while self._waiting:

@@ -77,6 +77,8 @@ def chunk(**delta: Any) -> dict[str, Any]:
 class ModelServer(ThreadingHTTPServer):
     """Keeps the requests that it was sent."""
 
+    request_queue_size = 128
+
     def __init__(
         self,
         answer: Callable[[dict[str, Any]], Answer],

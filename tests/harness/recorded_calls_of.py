@@ -27,7 +27,7 @@ class Told:
             assert not integrity.verify(live.log).problems
             for info in live.log.streams():
                 key = info.key
-                own = [e for e in live.log.read(key) if e.stream == key]
+                own = list(live.log.read(key, info.base))
                 self.events[key.session] = own
                 calls = [e for e in own if e.type == "model_called"]
                 self.verdicts += judge_all(live, key, calls)
