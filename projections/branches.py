@@ -13,6 +13,7 @@ from projections.changes import change, entry_key, entry_kind, is_like, item_kin
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
 from projections.manifest import Piece, SentAs
+from projections.parts import parted
 
 if TYPE_CHECKING:
     from projections.observe import Known
@@ -48,9 +49,9 @@ def branch_of(
     """
     new = [entry_key(entry_kind(e), e.message) for e in entries]
     last = pairs[-1][1] if pairs else -1
-    answers: dict[int | None, Item] = {}
+    answers: dict[int | None, list[Item]] = {}
     for item in items:
-        answers.setdefault(item.call, item)
+        answers.setdefault(item.call, []).append(item)
     calls = list(known.calls())[: -2 - MAX_BRANCHES : -1]
     for call in calls:
         pieces = call.pieces
@@ -62,18 +63,21 @@ def branch_of(
         following = entries[size] if size < len(new) else None
         if following is not None and following.role != "assistant":
             continue
-        given = answers.get(call.position) or next(iter(items[size : size + 1]), None)
+        given = answers.get(call.position) or list(items[size : size + 1])
         same = False
-        if given is not None and following is not None:
-            same = is_like(given, following)
-            if same and (last > size or _goes_on(items, given, entries[size + 1 : size + 2])):
+        if given and following is not None:
+            same = any(is_like(part, following) for part in given)
+            behind = entries[size + len(given) : size + len(given) + 1]
+            if same and (last > size or _goes_on(items, given[-1], behind)):
                 continue
         sent = zip(known.sent(call), new, strict=False)
         if not all(_is_at(item, key) for item, key in sent):
             continue
-        if same and given is not None and given.call == call.position:
-            answer = Piece(runs.origin(given.id))
-            whole = [*islice(call.sent, call.size), (answer,)]
+        if same and given[0].call == call.position:
+            answer = Piece(runs.origin(given[0].id))
+            (as_given,) = known.sent(Earlier(call.position, [(answer,)], 1))
+            sent_back = [(answer._replace(part=item.part),) for item in parted([as_given])]
+            whole = [*islice(call.sent, call.size), *sent_back]
             return Earlier(runs.position_of(answer.item), whole, len(whole))
         return call
     return None

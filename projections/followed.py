@@ -23,7 +23,7 @@ from eventlog.events import Event, ModelCalled, ToolsDeclared
 from eventlog.jsonvalue import Json
 from eventlog.messages import SYSTEM_ROLES, Dialect
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
-from projections import digests, forms, manifest, proof
+from projections import digests, forms, manifest, proof, runs
 from projections.changes import entry_key, entry_kind, item_kind, new_item
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.dialects import RequestEntry
@@ -32,6 +32,7 @@ from projections.expanding import Expanded, following
 from projections.live import Live
 from projections.manifest import Piece, SentAs
 from projections.observe import continued, draft_at, observe, tools_position
+from projections.parts import parted
 from projections.proof import Shapes
 from projections.remembered import Remembered
 from projections.runs import ItemPositions, Origin
@@ -193,7 +194,7 @@ class Followed:
         Raises InputRefused for a body that is no request.
         """
         request = proof.request_of(asked.dialect, asked.body)
-        items = self._remembered.items(self._remembered.view.standing())
+        items = parted(self._remembered.items(self._remembered.view.standing()))
         known = {entry_key(item_kind(i), i.message) for i in items if i.role not in SYSTEM_ROLES}
         return any(
             entry_key(entry_kind(entry), entry.message) in known
@@ -270,9 +271,11 @@ class Followed:
         if start > len(last.entries):
             return None
         fresh = _entries(asked)
-        standing = [piece.standing for entry in last.entries[start:] for piece in entry]
-        standing += [(origin, 0) for origin in last.behind]
-        items = self._remembered.items(standing)
+        standing = [piece for entry in last.entries[start:] for piece in entry]
+        items = self._remembered.preview(standing, {})
+        behind = parted(self._remembered.items((origin, 0) for origin in last.behind))
+        standing += [Piece(runs.origin(item.id), part=item.part) for item in behind]
+        items += behind
         known = continued(items, fresh)
         if known is None:
             return None
@@ -280,10 +283,10 @@ class Followed:
         declared = self._declared(asked, last.tools, new)
         brought = self.version + len(new) + 1
         new += [new_item(asked.dialect, entry, None) for entry in fresh[known:]]
-        pieces = [Piece(*each) for each in standing]
+        pieces = [*standing]
         pieces += [Piece(brought + n) for n in range(len(fresh) - known)]
         drafts, made = self._drafted(new)
-        items += self._remembered.preview([p.standing for p in pieces[known:]], made)
+        items += self._remembered.preview(pieces[known:], made)
         entries = digests.grouped(fresh, pieces)
         own = {at: draft.salt or b"" for at, draft in zip(made, drafts, strict=True)}
         salts = ChainMap(own, self._salts)
@@ -323,7 +326,7 @@ class Followed:
         )
         follows = proof.follows(self._remembered.calls, compacted=compacted)
         ground = proof.Ground(
-            items=self._remembered.preview([p.standing for p in seen.pieces], made),
+            items=self._remembered.preview(seen.pieces, made),
             salts=salts,
             positions=self._positions(made),
             previous=self._remembered.last if follows else None,

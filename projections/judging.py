@@ -19,7 +19,8 @@ from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.judging_folded import judge_folded
 from projections.live import Live
-from projections.manifest import SentAs
+from projections.manifest import Piece, SentAs
+from projections.parts import part_of, stood
 from projections.runs import Standing
 from projections.sent import entry_of
 from projections.verdicts import Seen, Verdict, has_blob, judge, missing, of_seen
@@ -116,10 +117,11 @@ class _Walk:
         expanded: Expanded,
         folded: list[Standing] | CriticalUnknown,
     ) -> Seen | None:
-        pieces = [piece.standing for entry in expanded.entries for piece in entry]
-        if not self._take(pieces):
+        named = [piece for entry in expanded.entries for piece in entry]
+        if not self._take([piece.standing for piece in named]):
             return None
-        known = [self.items[standing] for standing in pieces]
+        known = [self._known(piece) for piece in named]
+        pieces = stood(named, [each.item for each in known])
         erased = sum(each.is_erased for each in known)
         try:
             tools = self._declared(call.data.get("tools"))
@@ -134,6 +136,10 @@ class _Walk:
             missing=missing(call, tools.is_erased, expanded.has_erased),
             is_sealed=any(each.is_sealed for each in known),
         )
+
+    def _known(self, piece: Piece) -> _Known:
+        found = self.items[piece.standing]
+        return found if piece.part is None else found._replace(item=part_of(found.item, piece))
 
     def _take(self, pieces: Sequence[Standing]) -> bool:
         """Hold the items that were sent, and no others; False where one is not there."""

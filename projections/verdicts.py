@@ -30,6 +30,7 @@ from projections.context import DECISIONS, effective
 from projections.items import Item
 from projections.known_context import holds_blob, uses_tool
 from projections.live import Live
+from projections.parts import stood
 from projections.runs import Standing
 from projections.sent import Requests
 from projections.session_state import Provenance
@@ -88,7 +89,7 @@ def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
         folded = error
     seen = Seen(
         digest=sent.digest,
-        pieces=[piece.standing for entry in sent.entries for piece in entry],
+        pieces=stood([piece for entry in sent.entries for piece in entry], sent.items),
         folded=folded,
         erased=erased_in(sent.items),
         missing=missing(call, declared is not None and declared.erased, sent.has_erased_forms),
