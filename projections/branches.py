@@ -43,12 +43,13 @@ def branch_of(
 ) -> Earlier | None:
     """The newest call from which a request goes on in another way, or which it makes again.
 
-    Where it goes on with the answer that was given, it does so only if nothing of what came later
-    stands in it: else it is the same conversation, and what differs has changed there. ``pairs``
-    are the items and entries that are alike.
+    It does so only if no answer that was given later stands in it, and where it goes on with the
+    one that was given, nothing of what came later: else it is the same conversation, and what
+    differs has changed there, or left. ``pairs`` are the items and entries that are alike.
     """
     new = [entry_key(entry_kind(e), e.message) for e in entries]
     last = pairs[-1][1] if pairs else -1
+    latest = max((items[i].call or 0 for i, _ in pairs), default=0)
     answers: dict[int | None, list[Item]] = {}
     for item in items:
         answers.setdefault(item.call, []).append(item)
@@ -56,7 +57,7 @@ def branch_of(
     for call in calls:
         pieces = call.pieces
         size = len(pieces)
-        if size > len(new) or not size:
+        if size > len(new) or not size or latest > call.position:
             continue
         if call is calls[0] and size != len(new):
             continue  # it goes on from the last call; only the same again is a branch of it

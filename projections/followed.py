@@ -28,6 +28,7 @@ from projections.changes import entry_key, entry_kind, item_kind, new_item
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
+from projections.edited import server_edited
 from projections.expanding import Expanded, following
 from projections.live import Live
 from projections.manifest import Piece, SentAs
@@ -382,6 +383,7 @@ class Followed:
             model=str(asked.fields.get("model", "")),
             dialect=asked.dialect,
             tools=tail.tools.at,
+            server_edited=server_edited(asked.dialect, parameters, asked.messages),
             parameters=Json(parameters),
             request_digest=digests.request_digest(hashes, tail.tools.hash, own_hash),
             wire_digest=_closed(asked, tail.wire, own),

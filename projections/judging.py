@@ -23,7 +23,7 @@ from projections.manifest import Piece, SentAs
 from projections.parts import part_of, stood
 from projections.runs import Standing
 from projections.sent import entry_of
-from projections.verdicts import Seen, Verdict, has_blob, judge, missing, of_seen
+from projections.verdicts import Seen, Verdict, has_blob, is_edited, judge, missing, of_seen
 
 
 def judge_all(live: Live, stream: StreamKey, calls: Sequence[RecordedEvent]) -> list[Verdict]:
@@ -62,7 +62,7 @@ class _Walk:
         self.places = [h.position for h in headers if h.type in ITEM_TYPES]
         self.salts = live.log.salts(stream, [h.position for h in headers])
         answers = live.log.read(stream, min(wanted), types=["model_responded", "model_failed"])
-        self.answered = {event.data["call"] for event in answers}
+        self.answered = {event.data["call"]: event for event in answers}
         self.items: dict[Standing, _Known] = {}
         self.hashes: dict[SentAs, _Hashed] = {}
         self.tools: dict[int, _Tools] = {}
@@ -135,6 +135,7 @@ class _Walk:
             erased=erased,
             missing=missing(call, tools.is_erased, expanded.has_erased),
             is_sealed=any(each.is_sealed for each in known),
+            is_edited=is_edited(call, self.answered.get(call.position)),
         )
 
     def _known(self, piece: Piece) -> _Known:

@@ -359,5 +359,5 @@ def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
     said = MessageAppended(
         dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
     )
-    ended = answer.responded(1, None)
+    ended = answer.responded(1).model_copy(update={"server_edited": answer.edits})
     return [said, ended] if answer.is_said else [ended]

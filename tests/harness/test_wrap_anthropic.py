@@ -151,6 +151,17 @@ class TestEverySurface:
         told.check(server.requests)
         assert [f["status"] for f in told.of("model_failed")] == [529, 529]
 
+    def test_edits_that_only_the_answer_tells_of(self, tmp_path: Path) -> None:
+        edits = {"applied_edits": [{"type": "clear_tool_uses_20250919"}]}
+        whole = {**message(1, {"type": "text", "text": "a"}), "context_management": edits}
+        with serving(lambda request: whole) as server:
+            recorder = Recorder(tmp_path / "log.db", session="s")
+            wrap(client(server), recorder).messages.create(**ASK)
+            recorder.close()
+        told = Told(tmp_path / "log.db")
+        assert [v.name for v in told.verdicts] == ["partial"]
+        assert told.of("model_responded")[0]["server_edited"] == ["context_management"]
+
 
 class TestAConversation:
     """Answers sent back, marks that move, prompts as a text and as blocks."""

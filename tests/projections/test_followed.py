@@ -17,7 +17,7 @@ from harness.recording.bodies import Bodies
 from projections import open_log
 from projections.context import fold
 from projections.erasure import apply, plan
-from projections.followed import Asked, Followed
+from projections.followed import MESSAGES, Asked, Followed
 from projections.judging import judge_all
 from projections.live import Live
 from projections.sent import Requests
@@ -102,6 +102,20 @@ def answers(dialect: str, number: int, calls: int) -> dict[str, Any]:
             for n in range(calls)
         ]
         return {"role": "assistant", "content": blocks}
+    if dialect == "openai_responses":
+        items: list[dict[str, Any]] = [{"type": "reasoning", "id": f"r{number}", "summary": []}]
+        said = [{"type": "output_text", "text": f"I think {number}", "annotations": []}]
+        items.append({"type": "message", "role": "assistant", "content": said})
+        items += [
+            {
+                "type": "function_call",
+                "call_id": f"t{number}_{n}",
+                "name": "run",
+                "arguments": f'{{"n": {n}}}',
+            }
+            for n in range(calls)
+        ]
+        return {"items": items}
     made = [
         {
             "id": f"t{number}_{n}",
@@ -110,19 +124,28 @@ def answers(dialect: str, number: int, calls: int) -> dict[str, Any]:
         }
         for n in range(calls)
     ]
-    said = {"role": "assistant", "content": f"I think {number}", "refusal": None}
-    return {**said, **({"tool_calls": made} if made else {})}
+    message = {"role": "assistant", "content": f"I think {number}", "refusal": None}
+    return {**message, **({"tool_calls": made} if made else {})}
 
 
-def echoed(dialect: str, answer: dict[str, Any], how: str) -> dict[str, Any]:
+def echoed(dialect: str, answer: dict[str, Any], how: str) -> list[dict[str, Any]]:
     """An answer as a client sends it back."""
+    if dialect == "openai_responses":
+        items = answer["items"]
+        if how == "plain":
+            return [item for item in items if item["type"] != "reasoning"]
+        if how == "changed":
+            return [{"role": "assistant", "content": items[1]["content"][0]["text"]}, *items[2:]]
+        return [{**item, "status": None} for item in items] if how == "nulls" else items
     if how == "whole":
-        return answer
+        return [answer]
     if how == "plain":
-        return {k: v for k, v in answer.items() if v is not None}
+        return [{k: v for k, v in answer.items() if v is not None}]
+    if how == "changed":
+        return [{**answer, "extra": 1}]
     if dialect == "anthropic":
-        return {**answer, "content": [{"citations": None, **b} for b in answer["content"]]}
-    return {**answer, "audio": None, "function_call": None, "annotations": []}
+        return [{**answer, "content": [{"citations": None, **b} for b in answer["content"]]}]
+    return [{**answer, "audio": None, "function_call": None, "annotations": []}]
 
 
 def results(dialect: str, answer: dict[str, Any], text: str) -> list[dict[str, Any]]:
@@ -131,18 +154,23 @@ def results(dialect: str, answer: dict[str, Any], text: str) -> list[dict[str, A
         ids = [b["id"] for b in answer["content"] if b["type"] == "tool_use"]
         blocks = [{"type": "tool_result", "tool_use_id": i, "content": text} for i in ids]
         return [{"role": "user", "content": blocks}] if blocks else []
+    if dialect == "openai_responses":
+        ids = [i["call_id"] for i in answer["items"] if "call_id" in i]
+        return [{"type": "function_call_output", "call_id": i, "output": text} for i in ids]
     calls = answer.get("tool_calls", [])
     return [{"role": "tool", "tool_call_id": c["id"], "content": text} for c in calls]
 
 
 def is_result(message: dict[str, Any]) -> bool:
     content = message.get("content")
-    if message["role"] == "tool":
+    if message.get("role") == "tool" or "output" in message:
         return True
     return isinstance(content, list) and bool(content) and content[0].get("type") == "tool_result"
 
 
 def cleared(message: dict[str, Any]) -> dict[str, Any]:
+    if "output" in message:
+        return {**message, "output": "[cleared]"}
     if message["role"] == "tool":
         return {**message, "content": "[cleared]"}
     first, *rest = message["content"]
@@ -175,7 +203,9 @@ class TestAnyConversation:
         report_multiple_bugs=False,
         phases=[Phase.generate, Phase.reuse],
     )
-    @given(data=st.data(), dialect=st.sampled_from(["openai_chat", "anthropic"]))
+    @given(
+        data=st.data(), dialect=st.sampled_from(["openai_chat", "anthropic", "openai_responses"])
+    )
     def test_it_is_recorded_as_from_the_log(
         self, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, dialect: str
     ) -> None:
@@ -235,9 +265,8 @@ class Agent:
                     )
                 )
             case "side":
-                self.twice.ask(
-                    {"model": "small", "messages": [{"role": "user", "content": "a title?"}]}
-                )
+                name = MESSAGES[self.dialect]
+                self.twice.ask({"model": "small", name: [{"role": "user", "content": "a title?"}]})
         self.call(number, is_echoed=move != "other answer")
 
     def item(self) -> str:
@@ -263,9 +292,11 @@ class Agent:
             self.twice.told(events.ModelFailed(call=position, error="HTTP 500"))
         if not is_echoed:
             answer = answers(self.dialect, number + 100, 0)
-        back = echoed(self.dialect, answer, draw(st.sampled_from(["whole", "plain", "nulls"])))
+        back = echoed(
+            self.dialect, answer, draw(st.sampled_from(["whole", "plain", "nulls", "changed"]))
+        )
         given = results(self.dialect, answer, f"out {number} " * draw(st.sampled_from([1, 60])))
-        self.messages = [*self.messages, back, *given]
+        self.messages = [*self.messages, *back, *given]
         if not given or draw(st.booleans()):
             self.messages.append({"role": "user", "content": f"then {number % 3}"})
 
@@ -276,7 +307,9 @@ class Agent:
         found: dict[str, Any] = {"model": "m"}
         if self.dialect == "anthropic":
             found |= {"max_tokens": 9, "system": self.prompt}
+        elif self.dialect == "openai_responses":
+            found["instructions"] = self.prompt
         else:
             messages = [{"role": "system", "content": self.prompt}, *messages]
-        found["messages"] = messages
+        found[MESSAGES[self.dialect]] = messages
         return found if self.tools is None else {**found, "tools": self.tools}
