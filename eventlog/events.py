@@ -282,7 +282,8 @@ class ModelCalled(EventBase):
     wire_salt: str | None = None
     parameters: JsonObject | None = None
     forms: Json | None = None
-    """How entries differ from their stored message (index in the expanded manifest to what)."""
+    """How entries differ from their stored message: to what, by the numbers of the pieces in the
+    expanded manifest (``3``, or ``2,4,6`` where several differ in the same way)."""
     forms_stand: bool = False
     """Whether what the manifest takes over from an earlier one (``=N``) keeps the forms that it had
     there, but for those named here."""

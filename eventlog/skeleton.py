@@ -228,7 +228,7 @@ def _forms(value: Any, payload: Mapping[str, Any]) -> Any:
     """Where an entry was sent and which fields were null: later calls may say that it still is."""
     kept: dict[str, Any] = {}
     for number, form in (value or {}).items():
-        if not number.isdecimal():
+        if not all(map(str.isdecimal, number.split(","))):
             continue
         left = {name: form[name] for name in ("kind", "place", "role") if name in form}
         if "group" in form:

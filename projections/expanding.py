@@ -74,8 +74,9 @@ def expand(
     if data.get("forms_stand") and before is not None:
         pieces = sum(map(len, entries[: manifest.kept(stored)]))
         forms = {n: form for n, form in before.forms.items() if n < pieces}
-    for number, shape in (data.get("forms") or {}).items():
-        forms.pop(int(number), None)
-        if shape:
-            forms[int(number)] = Form(shape, call.position, call.erased)
+    for named, shape in (data.get("forms") or {}).items():
+        for number in map(int, named.split(",")):
+            forms.pop(number, None)
+            if shape:
+                forms[number] = Form(shape, call.position, call.erased)
     return Expanded(entries, forms)

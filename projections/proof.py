@@ -125,8 +125,13 @@ def call(
 
 
 def json_forms(shapes: Shapes) -> Json | None:
-    """Forms as an event holds them."""
-    return Json({str(number): shape for number, shape in shapes.items()}) if shapes else None
+    """Forms as an event holds them: each once, by the numbers of all pieces that have it."""
+    if not shapes:
+        return None
+    numbers: dict[str, list[int]] = {}
+    for number, shape in shapes.items():
+        numbers.setdefault(forms.canonical(shape), []).append(number)
+    return Json({",".join(map(str, same)): shapes[same[0]] for same in numbers.values()})
 
 
 def digest_of(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eventlog.errors import EventInvalid, InputRefused
@@ -19,8 +19,8 @@ from projections.followed import MESSAGES
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _CHUNK = 4096
-_END = 64
-"""Bytes at its end by which a conversation is mostly told from others."""
+_LARGEST = 1 << 17
+"""Bytes that are compared at once: what is copied for it stays in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +69,33 @@ class Bodies:
     def __init__(self, dialect: str) -> None:
         self._field = MESSAGES[dialect]
         self.last = Body(b"", {}, {}, [], array("q"))
+        self._begun = b""
+        """A body that was seen to begin with all of the last one's messages."""
 
     def take(self, body: Body) -> None:
         """The next bodies are read against this one."""
-        self.last = body
+        self.last, self._begun = body, b""
+
+    def settle(self) -> None:
+        """Forget of the last body what stands behind its messages: then a body that goes on from
+        there begins with it. That is a copy, so it is made when nobody waits."""
+        last = self.last
+        if len(last.raw) != last.end:
+            self.last = replace(last, raw=last.raw[: last.end])
 
     def goes_on(self, raw: bytes) -> bool:
         """Whether all messages of the last body stand at the front of this one."""
-        last, end = self.last.raw, self.last.end
-        if (
-            not end
-            or len(raw) < end
-            or last[max(0, end - _END) : end] != raw[max(0, end - _END) : end]
-        ):
+        self.settle()
+        if not self.last.raw or not raw.startswith(self.last.raw):
             return False
-        return last[:end] == raw[:end]
+        self._begun = raw
+        return True
 
     def read(self, raw: bytes) -> Body:
         """A body. Raises InputRefused for one that is no JSON object, and for one that is nested
         too deep."""
         last = self.last
-        same = common_prefix(last.raw, raw)
+        same = last.end if raw is self._begun else common_prefix(last.raw, raw)
         kept = bisect_right(last.ends, same)
         start = last.ends[kept - 1] if kept else 0
         text = _decoded(raw, start)
@@ -226,7 +232,7 @@ def common_prefix(one: bytes, other: bytes) -> int:
     while low < high:  # doubling steps: what is compared is near to what is common
         end = min(low + step, high)
         if one[low:end] == other[low:end]:
-            low, step = end, step * 2
+            low, step = end, min(step * 2, _LARGEST)
         elif step == 1:
             return low
         else:

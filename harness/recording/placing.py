@@ -111,6 +111,8 @@ class Placing:
 
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a stream, as it is sent back."""
+        for bodies in stream.bodies.values():
+            bodies.settle()
         if stream.thread is not None:
             self._threads.answered(stream.thread, message)
 
