@@ -33,9 +33,10 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import Json
 from eventlog.values import Usage
+from harness.recording.bodies import Bodies
 from projections import open_log
 from projections.audit.auditing import audit
-from projections.calls import Calls
+from projections.followed import Asked, Followed
 
 KEY = StreamKey("bench", "agent", "audited")
 
@@ -140,7 +141,7 @@ def session(path: Path, calls: int, *, recorded: bool, size: int = 3_000) -> Non
 
 def _recorded(live: Any, made: _Made, calls: int) -> None:
     """The same as requests of a client, each with a manifest and a digest."""
-    recorder = Calls(live)
+    followed, bodies = Followed(live, KEY), Bodies("openai_chat")
     context: list[dict[str, Any]] = [{"role": "system", "content": "Use httpie, not curl."}]
     for number in range(calls):
         if number % 10 == 0:
@@ -148,12 +149,21 @@ def _recorded(live: Any, made: _Made, calls: int) -> None:
         if number % 100 == 99:
             kept = f"So far: ORD-{number - 9:05}, and {number} calls."
             context = [context[0], {"role": "user", "content": kept}]
-        found = recorder.record(KEY, "openai_chat", {"model": "m", "messages": context})
+        body = bodies.read(json.dumps({"model": "m", "messages": context}).encode())
+        followed.catch_up()
+        plan = followed.plan(
+            Asked(
+                "openai_chat", body.fields, body.messages, body.raw, body.kept, body.same, body.end
+            )
+        )
+        live.append(KEY, *plan.drafts, expected_version=plan.version)
+        followed.appended(plan)
+        bodies.take(body)
         answer = {"role": "assistant", "content": f"I look at ORD-{number // 3:05}."}
         said = MessageAppended(
-            dialect="openai_chat", source="model", call=found.position, message=answer
+            dialect="openai_chat", source="model", call=plan.position, message=answer
         )
-        live.append(KEY, said, ModelResponded(call=found.position, usage=Usage(input=9_000)))
+        live.append(KEY, said, ModelResponded(call=plan.position, usage=Usage(input=9_000)))
         context.append(answer)
 
 

@@ -298,6 +298,8 @@ class ModelResponded(EventBase):
     finish_reason: str = ""
     model: str = ""
     usage: Usage | None = None
+    server_edited: tuple[str, ...] = ()
+    """What the provider did to the request before the model saw it, where only the answer says."""
     alternatives: tuple[Json, ...] = ()
     """Choices beyond the first."""
 

@@ -13,6 +13,7 @@ from projections.changes import change, entry_key, entry_kind, is_like, item_kin
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
 from projections.manifest import Piece, SentAs
+from projections.parts import parted
 
 if TYPE_CHECKING:
     from projections.observe import Known
@@ -42,38 +43,42 @@ def branch_of(
 ) -> Earlier | None:
     """The newest call from which a request goes on in another way, or which it makes again.
 
-    Where it goes on with the answer that was given, it does so only if nothing of what came later
-    stands in it: else it is the same conversation, and what differs has changed there. ``pairs``
-    are the items and entries that are alike.
+    It does so only if no answer that was given later stands in it, and where it goes on with the
+    one that was given, nothing of what came later: else it is the same conversation, and what
+    differs has changed there, or left. ``pairs`` are the items and entries that are alike.
     """
     new = [entry_key(entry_kind(e), e.message) for e in entries]
     last = pairs[-1][1] if pairs else -1
-    answers: dict[int | None, Item] = {}
+    latest = max((items[i].call or 0 for i, _ in pairs), default=0)
+    answers: dict[int | None, list[Item]] = {}
     for item in items:
-        answers.setdefault(item.call, item)
+        answers.setdefault(item.call, []).append(item)
     calls = list(known.calls())[: -2 - MAX_BRANCHES : -1]
     for call in calls:
         pieces = call.pieces
         size = len(pieces)
-        if size > len(new) or not size:
+        if size > len(new) or not size or latest > call.position:
             continue
         if call is calls[0] and size != len(new):
             continue  # it goes on from the last call; only the same again is a branch of it
         following = entries[size] if size < len(new) else None
         if following is not None and following.role != "assistant":
             continue
-        given = answers.get(call.position) or next(iter(items[size : size + 1]), None)
+        given = answers.get(call.position) or list(items[size : size + 1])
         same = False
-        if given is not None and following is not None:
-            same = is_like(given, following)
-            if same and (last > size or _goes_on(items, given, entries[size + 1 : size + 2])):
+        if given and following is not None:
+            same = any(is_like(part, following) for part in given)
+            behind = entries[size + len(given) : size + len(given) + 1]
+            if same and (last > size or _goes_on(items, given[-1], behind)):
                 continue
         sent = zip(known.sent(call), new, strict=False)
         if not all(_is_at(item, key) for item, key in sent):
             continue
-        if same and given is not None and given.call == call.position:
-            answer = Piece(runs.origin(given.id))
-            whole = [*islice(call.sent, call.size), (answer,)]
+        if same and given[0].call == call.position:
+            answer = Piece(runs.origin(given[0].id))
+            (as_given,) = known.sent(Earlier(call.position, [(answer,)], 1))
+            sent_back = [(answer._replace(part=item.part),) for item in parted([as_given])]
+            whole = [*islice(call.sent, call.size), *sent_back]
             return Earlier(runs.position_of(answer.item), whole, len(whole))
         return call
     return None

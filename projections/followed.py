@@ -23,15 +23,17 @@ from eventlog.events import Event, ModelCalled, ToolsDeclared
 from eventlog.jsonvalue import Json
 from eventlog.messages import SYSTEM_ROLES, Dialect
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
-from projections import digests, forms, manifest, proof
+from projections import digests, forms, manifest, proof, runs
 from projections.changes import entry_key, entry_kind, item_kind, new_item
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
+from projections.edited import server_edited
 from projections.expanding import Expanded, following
 from projections.live import Live
 from projections.manifest import Piece, SentAs
 from projections.observe import continued, draft_at, observe, tools_position
+from projections.parts import parted
 from projections.proof import Shapes
 from projections.remembered import Remembered
 from projections.runs import ItemPositions, Origin
@@ -193,7 +195,7 @@ class Followed:
         Raises InputRefused for a body that is no request.
         """
         request = proof.request_of(asked.dialect, asked.body)
-        items = self._remembered.items(self._remembered.view.standing())
+        items = parted(self._remembered.items(self._remembered.view.standing()))
         known = {entry_key(item_kind(i), i.message) for i in items if i.role not in SYSTEM_ROLES}
         return any(
             entry_key(entry_kind(entry), entry.message) in known
@@ -270,18 +272,22 @@ class Followed:
         if start > len(last.entries):
             return None
         fresh = _entries(asked)
-        standing = [piece.standing for entry in last.entries[start:] for piece in entry]
-        standing += [(origin, 0) for origin in last.behind]
-        items = self._remembered.items(standing)
+        standing = [piece for entry in last.entries[start:] for piece in entry]
+        items = self._remembered.preview(standing, {})
+        behind = parted(self._remembered.items((origin, 0) for origin in last.behind))
+        standing += [Piece(runs.origin(item.id), part=item.part) for item in behind]
+        items += behind
         known = continued(items, fresh)
         if known is None:
             return None
-        new: list[Event] = [new_item(asked.dialect, entry, None) for entry in fresh[known:]]
-        pieces = [Piece(*each) for each in standing]
-        pieces += [Piece(self.version + n) for n in range(1, len(new) + 1)]
+        new: list[Event] = []
         declared = self._declared(asked, last.tools, new)
+        brought = self.version + len(new) + 1
+        new += [new_item(asked.dialect, entry, None) for entry in fresh[known:]]
+        pieces = [*standing]
+        pieces += [Piece(brought + n) for n in range(len(fresh) - known)]
         drafts, made = self._drafted(new)
-        items += self._remembered.preview([p.standing for p in pieces[known:]], made)
+        items += self._remembered.preview(pieces[known:], made)
         entries = digests.grouped(fresh, pieces)
         own = {at: draft.salt or b"" for at, draft in zip(made, drafts, strict=True)}
         salts = ChainMap(own, self._salts)
@@ -321,7 +327,7 @@ class Followed:
         )
         follows = proof.follows(self._remembered.calls, compacted=compacted)
         ground = proof.Ground(
-            items=self._remembered.preview([p.standing for p in seen.pieces], made),
+            items=self._remembered.preview(seen.pieces, made),
             salts=salts,
             positions=self._positions(made),
             previous=self._remembered.last if follows else None,
@@ -377,6 +383,7 @@ class Followed:
             model=str(asked.fields.get("model", "")),
             dialect=asked.dialect,
             tools=tail.tools.at,
+            server_edited=server_edited(asked.dialect, parameters, asked.messages),
             parameters=Json(parameters),
             request_digest=digests.request_digest(hashes, tail.tools.hash, own_hash),
             wire_digest=_closed(asked, tail.wire, own),
@@ -397,7 +404,7 @@ class Followed:
         return drafts, made
 
     def _declared(self, asked: Asked, last: _Tools, new: list[Event]) -> int | None:
-        """Where the tools of a request are declared: maybe behind the items that it brings in."""
+        """Where the tools of a request are declared: maybe by an event that is new."""
         tools = asked.fields.get("tools")
         if tools is last.value or forms.identical(tools, last.value):
             return last.at

@@ -1,9 +1,10 @@
 """What a stored message and a sent one may differ in and still be the same message.
 
 Two messages are *alike* when they are equal after normalising: null fields and, of a message, empty
-lists left out, a single text part taken as a string, ``cache_control`` taken off. What was
-normalised away is the *form* of the sent one, kept as a list of changes, so that the request is
-rebuilt exactly and the message is stored once.
+lists left out, a single text part taken as a string, ``cache_control`` taken off, and what a client
+adds to an answer before it sends it back: the places of streamed tool calls, and copies of JSON
+that it parsed. What was normalised away is the *form* of the sent one, kept as a list of changes,
+so that the request is rebuilt exactly and the message is stored once.
 
     ["+", path, value]   set or add        ["-", path]   take off
     ["parts", path]      the string there becomes one text part      ["text", path]   the other way
@@ -43,8 +44,41 @@ def identical(one: Any, other: Any) -> bool:
 def normalise(message: Any) -> Any:
     """A copy of a message without what may differ between two that are alike."""
     if isinstance(message, Mapping):
-        message = {name: each for name, each in message.items() if each != []}
+        message = {
+            name: _as_it_came(name, each)
+            for name, each in message.items()
+            if each != [] and name not in _PARSED
+        }
     return _normalised(message)
+
+
+_PARSED = frozenset({"parsed", "parsed_arguments"})
+"""What OpenAI's client puts beside a text of JSON."""
+
+
+def _as_it_came(name: str, value: Any) -> Any:
+    """A field of an answer without what a client adds to it."""
+    if name == "tool_calls" and isinstance(value, list):
+        return [_call(place, call) for place, call in enumerate(value)]
+    if name == "content" and isinstance(value, list):
+        return [_without_parsed(part) for part in value]
+    return value
+
+
+def _call(place: int, call: Any) -> Any:
+    if not isinstance(call, Mapping):
+        return call
+    return {
+        name: _without_parsed(each)
+        for name, each in call.items()
+        if name != "index" or type(each) is not int or each != place
+    }
+
+
+def _without_parsed(value: Any) -> Any:
+    if not isinstance(value, Mapping) or value.keys().isdisjoint(_PARSED):
+        return value
+    return {name: each for name, each in value.items() if name not in _PARSED}
 
 
 def _normalised(value: Any) -> Any:

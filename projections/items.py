@@ -51,6 +51,10 @@ class Item:
     """Of an answer: the position of its ModelCalled."""
     tool_name: str = ""
     pinned: bool = False
+    part: int | None = None
+    """Which of the parts of an answer it is, where it is one of several."""
+    siblings: int = 0
+    """How many parts that answer has."""
     # What was worked out of it: another item, made of it with ``replace``, works out its own.
     _parts: Any = field(default=None, init=False, repr=False, compare=False)
     _role: Any = field(default=None, init=False, repr=False, compare=False)

@@ -19,10 +19,11 @@ from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.judging_folded import judge_folded
 from projections.live import Live
-from projections.manifest import SentAs
+from projections.manifest import Piece, SentAs
+from projections.parts import part_of, stood
 from projections.runs import Standing
 from projections.sent import entry_of
-from projections.verdicts import Seen, Verdict, has_blob, judge, missing, of_seen
+from projections.verdicts import Seen, Verdict, has_blob, is_edited, judge, missing, of_seen
 
 
 def judge_all(live: Live, stream: StreamKey, calls: Sequence[RecordedEvent]) -> list[Verdict]:
@@ -61,7 +62,7 @@ class _Walk:
         self.places = [h.position for h in headers if h.type in ITEM_TYPES]
         self.salts = live.log.salts(stream, [h.position for h in headers])
         answers = live.log.read(stream, min(wanted), types=["model_responded", "model_failed"])
-        self.answered = {event.data["call"] for event in answers}
+        self.answered = {event.data["call"]: event for event in answers}
         self.items: dict[Standing, _Known] = {}
         self.hashes: dict[SentAs, _Hashed] = {}
         self.tools: dict[int, _Tools] = {}
@@ -116,10 +117,11 @@ class _Walk:
         expanded: Expanded,
         folded: list[Standing] | CriticalUnknown,
     ) -> Seen | None:
-        pieces = [piece.standing for entry in expanded.entries for piece in entry]
-        if not self._take(pieces):
+        named = [piece for entry in expanded.entries for piece in entry]
+        if not self._take([piece.standing for piece in named]):
             return None
-        known = [self.items[standing] for standing in pieces]
+        known = [self._known(piece) for piece in named]
+        pieces = stood(named, [each.item for each in known])
         erased = sum(each.is_erased for each in known)
         try:
             tools = self._declared(call.data.get("tools"))
@@ -133,7 +135,12 @@ class _Walk:
             erased=erased,
             missing=missing(call, tools.is_erased, expanded.has_erased),
             is_sealed=any(each.is_sealed for each in known),
+            is_edited=is_edited(call, self.answered.get(call.position)),
         )
+
+    def _known(self, piece: Piece) -> _Known:
+        found = self.items[piece.standing]
+        return found if piece.part is None else found._replace(item=part_of(found.item, piece))
 
     def _take(self, pieces: Sequence[Standing]) -> bool:
         """Hold the items that were sent, and no others; False where one is not there."""

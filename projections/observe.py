@@ -14,6 +14,7 @@ the same place and call id, other content              ``PlaceholderSubstituted`
 what a tool said, as text, with other text there       ``PlaceholderSubstituted``
 another system prompt, other text with the same calls  ``MessageRevised``
 the same answer without its thinking                   ``MessageRevised``
+only some parts of an answer, or others in place       ``MessageRevised``
 a run of items gone, or replaced                       ``ContextCompacted``
 anything else                                          a new item
 an earlier manifest, and from there another answer     ``SessionRewound``, then new items
@@ -38,7 +39,7 @@ from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import forms, runs
-from projections.alignment import align
+from projections.alignment import Pair, align
 from projections.branches import MAX_BRANCHES as MAX_BRANCHES
 from projections.branches import Earlier as Earlier
 from projections.branches import branch_of
@@ -72,7 +73,7 @@ class Known:
     version: int
     view: View
     items: Sequence[Item]
-    """The items of the view, in order, as folded."""
+    """The items of the view, in order, as folded; an answer of several parts as each of them."""
     calls: Callable[[], Sequence[Earlier]] = tuple
     """Earlier calls with a manifest, the newest last; asked for only where items are gone."""
     tools: Sequence[tuple[int, str]] = ()
@@ -156,7 +157,8 @@ class _Observer:
             elif not self.request.belongs and self._is_side(pairs):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
-        self._match(old, new, pairs)
+        pairs, revised = self._in_parts(old, new, pairs)
+        self._match(old, new, pairs, revised)
         self._settle()
         pieces = tuple(self.pieces[j] for j in range(len(new)))
         return Observation(kind, tuple(self.events), pieces, tools)
@@ -221,13 +223,69 @@ class _Observer:
         self.view.evolve(placed(event, position))
         return position
 
-    def _match(self, old: list[str], new: list[str], pairs: list[tuple[int, int]]) -> None:
+    def _in_parts(
+        self, old: Sequence[str], new: Sequence[str], pairs: list[Pair]
+    ) -> tuple[list[Pair], set[int]]:
+        """The pairs, those of each answer's parts together; and the parts that are not sent back,
+        or otherwise. Such an answer is revised, if anything of it stands there."""
+        answers: dict[str, list[int]] = {}
+        for i, item in enumerate(self.items):
+            if item.part is not None:
+                answers.setdefault(item.id, []).append(i)
+        if not answers:
+            return pairs, set()
+        revised: set[int] = set()
+        found = [pair for pair in pairs if self.items[pair[0]].part is None]
+        for parts in answers.values():
+            behind = max((j for i, j in found if i < parts[0]), default=-1)
+            before = min((j for i, j in found if i > parts[-1]), default=len(new))
+            sent = self._sent_back(parts, old, new, range(behind + 1, before))
+            if not sent:
+                continue
+            found = sorted([*found, *((i, j) for i, j, _ in sent)])
+            if [i for i, _, _ in sent] == parts and all(same for _, _, same in sent):
+                continue
+            items = [
+                dict(self.items[i].message if same else self.request.entries[j].message)
+                for i, j, same in sent
+            ]
+            item = self.items[parts[0]]
+            event = events.MessageRevised(
+                item=item.id, message=Json({"items": items}), inferred=True
+            )
+            position = self._evolve(event)
+            for number, (_, j, _) in enumerate(sent):
+                self.pieces[j] = Piece(runs.origin(item.id), position, part=number)
+            revised.update(parts)
+        return found, revised
+
+    def _sent_back(
+        self, parts: Sequence[int], old: Sequence[str], new: Sequence[str], places: range
+    ) -> list[tuple[int, int, bool]]:
+        """The first parts of an answer that stand together in the request, in their order: which,
+        where, and whether as they were."""
+        found: list[tuple[int, int, bool]] = []
+        left = list(parts)
+        for j in places:
+            entry = self.request.entries[j]
+            same = next((i for i in left if old[i] == new[j]), None)
+            other = same
+            if same is None and self.items[parts[0]].form != "redacted":
+                other = next((i for i in left if change(self.items[i], entry) is not None), None)
+            if other is not None:
+                found.append((other, j, same is not None))
+                left = [i for i in left if i > other]
+            elif found:
+                break
+        return found
+
+    def _match(self, old: list[str], new: list[str], pairs: list[Pair], revised: set[int]) -> None:
         for i, j in pairs:
-            self.pieces[j] = self._piece(i)
-        used = {i for i, _ in pairs}
+            self.pieces.setdefault(j, self._piece(i))
+        used = {i for i, _ in pairs} | revised
         moved: dict[str, list[int]] = {}
         for i in range(len(old)):
-            if i not in used:
+            if i not in used and self.items[i].part is None:
                 moved.setdefault(old[i], []).append(i)
         for j, key in enumerate(new):
             if j not in self.pieces and moved.get(key):
@@ -242,7 +300,8 @@ class _Observer:
 
     def _piece(self, index: int) -> Piece:
         item, rendition = self._standing(index)
-        return Piece(item, rendition, self.items[index].form == "redacted")
+        known = self.items[index]
+        return Piece(item, rendition, known.form == "redacted", known.part)
 
     def _standing(self, index: int) -> Standing:
         origin = runs.origin(self.items[index].id)
@@ -266,7 +325,8 @@ class _Observer:
 
     def _explained(self, gone: Sequence[int], j: int, key: str, place: int | None) -> int | None:
         entry = self.request.entries[j]
-        for i in gone:
+        whole = [i for i in gone if self.items[i].part is None]
+        for i in whole:
             item = self.items[i]
             origin = runs.origin(item.id)
             for depth, (rendition, earlier) in enumerate(self.known.renditions(origin)):
@@ -274,7 +334,9 @@ class _Observer:
                     self._restore(origin, rendition, depth)
                     self.pieces[j] = Piece(origin, rendition, earlier.form == "redacted")
                     return i
-        for i in gone:
+        for i in whole:
+            if self.items[i].form == "redacted":
+                continue  # no rendition of it is shown: what is sent again is another item
             changed = change(self.items[i], entry, in_place=i == place)
             if changed is not None:
                 position = self._evolve(changed)
@@ -291,7 +353,7 @@ class _Observer:
         self.view.items[origin] = rendition
 
     def _compact(self, gone: Sequence[int], unknown: list[int], *, last: bool) -> None:
-        covered = [self._standing(i) for i in gone]
+        covered = list(dict.fromkeys(self._standing(i) for i in gone))
         # At the end of the request the newest entry is what the call is about, not a summary.
         split = len(unknown) - 1 if last and unknown else len(unknown)
         brought, appended = unknown[:split], unknown[split:]
@@ -327,7 +389,8 @@ class _Observer:
 
     def _settle(self) -> None:
         """What no single event explains: the order of the request is laid out as it is."""
-        wanted = [self.pieces[j].standing for j in range(len(self.request.entries))]
+        pieces = [self.pieces[j] for j in range(len(self.request.entries))]
+        wanted = [piece.standing for piece in pieces if not piece.part]
         if self.view.standing() == wanted:
             return
         names = {origin for origin, _ in wanted}

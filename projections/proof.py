@@ -16,6 +16,7 @@ from eventlog.messages import Dialect
 from projections import digests, forms, manifest
 from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
+from projections.edited import server_edited
 from projections.expanding import Expanded
 from projections.items import Item
 from projections.manifest import Piece, SentAs
@@ -110,6 +111,9 @@ def call(
         model=request.model,
         dialect=request.dialect,
         tools=tools,
+        server_edited=server_edited(
+            request.dialect, request.parameters, (entry.message for entry in request.entries)
+        ),
         parameters=Json(dict(request.parameters)),
         request_digest=digest,
         wire_digest=wire_digest,

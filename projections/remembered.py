@@ -22,6 +22,7 @@ from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.manifest import Piece
 from projections.observe import MAX_BRANCHES, Earlier, Known, placed
+from projections.parts import part_of, parted
 from projections.runs import Origin, Standing
 
 
@@ -130,7 +131,7 @@ class Remembered:
         return Known(
             version=version,
             view=self.view,
-            items=self.items(self.view.standing()),
+            items=parted(self.items(self.view.standing())),
             calls=lambda: self._earlier,
             tools=self.tools,
             tools_in_force=self._tools_in_force,
@@ -139,18 +140,17 @@ class Remembered:
             sent=lambda call: self._sent(call.pieces),
         )
 
-    def preview(
-        self, standing: Iterable[Standing], made: Mapping[int, RecordedEvent]
-    ) -> list[Item]:
-        """Items in the renditions that are named, those of events that are not yet taken too."""
+    def preview(self, pieces: Iterable[Piece], made: Mapping[int, RecordedEvent]) -> list[Item]:
+        """What pieces name, also of events that are not yet taken."""
         found = []
-        for item, rendition in standing:
+        for piece in pieces:
+            item, rendition = piece.standing
             known = self._items.get((item, rendition))
             if known is None:
                 original = self._items.get((item, 0)) or materialize.original(item, made)
                 assert original is not None
                 known = materialize.rendered(original, rendition, made) if rendition else original
-            found.append(known)
+            found.append(part_of(known, piece))
         return found
 
     def items(self, standing: Iterable[Standing]) -> list[Item]:
@@ -158,7 +158,7 @@ class Remembered:
         return [self._items[each] for each in standing]
 
     def _sent(self, pieces: Iterable[Piece]) -> Iterator[Item]:
-        return (self._items[piece.standing] for piece in pieces)
+        return (part_of(self._items[piece.standing], piece) for piece in pieces)
 
     def positions(self, low: int, high: int) -> list[int]:
         """The positions of the items of the stream in a range."""

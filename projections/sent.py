@@ -19,6 +19,7 @@ from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.live import Live
 from projections.manifest import Piece, SentAs
+from projections.parts import part_of
 from projections.runs import Origin
 
 
@@ -45,7 +46,11 @@ class Requests:
 
     def items(self, stream: StreamKey, pieces: Iterable[Piece]) -> list[Item]:
         """The items that pieces name, in their renditions."""
-        return self.live.materialize(stream, [piece.standing for piece in pieces])
+        named = list(pieces)
+        found = self.live.materialize(stream, [piece.standing for piece in named])
+        if len(found) != len(named) or all(piece.part is None for piece in named):
+            return found
+        return [part_of(item, piece) for item, piece in zip(found, named, strict=True)]
 
     def expanded(self, stream: StreamKey, call: RecordedEvent) -> Expanded:
         """The manifest of a call. Raises IntegrityFault when it has none."""

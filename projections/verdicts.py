@@ -30,6 +30,7 @@ from projections.context import DECISIONS, effective
 from projections.items import Item
 from projections.known_context import holds_blob, uses_tool
 from projections.live import Live
+from projections.parts import stood
 from projections.runs import Origin, Standing
 from projections.sent import Requests
 from projections.session_state import Provenance
@@ -68,12 +69,14 @@ class Seen:
     """What else was erased of it: ``its tools``, ``its parameters``; or nothing."""
     is_sealed: bool
     """Whether an encrypted summary stands in it."""
+    is_edited: bool
+    """Whether the provider completed or edited it."""
 
 
 def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
     """The verdict of one call. ``judging.judge_all`` is quicker for many."""
-    end = _end(live, stream, call.position)
-    unknown = end is None
+    ended = _end(live, stream, call.position)
+    end, unknown = ended.position if ended is not None else None, ended is None
     if call.data.get("manifest") is None:
         return _folded(live, stream, call, end)
     try:
@@ -88,24 +91,31 @@ def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
         folded = error
     seen = Seen(
         digest=sent.digest,
-        pieces=[piece.standing for entry in sent.entries for piece in entry],
+        pieces=stood([piece for entry in sent.entries for piece in entry], sent.items),
         folded=folded,
         erased=erased_in(sent.items),
         missing=missing(call, declared is not None and declared.erased, sent.has_erased_forms),
         is_sealed=any(map(has_blob, sent.items)),
+        is_edited=is_edited(call, ended),
     )
     return of_seen(call, seen, unknown)
 
 
-def _end(live: Live, stream: StreamKey, position: int) -> int | None:
-    """The position of the answer to a call, or of its failure."""
+def is_edited(call: RecordedEvent, ended: RecordedEvent | None) -> bool:
+    """Whether the provider completed or edited the request, as it or the answer says."""
+    answer = ended.data if ended is not None else {}
+    return bool(call.data.get("server_edited") or answer.get("server_edited"))
+
+
+def _end(live: Live, stream: StreamKey, position: int) -> RecordedEvent | None:
+    """The answer to a call, or its failure."""
     answers = live.log.read(
         stream,
         after=position,
         types=["model_responded", "model_failed"],
         containing=f'"call":{position}',
     )
-    return next((e.position for e in answers if e.data["call"] == position), None)
+    return next((e for e in answers if e.data["call"] == position), None)
 
 
 def missing(call: RecordedEvent, tools_erased: bool, forms_erased: bool) -> str:
@@ -146,7 +156,7 @@ def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Provenance, str]:
             return "drift", difference
     if seen.is_sealed:
         return "opaque", "an encrypted summary stands in it"
-    if call.data.get("server_edited"):
+    if seen.is_edited:
         return "partial", "the provider completes the request itself"
     if recorded is None:
         return "rebuilt", "no digest was recorded"

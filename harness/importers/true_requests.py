@@ -108,7 +108,7 @@ class TrueRequests:
         known = self._remembered
         follows = proof.follows(known.calls, compacted=known.compacted)
         return proof.Ground(
-            items=known.items(piece.standing for piece in pieces),
+            items=known.preview(pieces, {}),
             salts={},
             positions=known.positions,
             previous=known.last if follows else None,
@@ -263,7 +263,8 @@ class PlannedCall(Planned):
         assert self.ground is not None
         assert self.salt is not None
         event = self.seen.made(self.ground, self.salt)
-        update: dict[str, Any] = {"origin": self.origin, "server_edited": self.server_edited}
+        edited = dict.fromkeys((*event.server_edited, *self.server_edited))
+        update: dict[str, Any] = {"origin": self.origin, "server_edited": tuple(edited)}
         if not self.is_whole:
             update["request_digest"] = None
         return event.model_copy(update=update)

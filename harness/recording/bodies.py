@@ -19,6 +19,8 @@ from projections.followed import MESSAGES
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _CHUNK = 4096
+_END = 64
+"""Bytes at its end by which a conversation is mostly told from others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,14 @@ class Bodies:
 
     def goes_on(self, raw: bytes) -> bool:
         """Whether all messages of the last body stand at the front of this one."""
-        ends = self.last.ends
-        return bool(ends) and self.last.raw[: ends[-1]] == raw[: ends[-1]]
+        last, end = self.last.raw, self.last.end
+        if (
+            not end
+            or len(raw) < end
+            or last[max(0, end - _END) : end] != raw[max(0, end - _END) : end]
+        ):
+            return False
+        return last[:end] == raw[:end]
 
     def read(self, raw: bytes) -> Body:
         """A body. Raises InputRefused for one that is no JSON object, and for one that is nested

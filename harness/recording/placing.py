@@ -91,6 +91,11 @@ class Placing:
         self._recent: dict[StreamKey, RecordedStream] = {}
         """The one that was asked last at the end."""
 
+    @property
+    def newest(self) -> RecordedStream | None:
+        """The one that was asked last."""
+        return next(reversed(self._recent.values()), None)
+
     def begin(self, dialect: Dialect, raw: bytes) -> tuple[RecordedStream, int]:
         """Record a call before its request goes out: in which stream, and at which position.
 
@@ -155,7 +160,10 @@ class Placing:
         """In that stream, or in a fork of it; None for a side call."""
         while True:
             if stream.open or stream.is_foreign:
-                stream = self._forked(stream)
+                forked = self._forked(stream)
+                if stream is self._own and stream.is_foreign:
+                    self._own = forked  # the other one goes on there
+                stream = forked
             asked, body = stream.read(dialect, raw)
             plan = stream.followed.plan(asked, belongs=belongs)
             if plan.kind == "side":
@@ -200,6 +208,8 @@ class Placing:
         if base <= 1:
             return self._stream(key, stream.thread)
         reason = "asked while another call of the session was open"
+        if not stream.open:
+            reason = "another process wrote to the session"
         self._live.log.fork(key, stream.key, base, ownership="observed", reason=reason)
         return self._stream(key, stream.thread)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 import warnings
 import weakref
 from collections import deque
@@ -23,6 +24,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from eventlog.errors import (
+    Busy,
     CtxlogError,
     DatabaseFault,
     InputRefused,
@@ -47,6 +49,9 @@ OnError = Literal["warn", "raise", "ignore"]
 PATIENCE = 0.25
 """Seconds that a call waits at most for a log that another process writes."""
 
+PAUSE = 1.0
+"""Seconds that a log which could not be written is left alone: nobody waits for it twice."""
+
 MOST_WAITING = 64 << 20
 """Bytes of requests that wait in memory for a log that cannot be written."""
 
@@ -61,17 +66,24 @@ class RecordedCall:
     def __init__(self, recorder: Recorder, session: StreamKey | None, dialect: Dialect) -> None:
         self.session = session
         """The one that its caller named."""
+        self.parent: StreamKey | None = None
+        """The one around it."""
         self.dialect = dialect
         self.stream: RecordedStream | None = None
         """Where it is recorded; None as long as it is not in the log."""
         self.position = 0
         """Of its ModelCalled."""
         self._recorder = recorder
+        self._process = os.getpid()
         self._is_open = True
 
     def ended(self, outcome: Outcome) -> None:
         """What came back."""
-        self._end(_events(outcome, self.dialect))
+        try:
+            events = _events(outcome, self.dialect)
+        except Exception as error:
+            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
+        self._end(events)
 
     def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
         """No answer came back, or nobody waited for it."""
@@ -79,7 +91,7 @@ class RecordedCall:
 
     def _end(self, events: Sequence[Event]) -> None:
         is_open, self._is_open = self._is_open, False
-        if is_open:
+        if is_open and self._process == os.getpid():  # what a child inherits, its parent ends
             self._recorder._ended(self, events)
 
 
@@ -121,6 +133,9 @@ class Recorder:
         self._sessions: dict[StreamKey | None, Placing] = {}
         self._waiting: deque[_Waiting] = deque()
         self._held = 0
+        self._resting = 0.0
+        """Until when the log is left alone."""
+        self._is_writing = False
         self._lost: dict[StreamKey | None, tuple[int, str]] = {}
         """By session: calls that were given up and are not told in the log yet, and why."""
         self._mutex = threading.RLock()
@@ -134,59 +149,95 @@ class Recorder:
     def close(self) -> None:
         """Write what still waits, and close the connection."""
         with self._mutex:
+            self._resting = 0.0
             self._write_waiting()
             for each in self._waiting:
                 if each.body is not None:
                     self._give_up(each.call, "the log could not be written before the end")
             self._waiting.clear()
+            with suppress(CtxlogError):
+                for session, placing in self._sessions.items():
+                    self._tell_of_lost(session, placing.newest)
             self.live.close()
 
     # -- a call ---------------------------------------------------------------------------------
 
     def begin(
-        self, dialect: Dialect, body: bytes, session: StreamKey | None = None
+        self,
+        dialect: Dialect,
+        body: bytes,
+        session: StreamKey | None = None,
+        parent: StreamKey | None = None,
     ) -> RecordedCall:
-        """Record a call before its request goes out. Raises nothing unless it was asked to."""
+        """Record a call before its request goes out. Raises nothing unless it was asked to.
+
+        ``parent``: the session in which this one began.
+        """
         call = RecordedCall(self, session or self.session, dialect)
+        call.parent = parent or self.session
+        waiting = _Waiting(call, body)
         with self._mutex:
+            if self._is_writing:  # by a signal, or while rubbish was collected
+                self._wait(waiting)
+                return call
+            self._is_writing = True
             try:
                 if self._write_waiting():
                     self._begin(call, body)
+                elif self._on_error == "raise":
+                    raise Busy(str(self.live.log.path), PAUSE)
                 else:
-                    self._wait(_Waiting(call, body))
+                    self._wait(waiting)
             except (DatabaseFault, OutcomeUnknown) as error:
-                self._wait(_Waiting(call, body))
+                self._rest()
+                if self._on_error == "raise":
+                    self._give_up(call, str(error))
+                    raise
+                self._wait(waiting)
                 self._complain(error)
             except Exception as error:
                 self._give_up(call, str(error))
                 self._complain(error)
+            finally:
+                self._is_writing = False
         return call
+
+    def cannot(self, error: Exception) -> None:
+        """A call that cannot even be told of. Raises nothing unless it was asked to."""
+        with self._mutex:
+            self._lose(self.session, str(error))
+            self._complain(error)
 
     def _begin(self, call: RecordedCall, body: bytes) -> None:
         placing = self._sessions.get(call.session)
         if placing is None:
             home = call.session or session_key(f"{uuid4().hex[:12]}")
-            placing = Placing(self.live, home, is_named=call.session is not None)
+            parent = str(call.parent) if call.parent not in (None, home) else ""
+            placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
             self._sessions[call.session] = placing
         call.stream, call.position = placing.begin(call.dialect, body)
-        lost = self._lost.pop(call.session, None)
-        if lost is not None:
-            event = RecordingInterrupted(calls_missed=lost[0], reason=lost[1])
-            call.stream.write(self.live, [event])
+        self._tell_of_lost(call.session, call.stream)
 
     def _ended(self, call: RecordedCall, events: Sequence[Event]) -> None:
         with self._mutex:
             waiting = _Waiting(call, events=tuple(events))
+            if self._is_writing:
+                self._waiting.append(waiting)
+                return
+            self._is_writing = True
             try:
                 if self._write_waiting() and call.position:
                     self._end(call, events)
                 elif self._is_waiting(call) or call.position:
                     self._waiting.append(waiting)
             except (DatabaseFault, OutcomeUnknown) as error:
+                self._rest()
                 self._waiting.append(waiting)
                 self._complain(error, is_over=True)
             except Exception as error:
                 self._complain(error, is_over=True)
+            finally:
+                self._is_writing = False
 
     def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
         assert call.stream is not None
@@ -212,6 +263,10 @@ class Recorder:
 
     def _write_waiting(self) -> bool:
         """Write what waits, in its order; whether nothing waits any more."""
+        if not self._waiting:
+            return True
+        if time.monotonic() < self._resting:
+            return False
         while self._waiting:
             first = self._waiting[0]
             try:
@@ -220,6 +275,7 @@ class Recorder:
                 elif first.call.position:
                     self._end(first.call, first.events)
             except (DatabaseFault, OutcomeUnknown):
+                self._rest()
                 return False
             except Exception as error:
                 if first.body is not None:
@@ -229,9 +285,22 @@ class Recorder:
         self._warned = False
         return True
 
+    def _rest(self) -> None:
+        self._resting = time.monotonic() + PAUSE
+
     def _give_up(self, call: RecordedCall, why: str) -> None:
+        self._lose(call.session, why)
+
+    def _lose(self, session: StreamKey | None, why: str) -> None:
         self.missed += 1
-        self._lost[call.session] = (self._lost.get(call.session, (0, ""))[0] + 1, why)
+        self._lost[session] = (self._lost.get(session, (0, ""))[0] + 1, why)
+
+    def _tell_of_lost(self, session: StreamKey | None, stream: RecordedStream | None) -> None:
+        lost = self._lost.get(session)
+        if lost is not None and stream is not None:
+            event = RecordingInterrupted(calls_missed=lost[0], reason=lost[1])
+            stream.write(self.live, [event])
+            del self._lost[session]
 
     def _complain(self, error: Exception, *, is_over: bool = False) -> None:
         """Say once that calls are not recorded; what is over is never broken by it."""
@@ -261,6 +330,10 @@ _OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
 def _after_fork_in_child() -> None:
     for recorder in list(_OPEN):
         recorder._mutex = threading.RLock()  # it may be held by a thread that is not here
+        recorder._is_writing = False
+        recorder._waiting.clear()  # that, and what was lost, the parent writes
+        recorder._held = 0
+        recorder._lost.clear()
 
 
 def _at_exit() -> None:
@@ -286,5 +359,5 @@ def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
     said = MessageAppended(
         dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
     )
-    ended = answer.responded(1, None)
+    ended = answer.responded(1).model_copy(update={"server_edited": answer.edits})
     return [said, ended] if answer.is_said else [ended]

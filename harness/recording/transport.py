@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from eventlog.recorded import StreamKey
 from harness.recording.recorder import RecordedCall, Recorder, session_key
-from harness.recording.sessions import current
+from harness.recording.sessions import current, parent
 from harness.recording.wire import SESSION_HEADER, Answering, dialect_of, said
 
 
@@ -38,8 +38,7 @@ class RecordingTransport:
         except BaseException as error:
             call.failed(said(error))
             raise
-        response.stream = _stream(_Stream, response, call)
-        return response
+        return _watched(_Stream, response, call)
 
     def close(self) -> None:
         """Close the transport behind it."""
@@ -65,14 +64,13 @@ class AsyncRecordingTransport:
         begin = _begin(self.recorder, request)
         if begin is None:
             return await self.inner.handle_async_request(request)
-        call = await to_thread.run_sync(begin)
+        call = await _begun(begin)
         try:
             response = await self.inner.handle_async_request(request)
         except BaseException as error:
             call.failed(said(error))
             raise
-        response.stream = _stream(_AsyncStream, response, call)
-        return response
+        return _watched(_AsyncStream, response, call)
 
     async def aclose(self) -> None:
         """Close the transport behind it."""
@@ -87,16 +85,56 @@ class AsyncRecordingTransport:
 
 
 def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | None:
-    """What records the request; None where it asks no model."""
+    """What records the request; None where it asks no model, or cannot be read."""
     named = request.headers.get(SESSION_HEADER)
     if named is not None:
         del request.headers[SESSION_HEADER]
     dialect = dialect_of(request.method, request.url.path)
     if dialect is None:
         return None
-    session: StreamKey | None = session_key(named) if named else current()
-    body: bytes = request.read()
-    return lambda: recorder.begin(dialect, body, session)
+    around, outer = current(), parent()
+    try:
+        session: StreamKey | None = session_key(named) if named else around
+        body: bytes = request.read()
+    except Exception as error:
+        recorder.cannot(error)
+        return None
+    if session != around:
+        outer = around
+    return lambda: recorder.begin(dialect, body, session, outer)
+
+
+async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
+    """A call that a thread records, since it waits for the disk. Who is cancelled meanwhile sends
+    nothing, and the log says so."""
+    made: list[RecordedCall] = []
+    is_cancelled = False
+
+    def work() -> RecordedCall:
+        call = begin()
+        made.append(call)
+        if is_cancelled:
+            call.failed(_UNSENT)
+        return call
+
+    try:
+        return await to_thread.run_sync(work)
+    except BaseException:
+        is_cancelled = True
+        for call in made:
+            call.failed(_UNSENT)
+        raise
+
+
+_UNSENT = "cancelled before it was sent"
+
+
+def _watched(made: type[Any], response: Any, call: RecordedCall) -> Any:
+    try:
+        response.stream = _stream(made, response, call)
+    except Exception as error:  # of a transport that is not httpx's: its answer passes as it is
+        call.failed(f"the answer cannot be read: {said(error)}")
+    return response
 
 
 def _stream(made: type[Any], response: Any, call: RecordedCall) -> Any:

@@ -54,6 +54,12 @@ class Answering:
     def ended(self, fault: BaseException | None = None) -> None:
         """Nothing more comes, or nobody waits for it."""
         try:
+            self._ended(fault)
+        except Exception as error:  # never the agent's
+            self._call.failed(f"the answer cannot be read: {said(error)}", self._status)
+
+    def _ended(self, fault: BaseException | None) -> None:
+        try:
             body: Any = self._decode(b"".join(self._chunks))
         except Exception as error:  # whatever a decoder makes of a body that was cut off
             body, fault = "", fault or error

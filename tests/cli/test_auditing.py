@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import recorded_calls
 from demo_log import demo_log
 from running import ROOT, run
 from small_log import KEY, small_log
@@ -19,7 +20,6 @@ from eventlog.errors import CriticalUnknown
 from eventlog.events import MessageAppended, ModelCalled, ModelResponded
 from projections import open_log
 from projections.audit.auditing import RULES
-from projections.calls import Calls
 
 NAME = "refunds-0001"
 
@@ -40,7 +40,7 @@ def broken(folder: Path) -> Path:
     path = folder / "broken.db"
     with open_log(path) as live:
         body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
-        made = Calls(live).record(KEY, "openai_chat", body)
+        made = recorded_calls.record(live, KEY, "openai_chat", body)
         live.append(KEY, ModelResponded(call=made.position))
         (call,) = live.log.read(KEY, types=["model_called"])
         assert isinstance(call.event, ModelCalled)

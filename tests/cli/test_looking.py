@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import recorded_calls
 from running import ROOT, data, run
 from small_log import EVENTS, KEY, said, small_log
 
@@ -293,8 +294,6 @@ class TestReplay:
         assert "never recorded" not in run("replay", f"{NAME}@c3", "--db", db).stderr
 
     def test_a_recorded_request_is_shown_as_it_was_sent(self, tmp_path: Path) -> None:
-        from projections.calls import Calls
-
         path = tmp_path / "sent.db"
         body = {
             "model": "gpt-test",
@@ -305,7 +304,7 @@ class TestReplay:
             ],
         }
         with open_log(path) as live:
-            Calls(live).record(StreamKey("a", "b", "c"), "openai_chat", body)
+            recorded_calls.record(live, StreamKey("a", "b", "c"), "openai_chat", body)
         result = run("replay", "c@c1", "--db", path)
         assert json.loads(result.stdout) == body
         assert data("replay", "c@c1", "--db", path)["kind"] == "as_sent"

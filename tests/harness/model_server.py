@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -13,8 +15,31 @@ from openai import OpenAI
 
 from harness.endpoint import Endpoint
 
-Answer = dict[str, Any] | tuple[int, Any] | bytes
-"""A chat completion, a status with a body, or bytes that are sent as they are."""
+
+@dataclass(frozen=True)
+class Sse:
+    """A stream of server-sent events; a number among them is a pause in seconds."""
+
+    events: tuple[Any, ...]
+    done: bool = True
+    """Whether it ends with ``[DONE]``."""
+    named: bool = False
+    """Whether each event has a name, its type."""
+    status: int = 200
+
+    def pieces(self) -> Iterator[bytes | float]:
+        for event in self.events:
+            if isinstance(event, float):
+                yield event
+                continue
+            name = f"event: {event['type']}\n" if self.named else ""
+            yield f"{name}data: {json.dumps(event)}\n\n".encode()
+        if self.done:
+            yield b"data: [DONE]\n\n"
+
+
+Answer = dict[str, Any] | tuple[int, Any] | bytes | Sse
+"""A chat completion, a status with a body, bytes that are sent as they are, or a stream."""
 
 
 def completion(text: str | None = "a summary", *, finish: str = "stop", **message: Any) -> Any:
@@ -36,8 +61,23 @@ def completion(text: str | None = "a summary", *, finish: str = "stop", **messag
     }
 
 
+def chunk(**delta: Any) -> dict[str, Any]:
+    """A piece of a streamed completion: what is new in its first choice."""
+    finish = delta.pop("finish", None)
+    index = delta.pop("choice", 0)
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m-2026",
+        "choices": [{"index": index, "delta": delta, "finish_reason": finish}],
+    }
+
+
 class ModelServer(ThreadingHTTPServer):
     """Keeps the requests that it was sent."""
+
+    request_queue_size = 128
 
     def __init__(
         self,
@@ -50,6 +90,8 @@ class ModelServer(ThreadingHTTPServer):
         self.requests: list[dict[str, Any]] = []
         self.bodies: list[bytes] = []
         self.keys: list[str] = []
+        self.received: list[Mapping[str, str]] = []
+        """The headers of each request."""
         self.lock = threading.Lock()
 
     @property
@@ -78,7 +120,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.requests.append(request)
             self.server.bodies.append(body)
             self.server.keys.append(self.headers.get("authorization", ""))
+            self.server.received.append({k.lower(): v for k, v in self.headers.items()})
         answer = self.server.answer(request)
+        if isinstance(answer, Sse):
+            self._stream(answer)
+            return
         status, content = answer if isinstance(answer, tuple) else (200, answer)
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
@@ -88,6 +134,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         with contextlib.suppress(ConnectionError):
             self.wfile.write(data)
+
+    def _stream(self, answer: Sse) -> None:
+        self.send_response(answer.status)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):
+            for piece in answer.pieces():
+                if isinstance(piece, float):
+                    time.sleep(piece)
+                else:
+                    self.wfile.write(piece)
+                    self.wfile.flush()
+        self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing on stderr."""

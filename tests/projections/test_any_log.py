@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import recorded_calls
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_logs import LOG
@@ -16,7 +17,6 @@ from eventlog.errors import InputRefused, NoContext
 from eventlog.integrity import verify
 from eventlog.redaction import Target, redact
 from projections import digests, open_log
-from projections.calls import Calls
 from projections.context import fold
 from projections.dialects import DIALECTS
 from projections.live import Live
@@ -94,7 +94,7 @@ class TestRedactionAndTheDesignTable:
 
     def test_every_context_shows_the_skeleton_and_the_call_is_erased(self, tmp_path: Path) -> None:
         with open_log(tmp_path / "log.db") as live:
-            calls, requests = Calls(live), Requests(live)
+            requests = Requests(live)
             body = {
                 "model": "m",
                 "messages": [
@@ -114,11 +114,11 @@ class TestRedactionAndTheDesignTable:
                     {"role": "tool", "tool_call_id": "x", "content": "the secret"},
                 ],
             }
-            first = calls.record(KEY, "openai_chat", body).position
+            first = recorded_calls.record(live, KEY, "openai_chat", body).position
             live.append(KEY, events.ModelResponded(call=first))
             cleared = {**body["messages"][3], "content": "[cleared]"}
             later = {**body, "messages": [*body["messages"][:3], cleared]}
-            second = calls.record(KEY, "openai_chat", later).position
+            second = recorded_calls.record(live, KEY, "openai_chat", later).position
             live.append(KEY, events.ModelResponded(call=second))
             substitution = second - 1
             live.log.fork(CHILD, KEY, second + 1)
@@ -175,9 +175,11 @@ class TestRedactionAndTheDesignTable:
             },
         ]
         with open_log(tmp_path / "log.db") as live:
-            calls, requests = Calls(live), Requests(live)
+            requests = Requests(live)
             at = [
-                calls.record(KEY, "anthropic", {"model": "m", "max_tokens": 9, **body}).position
+                recorded_calls.record(
+                    live, KEY, "anthropic", {"model": "m", "max_tokens": 9, **body}
+                ).position
                 for body in bodies
             ]
             kinds = ("message_appended", "tool_result_recorded", "context_compacted")
@@ -198,15 +200,15 @@ class TestRedactionAndTheDesignTable:
         tools = [{"type": "function", "function": {"name": "run", "parameters": {}}}]
         said = {"role": "user", "content": "SECRET"}
         with open_log(tmp_path / "log.db") as live:
-            calls, requests = Calls(live), Requests(live)
+            requests = Requests(live)
             body = {"model": "m", "messages": [said], "tools": tools}
-            calls.record(KEY, "openai_chat", body)
+            recorded_calls.record(live, KEY, "openai_chat", body)
             for event in list(live.log.read(KEY, types=["message_appended", "tools_declared"])):
                 redact(live.log, [Target(KEY, event.position)], stream=KEY)
             left = [dict(item.message) for item in live.items(KEY)]
             for again in ([*left, {"role": "user", "content": "go on"}], [said]):
                 body = {"model": "m", "messages": again, "tools": tools}
-                position = calls.record(KEY, "openai_chat", body).position
+                position = recorded_calls.record(live, KEY, "openai_chat", body).position
                 call = live.log.at(KEY, [position])[position]
                 assert requests.sent(KEY, call).body["messages"] == again
                 assert judge(live, KEY, call).name in ("exact", "erased")

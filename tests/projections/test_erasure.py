@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import recorded_calls
 
 from eventlog import StreamKey, events, integrity
 from eventlog.errors import InputRefused, ItemNotFound, PositionNotFound, SourceForgotten
 from eventlog.redaction import Target
 from projections import open_log, verdicts
-from projections.calls import Calls
 from projections.erasure import ErasurePlan, apply, plan, plans
 from projections.findings import matching, standing
 from projections.live import Live
@@ -215,7 +215,7 @@ class TestDoingIt:
             {"role": "user", "content": "open it"},
         ]
         body = {"model": "m", "messages": messages}
-        position = Calls(live).record(KEY, "openai_chat", body).position
+        position = recorded_calls.record(live, KEY, "openai_chat", body).position
         live.append(KEY, events.ModelResponded(call=position))
         return position
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import recorded_calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_logs import DECISION, LOG
 
 from eventlog import Draft, StreamKey, events
 from projections import erasure, open_log
-from projections.calls import Calls
 from projections.judging import judge_all
 from projections.live import Live
 from projections.session_state import weakest
@@ -80,7 +80,7 @@ class Played:
             self.messages = given if step == "call" else [*self.messages, *given]
             tools = [{"type": "function", "function": {"name": f"t{len(given) % 2}"}}]
             body = {"model": "m", "messages": self.messages, "tools": tools}
-            made = Calls(self.live).record(self.key, "openai_chat", body)
+            made = recorded_calls.record(self.live, self.key, "openai_chat", body)
             if made.position and len(given) % 3:
                 self.live.append(self.key, events.ModelResponded(call=made.position))
         elif not self.live.log.exists(self.key):
@@ -237,9 +237,9 @@ class TestSpeed:
     """Without it a session of a thousand calls takes a minute to be listed the first time."""
 
     def test_a_call_costs_what_is_new_in_it(self, live: Live) -> None:
-        calls, messages = Calls(live), [said("user", f"message {n} " * 20) for n in range(150)]
+        messages = [said("user", f"message {n} " * 20) for n in range(150)]
         for number in range(60):
-            calls.record(KEY, "openai_chat", {"model": "m", "messages": messages})
+            recorded_calls.record(live, KEY, "openai_chat", {"model": "m", "messages": messages})
             messages.append(said("assistant", f"answer {number}"))
         recorded = list(live.log.read(KEY, types=["model_called"]))
         asked: list[str] = []

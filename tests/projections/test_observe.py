@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import recorded_calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eventlog import StreamKey, events
 from projections import open_log
 from projections.alignment import align
-from projections.calls import Calls
 from projections.context import fold
 from projections.forms import apply, form, key
 from projections.live import Live
@@ -51,12 +51,12 @@ class Watched:
     """A session that is only watched: each request is recorded, then answered."""
 
     def __init__(self, live: Live) -> None:
-        self.live, self.calls = live, Calls(live)
+        self.live = live
         self.bodies: dict[int, dict[str, Any]] = {}
 
     def call(self, messages: list[dict[str, Any]], **more: Any) -> str:
         body = {"model": "m", "messages": messages, **more}
-        recorded = self.calls.record(KEY, "openai_chat", copy.deepcopy(body))
+        recorded = recorded_calls.record(self.live, KEY, "openai_chat", copy.deepcopy(body))
         if recorded.position:
             self.bodies[recorded.position] = body
             self.live.append(KEY, events.ModelResponded(call=recorded.position))
@@ -256,9 +256,11 @@ class TestAnthropicRequests:
             ],
         }
         with open_log(tmp_path / "log.db", durability="normal") as live:
-            calls, requests = Calls(live), Requests(live)
+            requests = Requests(live)
             for body in (first, second, first | {"messages": [*second["messages"]]}):
-                position = calls.record(key, "anthropic", copy.deepcopy(body)).position
+                position = recorded_calls.record(
+                    live, key, "anthropic", copy.deepcopy(body)
+                ).position
                 event = live.log.at(key, [position])[position]
                 assert requests.sent(key, event).body == body
                 assert judge(live, key, event).name == "exact"

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+import recorded_calls
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_logs import LOG
@@ -18,7 +19,6 @@ from eventlog import StreamKey, events
 from eventlog.jsonvalue import Json
 from harness.importers import import_path
 from projections import open_log
-from projections.calls import Calls
 from projections.items import Item
 from projections.live import Live
 from projections.metrics.ground import Ground
@@ -386,7 +386,7 @@ class TestAsSent:
 
 
 def record(live: Live, messages: list[dict[str, Any]]) -> None:
-    Calls(live).record(KEY, "openai_chat", {"model": "m", "messages": messages})
+    recorded_calls.record(live, KEY, "openai_chat", {"model": "m", "messages": messages})
 
 
 def item(made: Session, position: int) -> Item:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import recorded_calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_logs import EVENT, ITEM
@@ -15,7 +16,6 @@ from random_logs import EVENT, ITEM
 from eventlog import Draft, StreamKey, events
 from eventlog.redaction import Target, redact
 from projections import open_log
-from projections.calls import Calls
 from projections.context import fold
 from projections.known_context import KnownContext
 from projections.live import Live
@@ -310,7 +310,7 @@ class TestProvenance:
 
     def test_a_recorded_call_is_exact_until_a_part_of_it_is_erased(self, live: Live) -> None:
         body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
-        call = Calls(live).record(KEY, "openai_chat", body).position
+        call = recorded_calls.record(live, KEY, "openai_chat", body).position
         live.append(KEY, events.ModelResponded(call=call))
         assert session_stats(live, KEY).provenance == "exact"
         assert list_sessions(live)[0].provenance == "exact"
@@ -330,7 +330,7 @@ class TestProvenance:
 
     def test_without_a_look_at_the_bytes_nothing_is_called_exact(self, live: Live) -> None:
         body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
-        call = Calls(live).record(KEY, "openai_chat", body).position
+        call = recorded_calls.record(live, KEY, "openai_chat", body).position
         live.append(KEY, events.ModelResponded(call=call))
         assert folded_stats(live.log.read(KEY)).provenance == "rebuilt"
         assert folded_stats(live.log.read(KEY), judged(live)).provenance == "exact"

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import recorded_calls
 
 from eventlog import Draft, StreamKey, events
 from eventlog.redaction import Target, redact
 from projections import erasure, open_log
-from projections.calls import Calls
 from projections.judging import judge_all
 from projections.live import Live
 from projections.session_state import weakest
@@ -50,7 +50,7 @@ def said(text: str, role: str = "user") -> events.MessageAppended:
 def recorded(live: Live, *texts: str, **more: Any) -> int:
     messages = [{"role": "user", "content": text} for text in texts]
     body = {"model": "m", "messages": messages, **more}
-    position = Calls(live).record(KEY, "openai_chat", body).position
+    position = recorded_calls.record(live, KEY, "openai_chat", body).position
     live.append(KEY, events.ModelResponded(call=position))
     return position
 

@@ -1,0 +1,56 @@
+"""What a log of recorded calls says of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eventlog import StreamKey, integrity
+from eventlog.recorded import RecordedEvent
+from projections import open_log
+from projections.judging import judge_all
+from projections.sent import Requests
+from projections.verdicts import Verdict
+
+
+class Told:
+    """A log, read after its recorder was closed."""
+
+    def __init__(self, path: Path) -> None:
+        self.verdicts: list[Verdict] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.events: dict[str, list[RecordedEvent]] = {}
+        with open_log(path) as live:
+            assert not integrity.verify(live.log).problems
+            for info in live.log.streams():
+                key = info.key
+                own = list(live.log.read(key, info.base))
+                self.events[key.session] = own
+                calls = [e for e in own if e.type == "model_called"]
+                self.verdicts += judge_all(live, key, calls)
+                self.bodies += [Requests(live).sent(key, call).body for call in calls]
+
+    def types(self) -> Counter[str]:
+        """How many events of each type there are."""
+        return Counter(e.type for found in self.events.values() for e in found)
+
+    def of(self, kind: str) -> list[Mapping[str, Any]]:
+        """The events of a type, in all sessions."""
+        return [e.data for found in self.events.values() for e in found if e.type == kind]
+
+    def check(self, sent: list[dict[str, Any]], *, unknown: int = 0) -> None:
+        """Every request that the server got is in the log, exact, and nothing else is."""
+        wrong = [v for v in self.verdicts if v.name != "exact"]
+        assert not wrong, wrong
+        assert Counter(map(canonical, self.bodies)) == Counter(map(canonical, sent))
+        assert sum(v.outcome_unknown for v in self.verdicts) == unknown
+
+
+def canonical(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, sort_keys=True)
+
+
+KEY = StreamKey("local", "recorded", "s")

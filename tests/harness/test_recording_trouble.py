@@ -1,0 +1,292 @@
+"""A log that cannot be written never breaks the agent, and says what it missed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import signal
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+from model_server import ModelServer, serving
+from openai import OpenAI
+from recorded_calls_of import Told
+
+from eventlog.connection import lock_path
+from eventlog.errors import Busy, DatabaseFault
+from harness.recording import Recorder, RecordingWarning, wrap
+from harness.recording import recorder as recorder_module
+from harness.recording.placing import Placing
+from harness.recording.wire import Answering
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """The lock of the log, as another process holds it."""
+    descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving() as found:
+        yield found
+
+
+def ask(client: OpenAI, *texts: str) -> None:
+    said: list[Any] = [{"role": "user", "content": text} for text in texts]
+    assert client.chat.completions.create(model="m", messages=said).choices
+
+
+class TestABusyLog:
+    def test_a_call_waits_a_quarter_of_a_second_and_is_written_later(
+        self, tmp_path: Path, server: ModelServer
+    ) -> None:
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s")
+        client = wrap(server.client(), recorder)
+        ask(client, "one")
+        with held(path):
+            begun = time.monotonic()
+            with pytest.warns(RecordingWarning, match="not recorded now"):
+                ask(client, "one", "two")
+            first = time.monotonic() - begun
+            ask(client, "one", "two", "three")  # and no other warning, which would be an error
+            both = time.monotonic() - begun
+        assert first < 0.25 + 0.2
+        assert both < 0.25 + 0.4, "nobody waits twice for it"
+        assert recorder.waiting == 2
+        recorder.close()
+        assert recorder.missed == 0
+        found = Told(path)
+        found.check(server.requests)
+        assert [c["messages"][-1]["content"] for c in found.bodies] == ["one", "two", "three"]
+        assert found.types()["model_responded"] == 3
+        assert found.types()["recording_interrupted"] == 0
+
+    def test_the_next_call_brings_what_waited(
+        self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(recorder_module, "PAUSE", 0.0)
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s", on_error="ignore", patience=0.01)
+        client = wrap(server.client(), recorder)
+        with held(path):
+            ask(client, "one")
+        ask(client, "one", "two")
+        assert recorder.waiting == 0
+        recorder.close()
+        Told(path).check(server.requests)
+
+    def test_an_answer_that_comes_while_it_is_busy_is_written_later(
+        self, tmp_path: Path, server: ModelServer
+    ) -> None:
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s", on_error="ignore", patience=0.01)
+        client = wrap(server.client(), recorder)
+        with (
+            client.chat.completions.with_streaming_response.create(
+                model="m", messages=[{"role": "user", "content": "one"}]
+            ) as response,
+            held(path),
+        ):
+            response.read()
+        recorder.close()
+        Told(path).check(server.requests)
+
+    def test_it_is_raised_before_the_request_goes_out(
+        self, tmp_path: Path, server: ModelServer
+    ) -> None:
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s", on_error="raise", patience=0.01)
+        client = wrap(server.client(), recorder)
+        with held(path), pytest.raises((Busy, openai.APIConnectionError)):
+            ask(client, "one")
+        assert not server.requests
+        assert recorder.missed == 1
+        recorder.close()
+
+    def test_more_than_may_wait_is_given_up_and_counted(
+        self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(recorder_module, "MOST_WAITING", 300)
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s", on_error="ignore", patience=0.01)
+        client = wrap(server.client(), recorder)
+        with held(path):
+            for number in range(5):
+                ask(client, f"{number} " * 40)
+        recorder.close()
+        told = Told(path)
+        (missed,) = told.of("recording_interrupted")
+        assert missed["calls_missed"] == recorder.missed > 0
+        assert len(told.bodies) + recorder.missed == 5
+
+
+def _small_files(size: int) -> tuple[int, int]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    return before
+
+
+class TestAFullDisk:
+    def test_the_agent_goes_on(self, tmp_path: Path, server: ModelServer) -> None:
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s")
+        client = wrap(server.client(), recorder)
+        ask(client, "one")
+        known = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        before = _small_files(path.with_name("log.db-wal").stat().st_size)
+        try:
+            with pytest.warns(RecordingWarning):
+                ask(client, "one", "0" * 9000)
+            for number in range(1, 4):
+                ask(client, "one", f"{number}" * 9000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, known)
+        recorder.close()
+        told_of = Told(path)
+        told_of.check(server.requests)
+
+    def test_what_did_not_fit_to_the_end_is_told_afterwards(
+        self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(recorder_module, "MOST_WAITING", 10_000)
+        monkeypatch.setattr(recorder_module, "PAUSE", 0.0)
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s", on_error="ignore")
+        client = wrap(server.client(), recorder)
+        ask(client, "one")
+        known = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        before = _small_files(path.with_name("log.db-wal").stat().st_size)
+        try:
+            for number in range(4):
+                ask(client, "one", f"{number}" * 9000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, known)
+        ask(client, "one", "last")
+        recorder.close()
+        found = Told(path)
+        assert {v.name for v in found.verdicts} == {"exact"}
+        (missed,) = found.of("recording_interrupted")
+        assert missed["calls_missed"] == recorder.missed == 3
+        assert len(found.bodies) == 3
+
+
+class TestAFaultOfTheRecorder:
+    """Whatever it is, the agent has its answer."""
+
+    @pytest.mark.parametrize("where", [(Placing, "begin"), (Placing, "answered")])
+    @pytest.mark.parametrize("on_error", ["warn", "ignore"])
+    def test_it_never_reaches_the_agent(
+        self,
+        tmp_path: Path,
+        server: ModelServer,
+        monkeypatch: pytest.MonkeyPatch,
+        where: tuple[type, str],
+        on_error: Any,
+    ) -> None:
+        def broken(*given: Any, **named: Any) -> Any:
+            raise ZeroDivisionError("a fault")
+
+        recorder = Recorder(tmp_path / "log.db", session="s", on_error=on_error)
+        client = wrap(server.client(), recorder)
+        with monkeypatch.context() as patched, warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            patched.setattr(*where, broken)
+            ask(client, "one")
+            ask(client, "one")
+        assert len(told) == (on_error == "warn")
+        ask(client, "one", "two")
+        recorder.close()
+        found = Told(tmp_path / "log.db")
+        assert {v.name for v in found.verdicts} == {"exact"}
+        if where[1] == "begin":
+            assert [m["calls_missed"] for m in found.of("recording_interrupted")] == [2]
+
+    @pytest.mark.parametrize("name", ["_ended", "watch", "__init__"])
+    def test_nor_one_in_reading_what_came_back(
+        self,
+        tmp_path: Path,
+        server: ModelServer,
+        monkeypatch: pytest.MonkeyPatch,
+        name: str,
+    ) -> None:
+        def broken(*given: Any, **named: Any) -> Any:
+            raise ZeroDivisionError("a fault")
+
+        recorder = Recorder(tmp_path / "log.db", session="s", on_error="ignore")
+        client = wrap(server.client(), recorder)
+        monkeypatch.setattr(Answering, name, broken)
+        ask(client, "one")
+        recorder.close()
+        assert Told(tmp_path / "log.db").of("model_failed")
+
+    def test_a_header_that_names_no_session(self, tmp_path: Path, server: ModelServer) -> None:
+        recorder = Recorder(tmp_path / "log.db", session="s")
+        client = wrap(server.client(default_headers={"X-Ctxlog-Session": "a//b"}), recorder)
+        with pytest.warns(RecordingWarning):
+            ask(client, "one")
+        assert recorder.missed == 1
+        recorder.close()
+
+    def test_it_is_raised_where_that_was_asked_for(
+        self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(*given: Any, **named: Any) -> Any:
+            raise DatabaseFault("a fault")
+
+        recorder = Recorder(tmp_path / "log.db", session="s", on_error="raise")
+        client = wrap(server.client(), recorder)
+        monkeypatch.setattr(Placing, "begin", broken)
+        with pytest.raises((DatabaseFault, openai.APIConnectionError)):
+            ask(client, "one")
+        assert not server.requests
+        recorder.close()
+
+
+class TestWhileItWrites:
+    """Rubbish that is collected, and signals, come at any moment."""
+
+    def test_a_call_within_a_call_waits(self, tmp_path: Path, server: ModelServer) -> None:
+        recorder = Recorder(tmp_path / "log.db", session="s")
+        client = wrap(server.client(), recorder)
+        inner = wrap(server.client(), recorder)
+        begin, times = Placing.begin, iter([True])
+
+        def interrupted(self: Placing, *given: Any) -> Any:
+            if next(times, False):
+                ask(inner, "in between")
+            return begin(self, *given)
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Placing, "begin", interrupted)
+            ask(client, "one")
+        recorder.close()
+        told = Told(tmp_path / "log.db")
+        told.check(server.requests)
+
+
+def test_an_answer_that_no_log_can_keep(tmp_path: Path) -> None:
+    answer = (
+        b'{"object":"chat.completion","choices":[{"message":{"role":"assistant","content":1e999}}]}'
+    )
+    with serving(lambda request: answer) as server:
+        recorder = Recorder(tmp_path / "log.db", session="s")
+        client = wrap(server.client(), recorder)
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": "x"}])
+        recorder.close()
+    assert Told(tmp_path / "log.db").of("model_failed")
