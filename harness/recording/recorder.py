@@ -66,11 +66,15 @@ class RecordedCall:
         """Where it is recorded; None as long as it is not in the log."""
         self.position = 0
         """Of its ModelCalled."""
+        self.is_answered = False
+        """Whether an answer came back."""
         self._recorder = recorder
         self._is_open = True
 
     def ended(self, outcome: Outcome) -> None:
         """What came back."""
+        if self._is_open:
+            self.is_answered = outcome.answer is not None
         self._end(_events(outcome, self.dialect))
 
     def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
