@@ -73,7 +73,7 @@ class Proxy:
         """Raises InputRefused for an open address without a token, and for an upstream that is
         this proxy itself; OSError where it cannot listen."""
         if host not in LOOPBACK and not token:
-            raise InputRefused("a proxy that others can reach needs a token")
+            raise InputRefused(f"a proxy on {host} can be reached by others: it needs a token")
         if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
             raise InputRefused("the token holds a character that no header can hold")
         self.recorder, self.upstreams = recorder, upstreams

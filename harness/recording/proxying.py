@@ -203,8 +203,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._cut_off()
                 raise CutOff(error) from error
             is_late = isinstance(error, TimeoutError)
-            said = str(error) or type(error).__name__
-            told = f"no answer from {upstream.url}: {said}"
+            told = f"no answer from {upstream.url}: {_why(error)}"
             raise Refused(504 if is_late else 502, told) from error
         finally:
             if line is not None:
@@ -296,6 +295,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing on stderr."""
+
+
+def _why(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)
 
 
 def _plain(body: bytes, incoming: Incoming) -> bytes:

@@ -70,6 +70,11 @@ class Upstream:
     via: str | None = None
     """A proxy of HTTP on the way there."""
 
+    def __post_init__(self) -> None:
+        """Raises InputRefused for a proxy that cannot be used."""
+        if self.via is not None:
+            _proxy(self.via)
+
     @property
     def url(self) -> str:
         """Its address, for a person."""
@@ -144,15 +149,15 @@ def _trust() -> Any:
 
 
 def _proxy(url: str) -> tuple[str, int, dict[str, str]]:
-    """A proxy's host and port, and what it is to be told. Raises OSError for one that cannot be
-    used."""
+    """A proxy's host and port, and what it is to be told. Raises InputRefused for one that
+    cannot be used."""
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         host, port = parts.hostname, parts.port
     except ValueError:
         host = port = None
     if not host or parts.scheme != "http":
-        raise OSError("the proxy of the environment cannot be used: it is no http:// address")
+        raise InputRefused("the proxy of the environment cannot be used: it is no http:// address")
     headers = {}
     if parts.username is not None:
         secret = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
