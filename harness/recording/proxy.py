@@ -12,8 +12,10 @@ never breaks a call.
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import time
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
@@ -24,7 +26,7 @@ from eventlog.recorded import StreamKey
 from harness.recording.incoming import Guard
 from harness.recording.passed import PassedCall
 from harness.recording.proxying import Handler
-from harness.recording.recorder import RecordedCall, Recorder
+from harness.recording.recorder import RecordedCall, Recorder, RecordingWarning
 from harness.recording.upstreams import Upstreams
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -220,3 +222,5 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that could not even be begun; its client sees it end."""
+        error = sys.exception()
+        warnings.warn(f"a client was not served: {error!r}", RecordingWarning, stacklevel=1)

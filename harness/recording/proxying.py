@@ -74,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle_one_request(self) -> None:
         """The next request of the client; nothing that it sends gets further than here."""
-        self.close_connection, self._expects = True, False
+        self.close_connection, self._expects, self.command = True, False, ""
         try:
             incoming = self._incoming()
             if incoming is not None:
@@ -140,8 +140,8 @@ class Handler(BaseHTTPRequestHandler):
         if named is None:
             return None
         try:
-            return session_key(named)
-        except (InputRefused, EventInvalid) as fault:
+            return session_key(named.encode("latin-1").decode())
+        except (InputRefused, EventInvalid, UnicodeError) as fault:
             raise Refused(400, f"{SESSION_HEADER}: {fault}") from None
 
     # -- on its way -----------------------------------------------------------------------------

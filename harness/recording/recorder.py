@@ -254,8 +254,10 @@ def session_key(session: StreamKey | str) -> StreamKey:
     Raises InputRefused, EventInvalid.
     """
     if isinstance(session, StreamKey):
-        return session
-    return StreamKey.parse(session) if session.count("/") == 2 else StreamKey(*_LOCAL, session)
+        return session.checked()
+    if session.count("/") == 2:
+        return StreamKey.parse(session)
+    return StreamKey(*_LOCAL, session).checked()
 
 
 _LOCAL = ("local", "recorded")

@@ -154,7 +154,7 @@ def _chunk(choice: dict[str, Any]) -> bytes:
 def streamed(
     events: Iterable[bytes], headers: Mapping[str, str] | None = None, *, is_whole: bool = True
 ) -> Callable[[BaseHTTPRequestHandler], None]:
-    """An answer that is sent event by event, as they are given; one that is not whole breaks off."""
+    """An answer that is sent event by event, as they come; one that is not whole breaks off."""
 
     def send(to: BaseHTTPRequestHandler) -> None:
         to.send_response(200)
