@@ -27,11 +27,12 @@ class Proxied:
 
     proxy: Proxy
     db: Path
+    clients: contextlib.ExitStack
 
     def client(self, **settings: Any) -> OpenAI:
         """The real client, without retries unless a test wants them."""
         given = {"api_key": "sk-test-1234567", "max_retries": 0, **settings}
-        return OpenAI(**given, base_url=self.proxy.openai_url)
+        return self.clients.enter_context(OpenAI(**given, base_url=self.proxy.openai_url))
 
     def raw(self, data: bytes, timeout: float = 5) -> bytes:
         """What comes back for these bytes, until the connection ends or is silent for long."""
@@ -69,8 +70,9 @@ def proxied(
     with (
         contextlib.closing(Recorder(db, session=session)) as recorder,
         Proxy(recorder, upstreams, **settings) as proxy,
+        contextlib.ExitStack() as clients,
     ):
-        yield Proxied(proxy, db)
+        yield Proxied(proxy, db, clients)
 
 
 @dataclass
