@@ -87,9 +87,8 @@ class TestRecord:
                 home=tmp_path, env=env,
             )  # fmt: skip
             assert server.bodies[:4] == server.bodies[4:]
-        assert (
-            (done.returncode, done.stdout) == (plain.returncode, plain.stdout) == (7, done.stdout)
-        )
+        assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
+        assert done.returncode == 7
         said, told = done.stderr.decode().splitlines()
         assert said == "said on stderr"
         assert told.startswith("ctxlog: 4 calls in 1 session; to look: ")
@@ -156,13 +155,11 @@ class TestRecord:
     @pytest.mark.parametrize(
         ("command", "code", "said"),
         [(["nosuch"], 127, "there is no such command"), (["/etc/passwd"], 126, "cannot be run"),
-         ([""], 127, "no such command"), (["a\0b"], 126, "cannot be run")],
+         ([""], 126, "cannot be run")],
     )  # fmt: skip
     def test_a_command_that_cannot_be_run(
         self, command: list[str], code: int, said: str, tmp_path: Path
     ) -> None:
-        if "\0" in command[0]:
-            pytest.skip("no shell can say it")
         done = process("record", "--", *command, home=tmp_path)
         assert (done.returncode, done.stdout) == (code, b"")
         assert done.stderr.count(b"\n") == 1
@@ -189,9 +186,8 @@ class TestRecord:
         assert b"CMD" in done.stderr
 
     def test_a_provider_that_is_not_there_is_told_by_both(self, tmp_path: Path) -> None:
-        code = AGENT.replace("messages = [", "import openai\ntry: 1\nfinally: pass\nmessages = [")
         env = {"OPENAI_BASE_URL": nowhere()}
-        args = ["record", "--db", "r.db", "--", *python(tmp_path, code), "1"]
+        args = ["record", "--db", "r.db", "--", *python(tmp_path, AGENT), "1"]
         done = process(*args, home=tmp_path, env=env)
         assert done.returncode == 1
         assert b"502" in done.stderr
@@ -202,11 +198,12 @@ class TestRecord:
 class TestSignals:
     """Whoever stops the agent stops it, and gets its own way of ending."""
 
-    CODE = """
-import signal, sys, time
+    CODE = r"""
+import os, signal, sys, time
+def got(number, _):
+    os.write(1, f"got {signal.Signals(number).name}\n".encode())
 for name in sys.argv[1:]:
-    number = getattr(signal, name)
-    signal.signal(number, lambda n, _: print("got", signal.Signals(n).name, flush=True))
+    signal.signal(getattr(signal, name), got)
 signal.signal(signal.SIGUSR2, lambda *_: sys.exit(5))
 print("ready", flush=True)
 while True:
@@ -233,7 +230,8 @@ while True:
     @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
     def test_one_that_kills_is_told_by_the_exit_code(self, name: str, tmp_path: Path) -> None:
         number = int(getattr(signal, name))
-        code = f"import os, time, signal; signal.signal(2, signal.SIG_DFL); os.kill(os.getpid(), {number}); time.sleep(9)"
+        code = "import os, signal, time; signal.signal(2, signal.SIG_DFL)\n"
+        code += f"os.kill(os.getpid(), {number}); time.sleep(9)"
         done = process("record", "--", *python(tmp_path, code), home=tmp_path)
         assert done.returncode == 128 + number
         assert b"Traceback" not in done.stderr
@@ -243,10 +241,16 @@ while True:
         import pty
 
         leader, follower = pty.openpty()
-        code = self.CODE.replace("signal.SIGUSR2, lambda *_: sys.exit(5)", "signal.SIGUSR2, quit")
-        code = code.replace("for name", "def quit(*_): sys.exit(5)\nfor name", 1)
         running = subprocess.Popen(
-            [sys.executable, "-m", "cli.main", "record", "--", *python(tmp_path, code), "SIGINT"],
+            [
+                sys.executable,
+                "-m",
+                "cli.main",
+                "record",
+                "--",
+                *python(tmp_path, self.CODE),
+                "SIGINT",
+            ],
             env=environment(tmp_path),
             cwd=tmp_path,
             stdin=follower,
@@ -271,14 +275,12 @@ while True:
             os.close(follower)
 
     def test_what_was_ignored_stays_ignored(self, tmp_path: Path) -> None:
-        code = (
-            "import signal; print(signal.getsignal(signal.SIGHUP), signal.pthread_sigmask(0, []))"
-        )
+        code = "import signal as s; print(int(s.getsignal(s.SIGHUP)), s.pthread_sigmask(0, []))"
         done = subprocess.run(
             ["nohup", sys.executable, "-m", "cli.main", "record", "--", *python(tmp_path, code)],
             env=environment(tmp_path), cwd=tmp_path, capture_output=True, check=False, timeout=60,
         )  # fmt: skip
-        assert done.stdout == b"Handlers.SIG_IGN set()\n" or done.stdout == b"1 set()\n"
+        assert done.stdout == b"1 set()\n"
 
 
 def _take_terminal(terminal: int) -> None:
@@ -332,7 +334,8 @@ class TestProxy:
 
     @pytest.mark.parametrize(
         ("args", "said"),
-        [(["--host", "0.0.0.0"], "needs a token"), (["--host", "192.0.2.1", "--token", "t"], "listen"),
+        [(["--host", "0.0.0.0"], "needs a token"),
+         (["--host", "192.0.2.1", "--token", "t"], "listen"),
          (["--token", "a\nb"], "token"), (["--port", "99999"], "port"),
          (["--port", "8790", "--upstream", "http://localhost:8790/v1"], "this proxy itself")],
     )  # fmt: skip
