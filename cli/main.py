@@ -29,7 +29,9 @@ from cli.commands import (
     imports,
     log,
     pin,
+    proxy,
     rebuild,
+    record,
     recover,
     redact,
     replay,
@@ -72,7 +74,11 @@ class Commands(Mapping[str, Any]):
                 cls=Command,
                 callback=function,
                 rich_help_panel=heading,
-                context_settings={"help_option_names": _HELP},
+                # What stands behind the name of a command that is recorded belongs to it.
+                context_settings={
+                    "help_option_names": _HELP,
+                    "allow_interspersed_args": function is not record.command,
+                },
             )
             self._made[name] = get_command_from_info(
                 info, pretty_exceptions_short=True, rich_markup_mode=None
@@ -101,6 +107,8 @@ def _sentence(text: str) -> str:
 COMMANDS = Commands(
     {
         "import": (imports.command, BRING),
+        "record": (record.command, BRING),
+        "proxy": (proxy.command, BRING),
         "demo": (demo.command, BRING),
         "sessions": (sessions.command, LOOK),
         "log": (log.command, LOOK),

@@ -76,7 +76,7 @@ class Output:
     def note(self, text: str) -> None:
         """A line for the person, on stderr; not with ``--quiet``."""
         if not self.settings.quiet:
-            _to_stderr(safe_text(text, newlines=False))
+            to_stderr(safe_text(text, newlines=False))
 
     def _carried(self, text: str) -> str:
         return ascii_text(self.style.translated(text)) if self.style.ascii else text
@@ -102,12 +102,13 @@ def complain(message: str, settings: Settings, code: int, error: Mapping[str, An
     """An error, on stderr: one line, or JSON when that was asked for."""
     if settings.as_json:
         body = {"ctxlog": FORMAT, "command": settings.command, "error": {**error, "exit": code}}
-        _to_stderr(json_text(body))
+        to_stderr(json_text(body))
         return
-    _to_stderr("ctxlog: " + message)
+    to_stderr("ctxlog: " + message)
 
 
-def _to_stderr(text: str) -> None:
+def to_stderr(text: str) -> None:
+    """Text on stderr, with a line end. It has passed ``safe_text`` where it was made."""
     stream = sys.stderr
     if stream is None:
         return

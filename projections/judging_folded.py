@@ -19,7 +19,7 @@ from projections.items import Item
 from projections.live import Live
 from projections.materialize import original
 from projections.runs import Origin, Standing, origin
-from projections.verdicts import Stood, Verdict, has_blob, of_stood, tools_since
+from projections.verdicts import Stood, Verdict, has_blob, is_hidden, of_stood, tools_since
 
 
 def judge_folded(
@@ -54,11 +54,10 @@ class _Marks:
         self._folding = Folding()
         self._marked: dict[Origin, dict[int, _Mark]] = {}
         """By item and rendition."""
-        self._hidden: list[tuple[int, frozenset[str]]] = []
-        """Encrypted compactions, and the messages that they put in."""
         self._decisions: list[RecordedEvent] = []
-        self._undone: set[int] = set()
-        """Of those that put in nothing, the ones that are not in force."""
+        self._compactions: list[RecordedEvent] = []
+        """Those in force, once one of them is encrypted."""
+        self._is_encrypted = False
 
     def take(self, event: RecordedEvent) -> None:
         """The next event of the stream."""
@@ -74,10 +73,9 @@ class _Marks:
                 self._marked[event.position] = {0: _Mark(False, False, True)}
         elif kind == "context_compacted":
             self._brought(event, len(event.data.get("messages", ())))
-            if event.data.get("opaque"):
-                count = len(event.data.get("messages", ()))
-                names = frozenset(f"{event.position}.{n}" for n in range(count))
-                self._hidden.append((event.position, names))
+            self._is_encrypted = self._is_encrypted or bool(event.data.get("opaque"))
+            if self._is_encrypted:
+                self._compactions.append(event)
         elif kind == "repair_applied":
             self._brought(event, len(event.data.get("inserted", ())))
             for rename in event.data.get("renamed", ()):
@@ -88,9 +86,9 @@ class _Marks:
             item = origin(event.data["item"])
             if event.erased or item in self._marked:
                 self._rendered(item, event.position)
-        elif kind in REFOLDING and any(not names for _, names in self._hidden):
-            in_force = {each.position for each in effective(self._decisions)[0]}
-            self._undone = {at for at, _ in self._hidden} - in_force
+        elif kind in REFOLDING and self._is_encrypted:
+            in_force, _ = effective(self._decisions)
+            self._compactions = [e for e in in_force if e.type == "context_compacted"]
 
     def _brought(self, event: RecordedEvent, count: int) -> None:
         for number in range(count):
@@ -118,13 +116,9 @@ class _Marks:
             for item, renditions in self._marked.items()
             if item in items and (mark := renditions.get(items[item])) is not None
         ]
-        hidden = any(
-            (at not in self._undone) if not names else any(name in items for name in names)
-            for at, names in self._hidden
-        )
         return Stood(
             is_sealed=any(mark.is_sealed for mark in found),
-            is_opaque=hidden,
+            is_opaque=is_hidden(self._compactions, items),
             has_system=any(mark.is_system for mark in found),
             lacks_tools=lacks_tools,
             erased=sum(mark.is_erased for mark in found),

@@ -18,7 +18,7 @@ it was erased: how many of its items were stands beside the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ from projections.items import Item
 from projections.known_context import holds_blob, uses_tool
 from projections.live import Live
 from projections.parts import stood
-from projections.runs import Standing
+from projections.runs import Origin, Standing
 from projections.sent import Requests
 from projections.session_state import Provenance
 
@@ -218,7 +218,7 @@ def _folded(live: Live, stream: StreamKey, call: RecordedEvent, end: int | None)
     decisions, _ = effective(list(live.log.read(stream, to=call.position, types=DECISIONS)))
     stood = Stood(
         is_sealed=any(map(has_blob, items)),
-        is_opaque=any(_hides(event, standing) for event in decisions),
+        is_opaque=is_hidden(decisions, standing),
         has_system=any(item.role in messages.SYSTEM_ROLES for item in items),
         lacks_tools=tools_since(live, stream).are_missing(end),
         erased=erased_in(items),
@@ -235,14 +235,26 @@ def is_sealed(live: Live, stream: StreamKey, at: int, items: Sequence[Item]) -> 
         return True
     standing = {item.id for item in items}
     decisions, _ = effective(list(live.log.read(stream, to=at, types=DECISIONS)))
-    return any(_hides(event, standing) for event in decisions)
+    return is_hidden(decisions, standing)
 
 
-def _hides(event: RecordedEvent, standing: set[str]) -> bool:
-    if event.type != "context_compacted" or not event.data.get("opaque"):
-        return False
-    names = {f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))}
-    return not names or bool(names & standing)
+def is_hidden(decisions: Iterable[RecordedEvent], standing: Container[Origin | str]) -> bool:
+    """Whether what an encrypted compaction put in still stands: a message of it, or, where it put
+    in none that anybody can see, until a later one lays out the whole context.
+
+    ``decisions`` are those in force, in their order; ``standing`` holds the items' names.
+    """
+    unseen = named = False
+    for event in decisions:
+        if event.type != "context_compacted":
+            continue
+        if event.data.get("layout") is not None:
+            unseen = False
+        if event.data.get("opaque"):
+            names = [f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))]
+            unseen = unseen or not names
+            named = named or any(name in standing for name in names)
+    return unseen or named
 
 
 def of_stood(stood: Stood, unknown: bool) -> Verdict:

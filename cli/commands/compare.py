@@ -71,8 +71,9 @@ def command(
     Against observed, the contexts as they really were: tokens sent and the largest context; what a
     cache of the provider could have read, and how often its prefix broke; the cost where a cache
     read costs a tenth and a write a quarter more, and without any discount; calls that the
-    session's own provider takes as they were; and how much of what later answers used, five calls
-    back or more, was still there. What-ifs keep the recorded messages. Without --strategy a few
+    session's own provider takes as they were (what it answered it took, unless a call or a result
+    stood there alone); and how much of what later answers used, five calls back or more, was still
+    there. What-ifs keep the recorded messages. Without --strategy a few
     usual ones are taken.
 
     Example: ctxlog compare last --strategy truncate:turns=20 --strategy clear:keep=3

@@ -73,12 +73,16 @@ class RecordedCall:
         """Where it is recorded; None as long as it is not in the log."""
         self.position = 0
         """Of its ModelCalled."""
+        self.is_answered = False
+        """Whether an answer came back."""
         self._recorder = recorder
         self._process = os.getpid()
         self._is_open = True
 
     def ended(self, outcome: Outcome) -> None:
         """What came back."""
+        if self._is_open:
+            self.is_answered = outcome.answer is not None
         try:
             events = _events(outcome, self.dialect)
         except Exception as error:
@@ -319,8 +323,10 @@ def session_key(session: StreamKey | str) -> StreamKey:
     Raises InputRefused, EventInvalid.
     """
     if isinstance(session, StreamKey):
-        return session
-    return StreamKey.parse(session) if session.count("/") == 2 else StreamKey(*_LOCAL, session)
+        return session.checked()
+    if session.count("/") == 2:
+        return StreamKey.parse(session)
+    return StreamKey(*_LOCAL, session).checked()
 
 
 _LOCAL = ("local", "recorded")

@@ -176,8 +176,8 @@ class _Walk:
         self.by_position: dict[int, CallFacts] = {}
         self.mentions: dict[Origin, frozenset[int]] = {}
         self.last: dict[int, tuple[int, Origin]] = {}
-        self.was_revised = False
-        """Some item mentions something else by now."""
+        self.revisions: dict[Origin, list[tuple[int, frozenset[int]]]] = {}
+        """What revised items mention, by the positions from which on they do."""
         self.head: frozenset[int] = frozenset()
         self.heading = True
         self.open: dict[str, list[tuple[str, Origin]]] = {}
@@ -205,7 +205,7 @@ class _Walk:
                 self._call(step)
             elif step.kind == "revise" and step.item is not None:
                 made = self.ground.rendition(step.origin, step.item, step.tokens)
-                self._revised(step.origin, made.mentions)
+                self._revised(step.origin, made.mentions, step.position)
             elif step.kind == "rewind":
                 self._rewind(step)
             elif step.kind == "pin":
@@ -252,10 +252,10 @@ class _Walk:
         for call_id, done in self.actions.get(origin, ()):
             self._done(origin, call_id, done, facts)
 
-    def _revised(self, origin: Origin, mentions: frozenset[int]) -> None:
+    def _revised(self, origin: Origin, mentions: frozenset[int], position: int) -> None:
         before = self.mentions.get(origin, frozenset())
         self.mentions[origin] = mentions
-        self.was_revised = True
+        self.revisions.setdefault(origin, []).append((position, mentions))
         if origin in self.ground.head:
             self.head |= mentions
         if origin not in self.standing:
@@ -343,6 +343,11 @@ class _Walk:
             ground.standing = set(self.standing)
 
     def _rewind(self, step: Step) -> None:
+        for origin, revised in self.revisions.items():
+            in_force = (mentions for at, mentions in reversed(revised) if at <= step.to)
+            then = next(in_force, self.ground.original(origin).mentions)
+            if then != self.mentions[origin]:
+                self._revised(origin, then, step.position)
         before = bisect_right(self.turns, step.to, key=lambda turn: turn[0])
         goal = self.turns[before - 1][1] if before else None
         gone, at = dict[Origin, None](), self.newest
@@ -369,7 +374,7 @@ class _Walk:
             if literal in self.last and self.last[literal][1] in gone:
                 del self.last[literal]
                 others = reversed(
-                    self.standing if self.was_revised else self.ground.said.all(literal)
+                    self.standing if self.revisions else self.ground.said.all(literal)
                 )
                 holding = (o for o in others if o in self.standing and literal in self.mentions[o])
                 other = next(holding, None)

@@ -173,4 +173,5 @@ class TestJson:
 
 
 def test_every_command_has_its_files() -> None:
-    assert {args[0] for args in COMMANDS.values()} == {name for name in registered() if name}
+    apart = {"record", "proxy"}  # they run until another process ends: test_recording
+    assert {args[0] for args in COMMANDS.values()} | apart == {n for n in registered() if n}

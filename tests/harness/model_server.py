@@ -6,8 +6,9 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -38,8 +39,9 @@ class Sse:
             yield b"data: [DONE]\n\n"
 
 
-Answer = dict[str, Any] | tuple[int, Any] | bytes | Sse
-"""A chat completion, a status with a body, bytes that are sent as they are, or a stream."""
+Answer = dict[str, Any] | tuple[int, Any] | bytes | Sse | Callable[[BaseHTTPRequestHandler], None]
+"""A chat completion, a status with a body, bytes that are sent as they are, a
+stream, or what sends it."""
 
 
 def completion(text: str | None = "a summary", *, finish: str = "stop", **message: Any) -> Any:
@@ -92,6 +94,8 @@ class ModelServer(ThreadingHTTPServer):
         self.keys: list[str] = []
         self.received: list[Mapping[str, str]] = []
         """The headers of each request."""
+        self.seen: list[tuple[str, str, Message]] = []
+        """Method, path and headers of each request."""
         self.lock = threading.Lock()
 
     @property
@@ -112,11 +116,13 @@ class ModelServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: ModelServer
+    protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
         request = json.loads(body)
         with self.server.lock:
+            self.server.seen.append((self.command, self.path, self.headers))
             self.server.requests.append(request)
             self.server.bodies.append(body)
             self.server.keys.append(self.headers.get("authorization", ""))
@@ -124,6 +130,10 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.server.answer(request)
         if isinstance(answer, Sse):
             self._stream(answer)
+            return
+        if callable(answer):
+            with contextlib.suppress(ConnectionError):
+                answer(self)
             return
         status, content = answer if isinstance(answer, tuple) else (200, answer)
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
@@ -149,6 +159,18 @@ class _Handler(BaseHTTPRequestHandler):
                     self.wfile.flush()
         self.close_connection = True
 
+    def do_GET(self) -> None:
+        with self.server.lock:
+            self.server.seen.append((self.command, self.path, self.headers))
+        data = b'{"object": "list", "data": []}'
+        self.send_response(200)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(data)
+
+    do_HEAD = do_GET
+
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing on stderr."""
 
@@ -168,6 +190,47 @@ def serving(
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def chunks(text: str = "a summary", size: int = 3) -> list[bytes]:
+    """The events of a streamed chat completion."""
+    parts = [text[at : at + size] for at in range(0, len(text), size)]
+    deltas: list[dict[str, Any]] = [{"role": "assistant"}, *({"content": part} for part in parts)]
+    found = [_chunk({"index": 0, "delta": delta, "finish_reason": None}) for delta in deltas]
+    found.append(_chunk({"index": 0, "delta": {}, "finish_reason": "stop"}))
+    return [*found, b"data: [DONE]\n\n"]
+
+
+def _chunk(choice: dict[str, Any]) -> bytes:
+    chunk = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m-2026",
+        "choices": [choice],
+    }
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def streamed(
+    events: Iterable[bytes], headers: Mapping[str, str] | None = None, *, is_whole: bool = True
+) -> Callable[[BaseHTTPRequestHandler], None]:
+    """An answer that is sent event by event, as they come; one that is not whole breaks off."""
+
+    def send(to: BaseHTTPRequestHandler) -> None:
+        to.send_response(200)
+        for header in {"content-type": "text/event-stream", **(headers or {})}.items():
+            to.send_header(*header)
+        to.send_header("transfer-encoding", "chunked")
+        to.end_headers()
+        for event in events:
+            to.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+        if is_whole:
+            to.wfile.write(b"0\r\n\r\n")
+        else:
+            to.close_connection = True
+
+    return send
 
 
 def nowhere() -> str:

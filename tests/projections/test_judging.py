@@ -154,6 +154,26 @@ SEALED = events.NewMessage(
 class TestOfFoldedCalls:
     """Without it an imported session is known worse, or better, than each of its calls."""
 
+    def test_what_an_encrypted_compaction_put_in_unseen_goes_where_the_context_is_laid_out(
+        self, live: Live
+    ) -> None:
+        hidden = events.ContextCompacted(covered=("1",), opaque=True)
+        called = events.ModelCalled(model="m", dialect="openai_chat")
+        summary = events.NewMessage(dialect="openai_chat", message=said("user", "All of it."))
+        laid_out = events.ContextCompacted(covered=(), layout=("m0",), messages=(summary,))
+        human = events.MessageAppended(
+            dialect="openai_chat", source="human", message=said("user", "hi")
+        )
+        live.append(KEY, human, hidden, called, laid_out, called)
+        live.append(KEY, events.DecisionUndone(target=4), called)
+        calls = list(live.log.read(KEY, types=["model_called"]))
+        wanted = ["opaque", "partial", "opaque"]
+        assert [judge(live, KEY, call).name for call in calls] == wanted
+        assert [each.name for each in judge_all(live, KEY, calls)] == wanted
+        for call, provenance in zip(calls[1:], wanted[1:], strict=True):
+            live.append(KEY, events.ModelResponded(call=call.position))
+            assert session_stats(live, KEY).provenance == provenance
+
     @settings(max_examples=120, deadline=None)
     @given(LOG, st.integers(0, 2**16), st.booleans())
     def test_the_verdicts_are_the_same_for_any_log(

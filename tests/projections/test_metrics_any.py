@@ -132,6 +132,18 @@ class TestAnySession:
         ground, run = run_of(made, spec)
         run(Judge(ground))
 
+    @pytest.mark.parametrize("to", [1, 2, 3])
+    def test_a_rewind_takes_back_what_an_item_said_by_a_revision_only(self, to: int) -> None:
+        made = Session()
+        made.human("Begin")
+        made.human("nothing")
+        made.add(events.MessageRevised(item="2", patch={"content": "src/a.py"}))
+        made.add(events.SessionRewound(to=to))
+        made.call(text="the end: src/a.py")
+        ground, _ = run_of(made, "none")
+        assert len(ground.calls[0].needs) == (to == 3)
+        assert measured(made, "none").recall.lost == ()
+
     @settings(max_examples=100, deadline=None)
     @given(session())
     def test_without_a_strategy_nothing_is_lost(self, made: Session) -> None:

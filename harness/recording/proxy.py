@@ -1,0 +1,226 @@
+"""A proxy between an agent and its model that records each call: no line of the agent changes.
+
+    with Proxy(recorder, upstreams) as proxy:
+        run_agent(OPENAI_BASE_URL=proxy.openai_url, ANTHROPIC_BASE_URL=proxy.anthropic_url)
+    proxy.tally
+
+It listens on this machine, passes everything on to the provider that was configured and back as it
+is, and records what asks a model; of the headers it keeps nothing. What goes wrong with the record
+never breaks a call.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import time
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from http.server import ThreadingHTTPServer
+from typing import Any
+
+from eventlog.errors import InputRefused
+from eventlog.recorded import StreamKey
+from harness.recording.incoming import Guard
+from harness.recording.passed import PassedCall
+from harness.recording.proxying import Handler
+from harness.recording.recorder import RecordedCall, Recorder, RecordingWarning
+from harness.recording.upstreams import Upstreams
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+MOST_CONNECTIONS = 256
+"""At once; one more is told to come again."""
+
+GRACE = 2.0
+"""Seconds that calls have to end when the proxy is closed."""
+
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
+    b"Connection: close\r\n\r\n"
+)
+
+
+class ProxyStopped(ConnectionError):
+    """The proxy was closed before the answer ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What went through a proxy."""
+
+    calls: int
+    sessions: tuple[StreamKey, ...]
+    """In the order of their first calls."""
+    failed: int
+    """Calls that brought no answer."""
+    missed: int
+    """Calls that are not in the log."""
+
+
+class Proxy:
+    """Listens from its making on, and answers from ``start`` on."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        upstreams: Upstreams,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        token: str | None = None,
+    ) -> None:
+        """Raises InputRefused for an open address without a token, and for an upstream that is
+        this proxy itself; OSError where it cannot listen."""
+        if host not in LOOPBACK and not token:
+            raise InputRefused(f"a proxy on {host} can be reached by others: it needs a token")
+        if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
+            raise InputRefused("the token holds a character that no header can hold")
+        self.recorder, self.upstreams = recorder, upstreams
+        self._server = _Server(self, host, port)
+        self.host, self.port = host, int(self._server.server_address[1])
+        for upstream in (upstreams.openai, upstreams.anthropic):
+            at = upstream.address
+            if at.port == self.port and at.host in (*LOOPBACK, host):
+                self._server.server_close()
+                raise InputRefused(f"{upstream.url} is this proxy itself")
+        shown = [f"[{name}]" if ":" in name else name for name in (host, *LOOPBACK)]
+        names = {f"{name}:{self.port}".lower() for name in shown}
+        names |= {name.lower() for name in shown if self.port == 80}
+        self.guard = Guard(frozenset(names), token)
+        self.is_stopping = False
+        self._shown_host = shown[0]
+        self._thread: threading.Thread | None = None
+        self._open: set[PassedCall] = set()
+        self._ended = threading.Condition()
+        self._calls = self._failed = 0
+        self._keys: dict[StreamKey, None] = {}
+        self._unplaced: list[RecordedCall] = []
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://{self._shown_host}:{self.port}"
+
+    @property
+    def openai_url(self) -> str:
+        """The base address for clients of OpenAI."""
+        return f"{self.url}/v1"
+
+    @property
+    def anthropic_url(self) -> str:
+        """The base address for clients of Anthropic."""
+        return self.url
+
+    def start(self) -> None:
+        """Answer, in threads of its own."""
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), name="ctxlog-proxy", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop, and let the calls that are on their way end for a moment; the recorder stays
+        open."""
+        self.is_stopping = True
+        if self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()
+        until = time.monotonic() + GRACE
+        with self._ended:
+            self._ended.wait_for(lambda: not self._open, max(until - time.monotonic(), 0))
+            left = list(self._open)
+        for passed in left:
+            passed.ended(ProxyStopped("the proxy was stopped"))
+            self.ended(passed)
+
+    def __enter__(self) -> Proxy:
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # -- its calls ------------------------------------------------------------------------------
+
+    def begun(self, call: RecordedCall) -> PassedCall:
+        """A call goes through."""
+        passed = PassedCall(call)
+        with self._ended:
+            self._calls += 1
+            self._open.add(passed)
+            self._placed(call)
+        return passed
+
+    def ended(self, passed: PassedCall) -> None:
+        """It is over."""
+        with self._ended:
+            if passed in self._open:
+                self._open.discard(passed)
+                self._failed += not passed.call.is_answered
+                self._ended.notify_all()
+
+    def _placed(self, call: RecordedCall) -> None:
+        if call.stream is not None:
+            self._keys.setdefault(call.stream.key)
+        else:
+            self._unplaced.append(call)
+
+    @property
+    def tally(self) -> Tally:
+        """What went through until now."""
+        with self._ended:
+            waiting, self._unplaced = self._unplaced, []
+            for call in waiting:
+                self._placed(call)
+            missed = self.recorder.missed + self.recorder.waiting
+            return Tally(self._calls, tuple(self._keys), self._failed, missed)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, proxy: Proxy, host: str, port: int) -> None:
+        self.proxy = proxy
+        if ":" in host:
+            self.address_family = socket.AF_INET6
+        self._slots = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        super().__init__((host, port), Handler)
+
+    def server_bind(self) -> None:
+        """Without asking for the name of this machine, which may take seconds."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of its own, as long as there are not too many."""
+        if not self._slots.acquire(blocking=False):
+            with suppress(OSError):
+                request.settimeout(1)
+                request.sendall(_FULL)
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._slots.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Until the connection ends."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._slots.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that could not even be begun; its client sees it end."""
+        error = sys.exception()
+        warnings.warn(f"a client was not served: {error!r}", RecordingWarning, stacklevel=1)
