@@ -33,7 +33,8 @@ from projections.followed import Asked, Followed, Plan
 from projections.proof import request_of
 
 RECENT = 64
-"""Conversations whose last request is compared with a new one."""
+"""Conversations that are held in memory: their last requests are compared with a new one. Another
+one is read from the log when it goes on."""
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +91,13 @@ class Placing:
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
         """The one that was asked last at the end."""
+        self._where: dict[tuple[str, int], StreamKey] = {}
+        """Of those that were told: where their conversations stood last."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all its calls have ended."""
+        return not any(stream.open for stream in self._recent.values())
 
     @property
     def newest(self) -> RecordedStream | None:
@@ -107,7 +115,16 @@ class Placing:
         stream = found[0]
         self._recent.pop(stream.key, None)
         self._recent[stream.key] = stream
+        if stream.thread is not None:
+            self._where[stream.thread.group, stream.thread.number] = stream.key
+        self._forget()
         return found
+
+    def _forget(self) -> None:
+        for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
+            stream = self._recent[key]
+            if not stream.open and stream is not self._own:
+                del self._recent[key]
 
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a stream, as it is sent back."""
@@ -151,7 +168,8 @@ class Placing:
             known = (s for s in reversed(self._recent.values()) if s.thread is thread)
             stream = next(known, None)
         if stream is None:
-            stream = self._stream(self._thread_name(thread), thread)
+            known_as = self._where.get((thread.group, thread.number)) if how != "new" else None
+            stream = self._stream(known_as or self._thread_name(thread), thread)
         found = self._in(stream, dialect, raw, belongs=True)
         assert found is not None
         return found

@@ -56,6 +56,10 @@ MOST_WAITING = 64 << 20
 """Bytes of requests that wait in memory for a log that cannot be written."""
 
 
+MOST_SESSIONS = 128
+"""Named sessions that are held in memory; another one is read from the log when it goes on."""
+
+
 class RecordingWarning(RuntimeWarning):
     """Calls could not be recorded when they were made."""
 
@@ -213,14 +217,23 @@ class Recorder:
             self._complain(error)
 
     def _begin(self, call: RecordedCall, body: bytes) -> None:
-        placing = self._sessions.get(call.session)
+        placing = self._sessions.pop(call.session, None)
         if placing is None:
             home = call.session or session_key(f"{uuid4().hex[:12]}")
             parent = str(call.parent) if call.parent not in (None, home) else ""
             placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
-            self._sessions[call.session] = placing
+        self._sessions[call.session] = placing  # the one that was asked last at the end
+        self._forget_sessions()
         call.stream, call.position = placing.begin(call.dialect, body)
         self._tell_of_lost(call.session, call.stream)
+
+    def _forget_sessions(self) -> None:
+        named = (name for name in list(self._sessions)[:-1] if name is not None)
+        for name in named:
+            if len(self._sessions) <= MOST_SESSIONS:
+                return
+            if self._sessions[name].is_idle and name not in self._lost:
+                del self._sessions[name]
 
     def _ended(self, call: RecordedCall, events: Sequence[Event]) -> None:
         with self._mutex:

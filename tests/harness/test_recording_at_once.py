@@ -9,14 +9,18 @@ import signal
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import pytest
 from model_server import ModelServer, completion, serving
 from openai import AsyncOpenAI, OpenAI
 from recorded_calls_of import Told
 
 from harness.recording import Recorder, session, wrap
+from harness.recording import placing as placing_module
+from harness.recording import recorder as recorder_module
 
 
 def talk(client: OpenAI, name: str, turns: int, *, answered: bool = True) -> None:
@@ -92,6 +96,35 @@ class TestThreads:
             recorder.close()
         told = check(tmp_path / "log.db", server, 8)
         assert set(told.events) == {f"n{n}" for n in range(8)}
+
+
+class TestManyConversations:
+    """What is not held in memory is read from the log again."""
+
+    @pytest.mark.parametrize("is_named", [False, True])
+    def test_more_than_are_held(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_named: bool
+    ) -> None:
+        monkeypatch.setattr(recorder_module, "MOST_SESSIONS", 2)
+        monkeypatch.setattr(placing_module, "RECENT", 2)
+        with serving(echo) as server:
+            recorder = Recorder(tmp_path / "log.db")
+            client = wrap(server.client(), recorder)
+            said: dict[int, list[Any]] = {
+                n: [{"role": "user", "content": f"t{n} begins"}] for n in range(6)
+            }
+            for turn in range(4):
+                for number, messages in said.items():
+                    with session(f"n{number}") if is_named else nullcontext():
+                        found = client.chat.completions.create(model="m", messages=messages)
+                    messages.append(found.choices[0].message)
+                    messages.append({"role": "user", "content": f"t{number} {turn}"})
+            held = recorder._sessions
+            assert len(held) <= 2
+            assert sum(len(placing._recent) for placing in held.values()) <= 3
+            recorder.close()
+        told = check(tmp_path / "log.db", server, 6)
+        assert told.types()["context_compacted"] == 0
 
 
 class TestTasks:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -373,6 +375,17 @@ class TestWhatGoesWrong:
         with pytest.raises(InputRefused, match="recorded already"):
             wrap(client, recorder)
         recorder.close()
+
+
+def test_the_package_names_it_and_loads_nothing_before() -> None:
+    code = (
+        "import sys, harness\n"
+        "assert not {'openai', 'sqlite3', 'anthropic'} & set(sys.modules)\n"
+        "from harness import RecordingWarning, session, wrap\n"
+        "assert 'anthropic' not in sys.modules\n"
+        "assert wrap.__module__ == 'harness.recording.wrapping'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 class TestAwaited:
