@@ -49,6 +49,7 @@ from projections.dialects.entries import RequestEntry
 from projections.items import Item
 from projections.manifest import Piece
 from projections.runs import Origin, Standing
+from projections.sent_back import Revised, sent_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,10 @@ class _Observer:
             elif not self.request.belongs and self._is_side(pairs):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
-        pairs, revised = self._in_parts(old, new, pairs)
-        self._match(old, new, pairs, revised)
+        pairs, revised = sent_back(self.items, self.request.entries, old, new, pairs)
+        for each in revised:
+            self._revise(each)
+        self._match(old, new, pairs, {part for each in revised for part in each.parts})
         self._settle()
         pieces = tuple(self.pieces[j] for j in range(len(new)))
         return Observation(kind, tuple(self.events), pieces, tools)
@@ -223,61 +226,10 @@ class _Observer:
         self.view.evolve(placed(event, position))
         return position
 
-    def _in_parts(
-        self, old: Sequence[str], new: Sequence[str], pairs: list[Pair]
-    ) -> tuple[list[Pair], set[int]]:
-        """The pairs, those of each answer's parts together; and the parts that are not sent back,
-        or otherwise. Such an answer is revised, if anything of it stands there."""
-        answers: dict[str, list[int]] = {}
-        for i, item in enumerate(self.items):
-            if item.part is not None:
-                answers.setdefault(item.id, []).append(i)
-        if not answers:
-            return pairs, set()
-        revised: set[int] = set()
-        found = [pair for pair in pairs if self.items[pair[0]].part is None]
-        for parts in answers.values():
-            behind = max((j for i, j in found if i < parts[0]), default=-1)
-            before = min((j for i, j in found if i > parts[-1]), default=len(new))
-            sent = self._sent_back(parts, old, new, range(behind + 1, before))
-            if not sent:
-                continue
-            found = sorted([*found, *((i, j) for i, j, _ in sent)])
-            if [i for i, _, _ in sent] == parts and all(same for _, _, same in sent):
-                continue
-            items = [
-                dict(self.items[i].message if same else self.request.entries[j].message)
-                for i, j, same in sent
-            ]
-            item = self.items[parts[0]]
-            event = events.MessageRevised(
-                item=item.id, message=Json({"items": items}), inferred=True
-            )
-            position = self._evolve(event)
-            for number, (_, j, _) in enumerate(sent):
-                self.pieces[j] = Piece(runs.origin(item.id), position, part=number)
-            revised.update(parts)
-        return found, revised
-
-    def _sent_back(
-        self, parts: Sequence[int], old: Sequence[str], new: Sequence[str], places: range
-    ) -> list[tuple[int, int, bool]]:
-        """The first parts of an answer that stand together in the request, in their order: which,
-        where, and whether as they were."""
-        found: list[tuple[int, int, bool]] = []
-        left = list(parts)
-        for j in places:
-            entry = self.request.entries[j]
-            same = next((i for i in left if old[i] == new[j]), None)
-            other = same
-            if same is None and self.items[parts[0]].form != "redacted":
-                other = next((i for i in left if change(self.items[i], entry) is not None), None)
-            if other is not None:
-                found.append((other, j, same is not None))
-                left = [i for i in left if i > other]
-            elif found:
-                break
-        return found
+    def _revise(self, revised: Revised) -> None:
+        position = self._evolve(revised.event)
+        for number, j in enumerate(revised.places):
+            self.pieces[j] = Piece(runs.origin(revised.event.item), position, part=number)
 
     def _match(self, old: list[str], new: list[str], pairs: list[Pair], revised: set[int]) -> None:
         for i, j in pairs:

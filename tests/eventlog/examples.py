@@ -154,6 +154,8 @@ FULL: tuple[Event, ...] = (
         alternatives=(TEXT, Json("second")),
         origin=ORIGIN,
     ),
+    ModelCalled(model="gpt-x", dialect="openai_chat", forms_stand=True, manifest=("=3",)),
+    ModelResponded(call=4, server_edited=("context_management",)),
     ModelFailed(call=4, error="429", status=429, detail=Json({"retry": 3}), origin=ORIGIN),
     RepairApplied(
         rule="unanswered_call",
