@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cli.options import settings_of
+from cli.options import RecordedSessionOption, UpstreamOption, settings_of
 from cli.output import output
-from cli.recording import RecordedSessionOption, UpstreamOption
 
 
 def command(
