@@ -48,11 +48,14 @@ def recording(
     from eventlog.errors import InputRefused
     from harness.recording.proxy import Proxy
     from harness.recording.recorder import Recorder
+    from projections import open_log
 
     to = upstreams(upstream or (), os.environ)
+    path = current_database(settings.db)
+    open_log(path).close()  # a recorder does not wait long, and here nothing has begun yet
     with (
         _told(),
-        contextlib.closing(Recorder(current_database(settings.db), session=session)) as recorder,
+        contextlib.closing(Recorder(path, session=session)) as recorder,
     ):
         try:
             proxy = Proxy(recorder, to, host=host, port=port, token=token)

@@ -14,7 +14,7 @@ from cli.output import complain, output
 def command(
     ctx: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(metavar="CMD...", help="The command, with its arguments.")
+        list[str], typer.Argument(metavar="CMD", help="The command, with its arguments.")
     ],
     session: RecordedSessionOption = None,
     upstream: UpstreamOption = None,
