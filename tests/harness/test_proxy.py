@@ -598,3 +598,20 @@ class TestManyConnections:
                     assert received(sock).startswith(b"HTTP/1.1 503 ")
                 sock.close()
             wait_for(lambda: status(to.raw(request(to, BODY, "Connection: close"))) == 200)
+
+
+class TestPlaces:
+    """It listens where it was told to, also under an address of IPv6."""
+
+    @pytest.mark.parametrize("host", ["localhost", "::1"])
+    def test_it_tells_an_address_that_can_be_used(self, host: str, tmp_path: Path) -> None:
+        try:
+            socket.create_server((host, 0), family=_family(host)).close()
+        except OSError:
+            pytest.skip(f"there is no {host} here")
+        with serving() as server, proxied(server, tmp_path, host=host) as to:
+            assert to.client().chat.completions.create(model="m", messages=ASK).choices
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
