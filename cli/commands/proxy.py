@@ -53,8 +53,8 @@ def command(
 
     out, settings = output(ctx), settings_of(ctx)
     with (
-        waiting("INT", "TERM", "HUP") as numbers,
         recording(settings, session, upstream, host=host, port=port, token=token) as proxy,
+        waiting("INT", "TERM", "HUP") as numbers,
     ):
         variables = environment_of(proxy)
         to = proxy.upstreams
