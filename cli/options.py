@@ -310,3 +310,22 @@ ExpectOption = Annotated[
     int | None,
     typer.Option("--expect", metavar="N", min=0, help="Only if the session is still at version N."),
 ]
+
+UpstreamOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--upstream",
+        metavar="[API=]URL",
+        help="Where calls go: of openai, or of API (openai, anthropic); else as the environment "
+        "says, else to the provider.",
+    ),
+]
+
+RecordedSessionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--session",
+        metavar="NAME",
+        help="All calls belong to it (else told apart by what they share).",
+    ),
+]

@@ -13,9 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from cli.endpoints import DEFAULT_URL, LOOPBACK
 from cli.models_recording import RecordedData
@@ -31,25 +29,6 @@ if TYPE_CHECKING:
 
 OPENAI, ANTHROPIC = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
 _DEFAULTS = {"openai": (OPENAI, DEFAULT_URL), "anthropic": (ANTHROPIC, "https://api.anthropic.com")}
-
-UpstreamOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--upstream",
-        metavar="[API=]URL",
-        help="Where calls go: of openai, or of API (openai, anthropic); else as the environment "
-        "says, else to the provider.",
-    ),
-]
-
-RecordedSessionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--session",
-        metavar="NAME",
-        help="All calls belong to it (else told apart by what they share).",
-    ),
-]
 
 
 @contextlib.contextmanager
@@ -69,11 +48,14 @@ def recording(
     from eventlog.errors import InputRefused
     from harness.recording.proxy import Proxy
     from harness.recording.recorder import Recorder
+    from projections import open_log
 
     to = upstreams(upstream or (), os.environ)
+    path = current_database(settings.db)
+    open_log(path).close()  # a recorder does not wait long, and here nothing has begun yet
     with (
         _told(),
-        contextlib.closing(Recorder(current_database(settings.db), session=session)) as recorder,
+        contextlib.closing(Recorder(path, session=session)) as recorder,
     ):
         try:
             proxy = Proxy(recorder, to, host=host, port=port, token=token)

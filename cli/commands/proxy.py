@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cli.options import settings_of
+from cli.options import RecordedSessionOption, UpstreamOption, settings_of
 from cli.output import output
-from cli.recording import RecordedSessionOption, UpstreamOption
 
 
 def command(
@@ -54,8 +53,8 @@ def command(
 
     out, settings = output(ctx), settings_of(ctx)
     with (
-        waiting("INT", "TERM", "HUP") as numbers,
         recording(settings, session, upstream, host=host, port=port, token=token) as proxy,
+        waiting("INT", "TERM", "HUP") as numbers,
     ):
         variables = environment_of(proxy)
         to = proxy.upstreams

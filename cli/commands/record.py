@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
-from cli.options import settings_of
+from cli.options import RecordedSessionOption, UpstreamOption, settings_of
 from cli.output import complain, output
-from cli.recording import RecordedSessionOption, UpstreamOption
 
 
 def command(
     ctx: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(metavar="CMD...", help="The command, with its arguments.")
+        list[str], typer.Argument(metavar="CMD", help="The command, with its arguments.")
     ],
     session: RecordedSessionOption = None,
     upstream: UpstreamOption = None,

@@ -15,7 +15,7 @@ import time
 PIECE = 1 << 18
 """Bytes that are sent at a time: the limit of time is one of each piece."""
 
-SENDING = 120.0
+SENDING = 600.0
 """Seconds that a piece may take to be sent."""
 
 

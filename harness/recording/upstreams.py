@@ -1,13 +1,14 @@
 """The providers behind the proxy: one configured address for each API, and never another.
 
-A request says which API it speaks, by its path and by a header that Anthropic's clients always
-send; where it goes was said before. Nothing is redirected, and certificates are verified.
+A request says which API it speaks, by its path and by the headers that Anthropic's clients send;
+where it goes was said before. Nothing is redirected, and certificates are verified.
 """
 
 from __future__ import annotations
 
 import base64
 import http.client
+import re
 import socket
 from dataclasses import dataclass
 from email.message import Message
@@ -83,7 +84,7 @@ class Upstream:
     def target(self, path: str) -> str:
         """What is asked for there. OpenAI's base address ends with its version, Anthropic's does
         not."""
-        if self.api == "openai":
+        if self.api == "openai" and (path == "/v1" or path.startswith("/v1/")):
             path = path[len("/v1") :]
         target = self.address.path + path
         if self.via is not None and self.address.scheme == "http":
@@ -129,11 +130,13 @@ class Upstreams:
 
     def of(self, path: str, headers: Message) -> Upstream:
         """The one that a request is for."""
-        is_versioned = path == "/v1" or path.startswith("/v1/")
-        is_message = path == "/v1/messages" or path.startswith("/v1/messages/")
-        if is_message or not is_versioned or "anthropic-version" in headers:
+        is_anthropic = _OF_ANTHROPIC.match(path) is not None
+        if is_anthropic or any(name in headers for name in ("anthropic-version", "x-api-key")):
             return self.anthropic
         return self.openai
+
+
+_OF_ANTHROPIC = re.compile(r"/(?:v1/messages|v1/complete|api)(?:/|$)")
 
 
 def _is_plain(url: str) -> bool:

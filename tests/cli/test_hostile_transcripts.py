@@ -57,8 +57,8 @@ EACH: dict[str, list[list[str]]] = {
 }
 """Commands that are asked of each session; ``S`` is its key."""
 
-APART = {"demo", "import", "backup"}
-"""Run on no log of ours, before all the others, and behind them."""
+APART = {"demo", "import", "backup", "record", "proxy"}
+"""Run on no log of ours, before all the others, behind them, and until another process ends."""
 
 
 def imported(transcript: Transcript, tmp_path: Path) -> tuple[Path, list[str]]:

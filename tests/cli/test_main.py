@@ -71,7 +71,7 @@ class TestHelp:
         help_text = " ".join(run(name, "--help").stdout.split())
         example = re.search(r"Example: ctxlog (.*?) (?:Options|Arguments):", help_text)
         assert example is not None
-        words = example[1].split(" > ")[0].split()
+        words = example[1].split(" > ")[0].split(" -- ")[0].split()
         assert words[0] == name
         command = commands()[name]
         known = {option for param in command.params for option in param.opts}

@@ -6,6 +6,8 @@ import gzip
 import json
 import select
 import socket
+import ssl
+import subprocess
 import threading
 import time
 import zlib
@@ -13,6 +15,7 @@ from collections.abc import Iterator
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import httpx2
@@ -22,8 +25,9 @@ from model_server import ModelServer, chunks, completion, nowhere, serving, stre
 from proxied import Proxied, proxied, received, recorded
 
 from eventlog.errors import InputRefused
+from harness.recording import upstreams
 from harness.recording.passing import EndOfStream
-from harness.recording.upstreams import Address
+from harness.recording.upstreams import Address, Upstream
 
 ASK: Any = [{"role": "user", "content": "hello"}]
 BODY = json.dumps({"model": "m", "messages": ASK}).encode()
@@ -110,6 +114,7 @@ class TestPassing:
             for path, api in (
                 ("/v1/messages", "anthropic"), ("/api/hello", "anthropic"),
                 ("/v1/models", "openai"), ("/v1/responses", "openai"),
+                ("/chat/completions", "openai"), ("/v1/messagesx", "openai"),
             ):  # fmt: skip
                 assert of(path, Message()).api == api
             assert to.proxy.tally.calls == 1
@@ -498,6 +503,85 @@ class TestAddresses:
             pass
 
 
+class TestWays:
+    """Certificates that nobody checks, or a proxy that is passed by, send a session to anybody."""
+
+    def test_a_certificate_is_verified(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if which("openssl") is None:
+            pytest.skip("openssl is not installed")
+        key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+        names = ["-subj", "/CN=model", "-addext", "subjectAltName=IP:127.0.0.1"]
+        files = ["-keyout", str(key), "-out", str(cert)]
+        subprocess.run([*command, *names, *files], check=True, capture_output=True)
+        with serving(lambda _: streamed(chunks())) as server:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(cert, key)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+            url = server.url.replace("http:", "https:")
+            for trusted, code in ((None, 502), (cert, 200), (cert, 200)):
+                upstreams._trust.cache_clear()
+                if trusted is not None:
+                    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+                with proxied(url, tmp_path) as to:
+                    for _ in range(2):
+                        sent = httpx2.post(f"{to.proxy.openai_url}/chat/completions", content=BODY)
+                        assert sent.status_code == code
+                        if code == 502:
+                            assert "certificate" in sent.json()["error"]["message"].lower()
+            upstreams._trust.cache_clear()
+            named = url.replace("127.0.0.1", "localhost")  # for which the certificate is not
+            with proxied(named, tmp_path) as to:
+                sent = httpx2.post(f"{to.proxy.openai_url}/chat/completions", content=BODY)
+                assert sent.status_code == 502
+            upstreams._trust.cache_clear()
+            assert len(server.seen) == 4
+
+    def test_a_proxy_on_the_way_is_asked(self, tmp_path: Path) -> None:
+        with serving() as way, proxied("http://provider.example/v1", tmp_path) as to:
+            address = way.url.removesuffix("/v1").replace("://", "://ann:se%20cret@")
+            to.proxy.upstreams.openai = Upstream(
+                "openai", Address.of("http://provider.example/v1"), address
+            )
+            to.client().chat.completions.create(model="m", messages=ASK)
+            (seen,) = way.seen
+            assert seen[1] == "http://provider.example/v1/chat/completions"
+            assert seen[2]["host"] == "provider.example"
+            assert seen[2]["proxy-authorization"] == "Basic YW5uOnNlIGNyZXQ="
+
+    def test_a_proxy_that_refuses_is_told(self, tmp_path: Path) -> None:
+        with (
+            socket.create_server(("127.0.0.1", 0)) as way,
+            proxied("https://provider.example/v1", tmp_path) as to,
+        ):
+            to.proxy.upstreams.openai = Upstream(
+                "openai",
+                Address.of("https://provider.example/v1"),
+                f"http://127.0.0.1:{way.getsockname()[1]}",
+            )
+            asked: list[bytes] = []
+
+            def refuse() -> None:
+                with way.accept()[0] as sock:
+                    asked.append(sock.recv(1000))
+                    sock.sendall(b"HTTP/1.1 407 Who are you\r\n\r\n")
+
+            thread = threading.Thread(target=refuse)
+            thread.start()
+            answer = to.raw(request(to))
+            thread.join()
+        assert asked[0].startswith(b"CONNECT provider.example:443 ")
+        assert status(answer) == 502
+        assert b"407" in answer
+
+    @pytest.mark.parametrize("way", ["socks5://x", "https://x", "http://", "http://x:99999"])
+    def test_a_proxy_that_cannot_be_used_is_refused(self, way: str) -> None:
+        with pytest.raises(InputRefused, match="proxy of the environment"):
+            Upstream("openai", Address.of("https://provider.example/v1"), way)
+
+
 class TestManyConnections:
     """What a broken client opens and leaves does not stop the others."""
 
@@ -514,3 +598,20 @@ class TestManyConnections:
                     assert received(sock).startswith(b"HTTP/1.1 503 ")
                 sock.close()
             wait_for(lambda: status(to.raw(request(to, BODY, "Connection: close"))) == 200)
+
+
+class TestPlaces:
+    """It listens where it was told to, also under an address of IPv6."""
+
+    @pytest.mark.parametrize("host", ["localhost", "::1"])
+    def test_it_tells_an_address_that_can_be_used(self, host: str, tmp_path: Path) -> None:
+        try:
+            socket.create_server((host, 0), family=_family(host)).close()
+        except OSError:
+            pytest.skip(f"there is no {host} here")
+        with serving() as server, proxied(server, tmp_path, host=host) as to:
+            assert to.client().chat.completions.create(model="m", messages=ASK).choices
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
