@@ -18,7 +18,7 @@ from cli.models_whatif import (
     SumData,
 )
 from cli.naming import place, ref_of
-from cli.saying import SEALED, preview, who
+from cli.saying import ERASED_SUMMARY, SEALED, preview, who
 from cli.strategies import strategies_of
 from cli.summaries import Summaries
 from cli.whatifs import FORCED, Made, make, recorded
@@ -34,7 +34,7 @@ from projections.observed import OBSERVED
 from projections.references import Reference
 from projections.runs import origin, position_of
 from projections.strategies.none import NoStrategy
-from projections.verdicts import is_sealed
+from projections.verdicts import has_erased_summary, is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,9 @@ def compared(live: Live, left: Side, right: Side, words: bool = False) -> DiffDa
     data.anchors = _counts(of, lost, two=False)
     stream, at = right.place.stream, right.place.position
     if lost and is_sealed(live, stream, at, right.items):
-        data.notes = [f"what seems lost may not be: {SEALED}"]
+        data.notes.append(f"what seems lost may not be: {SEALED}")
+    if lost and has_erased_summary(right.items):
+        data.notes.append(f"what seems lost may not be: {ERASED_SUMMARY}")
     return data
 
 

@@ -43,6 +43,8 @@ class TimelineRow(BaseModel):
     """The source's clock, as it wrote it."""
     pinned: bool = False
     erased: bool = False
+    summary_erased: bool = False
+    """Of a compaction: the text of what it put in was erased."""
     before_tokens: int | None = None
     """Of the context before a compaction: the agent's own count, else estimated."""
     before_estimated: bool = False

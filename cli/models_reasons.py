@@ -127,6 +127,8 @@ class WhyData(BaseModel):
     sealed: bool
     """When it left, something stood in the context that only the provider can read: what seems lost
     may stand there."""
+    summary_erased: bool
+    """Likewise a summary of which the text was erased from the log since."""
     replaced_by: list[str]
     """The items, or the rendition, that stand in its place."""
     back: list[WayBack]
@@ -184,6 +186,8 @@ class RecoverData(BaseModel):
     sealed: bool = False
     """Just after it something stood in the context that only the provider can read: what seems lost
     may stand there."""
+    summary_erased: bool = False
+    """Likewise a summary of which the text was erased from the log since."""
     query: str | None = None
     items: list[RecoveredItem] = []
     sentences: list[RecoveredSentence] = []

@@ -79,6 +79,7 @@ def lost_with(
         key=str(stream),
         lost_with=name,
         sealed=found.is_sealed,
+        summary_erased=found.is_erased,
         found=len(found.lost),
         left_out=len(found.lost) - len(shown),
     )

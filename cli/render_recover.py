@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from cli.exports import code, fenced, inline
 from cli.models_reasons import RecoverData, RecoveredItem, RecoveredSentence
-from cli.saying import SEALED
+from cli.saying import ERASED_SUMMARY, SEALED
 from cli.style import Style
 
 _USERS = 4
@@ -26,6 +26,8 @@ def render_recover(data: RecoverData, style: Style) -> Iterator[str]:
         yield f"Recovered from before the compaction {data.lost_with} of {name}:\n"
         if data.sealed:
             yield f"(What follows may not be lost: {SEALED}.)\n"
+        if data.summary_erased:
+            yield f"(What follows may not be lost: {ERASED_SUMMARY}.)\n"
     elif data.query is not None:
         yield f"What holds {code(data.query)} in {name}:\n"
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cli.models_reasons import WhyAnchor, WhyData
 from cli.safetext import display_width
-from cli.saying import SEALED
+from cli.saying import ERASED_SUMMARY, SEALED
 from cli.style import Style, heading, pad, plural, ranges, tokens
 
 _MOST = 12
@@ -105,6 +105,8 @@ def _anchors(data: WhyData, style: Style) -> Iterator[str]:
     yield from _wrapped(said, style)
     if data.sealed and lost:
         yield from _wrapped(f"{SEALED}, so they may not be lost", style)
+    if data.summary_erased and lost:
+        yield from _wrapped(f"{ERASED_SUMMARY}, so they may not be lost", style)
     ranked = sorted(lost, key=lambda one: -len(one.used_by))
     shown = [one for n, one in enumerate(ranked) if n < _MOST or one.used_by]
     for one in shown:

@@ -77,6 +77,7 @@ class _Why:
                 for one in self.found.survived
             ],
             sealed=self.found.is_sealed,
+            summary_erased=self.found.is_summary_erased,
             replaced_by=[item.rendition for item in self.found.in_its_place],
             back=list(self._back()),
         )

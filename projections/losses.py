@@ -24,7 +24,7 @@ from projections.runs import origin, position_of
 from projections.said import is_told
 from projections.sentences import sentence_around
 from projections.tokens import counter
-from projections.verdicts import is_sealed
+from projections.verdicts import has_erased_summary, is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class Losses:
     is_sealed: bool = False
     """Just after it something stood in the context that only the provider can read: what seems lost
     may stand there."""
+    is_erased: bool = False
+    """Likewise a summary of which the text was erased from the log since: what seems lost may have
+    stood there."""
 
     @property
     def needed(self) -> tuple[LostAnchor, ...]:
@@ -88,7 +91,12 @@ def losses(live: Live, stream: StreamKey, position: int) -> Losses:
     before, behind = earlier(live, stream, position), list(later(live, stream, position))
     found = diff(left, right, counter(), earlier=before, later=behind)
     sealed = is_sealed(live, stream, position, right)
-    return Losses(found.lost, {item.id: item for item in (*left, *before)}, sealed)
+    return Losses(
+        found.lost,
+        {item.id: item for item in (*left, *before)},
+        is_sealed=sealed,
+        is_erased=has_erased_summary(right),
+    )
 
 
 def earlier(live: Live, stream: StreamKey, position: int) -> list[Item]:

@@ -18,7 +18,7 @@ from projections.live import Live
 from projections.losses import later
 from projections.runs import Origin, label, position_of
 from projections.sent import Requests
-from projections.verdicts import is_sealed
+from projections.verdicts import has_erased_summary, is_sealed
 from projections.why import ERASED, READ, Survived, Touch, Trace, survived, trace
 
 State = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
@@ -40,6 +40,8 @@ class Reasons:
     is_sealed: bool = False
     """Just after it left, something stood in the context that only the provider can read: what
     seems lost of it may stand there."""
+    is_summary_erased: bool = False
+    """Likewise a summary of which the text was erased from the log since."""
 
     @property
     def since(self) -> Touch | None:
@@ -62,13 +64,14 @@ def reasons(live: Live, stream: StreamKey, item: Origin, at: int) -> Reasons:
     since = found.left or found.changed
     place = _in_its_place(live, stream, found, since)
     left: tuple[Survived, ...] = ()
-    sealed = False
+    sealed = erased = False
     if since is not None and made.form != "redacted" and state != "never":
         after = since.event.position
         context = live.items(stream, after)
         left = survived(made, place, context, later(live, stream, after))
         sealed = is_sealed(live, stream, after, context)
-    return Reasons(made, found, state, tuple(place), left, sealed)
+        erased = has_erased_summary(context)
+    return Reasons(made, found, state, tuple(place), left, sealed, erased)
 
 
 def _as_sent(

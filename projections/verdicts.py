@@ -271,6 +271,11 @@ def erased_in(items: Iterable[Item]) -> int:
     return sum(item.form == "redacted" for item in items)
 
 
+def has_erased_summary(items: Iterable[Item]) -> bool:
+    """Whether a summary among the items was erased: what seems to be lost may have stood in it."""
+    return any(item.kind == "summary" and item.form == "redacted" for item in items)
+
+
 def has_blob(item: Item) -> bool:
     """Whether an encrypted compaction of a provider stands in it."""
     return holds_blob(item.message)

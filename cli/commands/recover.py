@@ -86,8 +86,8 @@ def command(
     context does not show it, each with the lines around the text; --full for whole items. With
     --format messages: a list that a provider takes, so a result comes with its call.
 
-    The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted
-    may hold what seems to be lost.
+    The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted,
+    or that was erased, may hold what seems to be lost.
 
     With --into-context they stand in the context again: what took them out is undone. That may
     bring back more than was asked for, as everything that a compaction covers; it is told first,
@@ -129,7 +129,7 @@ def command(
     out.show(data, text)
     for note in [*data.notes, *_left_out(data, form == "md" and not settings_of(ctx).as_json)]:
         out.note(note)
-    if data.sealed or (query is not None and not data.found):
+    if data.sealed or data.summary_erased or (query is not None and not data.found):
         raise typer.Exit(FINDINGS)
 
 

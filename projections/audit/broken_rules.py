@@ -110,6 +110,8 @@ class BrokenRules(Rule):
         for rule in self._rules.values():
             if not rule.breaches or rule.gone is None:
                 continue
+            if self.subject.is_erased(rule.gone.position):
+                continue  # the summary may have said it
             calls = list(dict.fromkeys(number for number, _, _ in rule.breaches))
             by = self.subject.name(rule.gone.position)
             since = self.subject.next_call(rule.gone.position)

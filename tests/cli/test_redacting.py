@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import data, process, run
-from small_log import said
+from small_log import called, said
 
 from cli.erasing import MANY
 from cli.render_redact import ROWS
+from eventlog import Json
+from eventlog.events import ContextCompacted, MessageAppended, ModelResponded, NewMessage
 from projections import open_log
 
 KEY = "ann/bot/vault"
@@ -203,3 +206,56 @@ class TestWhatStays:
         refused = run(*args, "--db", path)
         assert refused.exit_code == 2
         assert "--reason stays in the log" in refused.stderr
+
+
+class TestAnErasedSummary:
+    """Without it the log blames a compaction for what a redaction took."""
+
+    @pytest.fixture
+    def folded(self, tmp_path: Path) -> Path:
+        """A summary that keeps all of what it covers, and an answer that uses it."""
+        kept = {"role": "user", "content": "Use httpie, not curl. It is in src/shop/money.py."}
+        new = NewMessage(dialect="openai_chat", message=Json(kept), label="summary")
+        arguments = '{"command": "cat src/shop/money.py; curl http://localhost"}'
+        call = {"id": "a", "type": "function"}
+        call["function"] = {"name": "bash", "arguments": arguments}
+        answer = {"role": "assistant", "content": "I look.", "tool_calls": [call]}
+        path = tmp_path / "folded.db"
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, said("user", "Fix it."), called())
+            live.append(KEY, said("assistant", "What?", call=2), ModelResponded(call=2))
+            live.append(KEY, said("user", kept["content"] + " Really, and do it with great care."))
+            live.append(KEY, ContextCompacted(covered=("5",), messages=(new,)))
+            live.append(KEY, called())
+            live.append(
+                KEY,
+                MessageAppended.model_validate(
+                    {"dialect": "openai_chat", "source": "model", "call": 7, "message": answer}
+                ),
+                ModelResponded(call=7),
+            )
+        return path
+
+    def test_leaves_what_it_held_unknown_and_nothing_lost(self, folded: Path) -> None:
+        def answer(*args: str) -> Any:
+            return json.loads(run(*args, "--json", "--db", folded).stdout)["data"]
+
+        def findings() -> list[tuple[str, str]]:
+            told = answer("audit", "vault")["findings"]
+            assert not [f for f in told if f["rule"] in ("unseen", "broken_rules", "summaries")]
+            return [(f["severity"], f["message"]) for f in told if f["rule"] == "anchors"]
+
+        assert findings() == []
+        assert "erased" not in run("log", "vault", "--db", folded).stdout
+        assert run("recover", "vault", "--lost", "k1", "--db", folded).exit_code == 0
+        assert run("redact", "vault", "6.0", "--yes", "--db", folded).exit_code == 0
+        said_so = "the summary of k1 was erased: what it held is not known"
+        assert findings() == [("info", said_so)]
+        assert "summary erased" in run("log", "vault", "--db", folded).stdout
+        for command in (["recover", "vault", "--lost", "k1"], ["why", "vault", "5"]):
+            result = run(*command, "--db", folded)
+            assert result.exit_code == int(command[0] == "recover")
+            assert "erased: what it held is not known" in " ".join(result.stdout.split())
+            assert answer(*command)["summary_erased"]
+        shown = answer("diff", "vault@k1")
+        assert "erased: what it held is not known" in " ".join(shown["notes"])
