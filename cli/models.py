@@ -333,6 +333,8 @@ class RedactedTarget(BaseModel):
     """``item``, the pattern, the kind of secret, or how it is a copy: reference, blob, quote."""
     preview: str = ""
     """A little of what was found; of a secret no more than its first characters."""
+    tokens: int = 0
+    """Estimated, of all the text of the event: it goes whole."""
 
 
 class RedactData(BaseModel):

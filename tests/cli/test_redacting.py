@@ -14,7 +14,13 @@ from small_log import called, said
 from cli.erasing import MANY
 from cli.render_redact import ROWS
 from eventlog import Json
-from eventlog.events import ContextCompacted, MessageAppended, ModelResponded, NewMessage
+from eventlog.events import (
+    ContextCompacted,
+    MessageAppended,
+    ModelResponded,
+    NewMessage,
+    SessionTitled,
+)
 from projections import open_log
 
 KEY = "ann/bot/vault"
@@ -133,6 +139,21 @@ class TestLists:
         assert data(*args)["copies"] == []
         assert "1 line of it stands in 8 events for other reasons" in run(*args).stdout
 
+    def test_that_an_event_goes_whole_is_told_before_and_after(self, tmp_path: Path) -> None:
+        """Without it a person takes a pattern to erase its match, and loses the message."""
+        path = tmp_path / "long.db"
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, said("user", "x" * 8_000 + " the key is swordfish"), said("user", "b"))
+            live.append(KEY, SessionTitled(title="swordfish " + "y" * 4_000))
+        args = ["redact", "--pattern", "swordfish", "--db", path]
+        sizes = {each["position"]: each["tokens"] for each in data(*args, "--dry-run")["erased"]}
+        assert sizes.keys() == {1, 3}
+        assert 2_000 < sizes[1] < 2_020
+        assert 1_000 < sizes[3] < 1_010
+        told = "the whole text of 2 events {}erased, ≈3.0k tokens ann/bot/vault\n"
+        assert run(*args, "--dry-run").stdout.startswith(told.format("would be "))
+        assert run(*args, "--yes").stdout.startswith(told.format(""))
+
 
 class TestWhatStays:
     """Without these a person reads "erased" and the secret is still in the file."""
@@ -146,7 +167,7 @@ class TestWhatStays:
         run("fork", "vault@2", "--name", "away", "--reason", f"from {self.WORD}", "--db", path)
         done = run("redact", "--pattern", self.WORD, "--yes", "--db", path)
         assert done.exit_code == 1
-        assert "1 event erased" in done.stdout
+        assert "the whole text of 1 event erased" in done.stdout
         assert "kept: reason of ann/bot/away@3, which is never erased" in done.stdout
         again = run("redact", "--pattern", self.WORD, "--yes", "--db", path)
         assert again.exit_code == 1
