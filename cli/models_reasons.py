@@ -173,6 +173,8 @@ class RecoveredLiteral(BaseModel):
     text: str
     used_by: list[str]
     """Later messages, of the model or a person, that hold it."""
+    found_in: list[str] = []
+    """What a tool returned later, or a program put in, that holds it."""
     in_other_words: bool = False
     """It is a rule, and the summary says it in other words."""
 

@@ -110,6 +110,7 @@ def _literal(one: LostAnchor) -> RecoveredLiteral:
         kind=one.kind,
         text=one.text,
         used_by=list(one.used_by),
+        found_in=list(one.found_in),
         in_other_words=one.is_reworded,
     )
 

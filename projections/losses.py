@@ -1,13 +1,13 @@
 """What a compaction lost: the literals that nothing shown just after it held any more.
 
 They come with the sentences in which they stood, so that they can be given to a model again. Of
-many literals a few matter: those that a later message needed, and those that a person or a system
-message had said.
+many literals a few matter: those that came up again, in a later message that needed them or in what
+a tool found once more, and those that a person or a system message had said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from eventlog.errors import PositionNotFound
@@ -53,21 +53,27 @@ class Losses:
 
     @property
     def needed(self) -> tuple[LostAnchor, ...]:
-        """Those that a later message holds, or that a person or a system message had said."""
-        return tuple(one for one in self.lost if one.used_by or is_told(self.items[one.first]))
+        """Those that came up again later, or that a person or a system message had said."""
+        return tuple(
+            one
+            for one in self.lost
+            if one.used_by or one.found_in or is_told(self.items[one.first])
+        )
 
     def sentences(self, lost: Iterable[LostAnchor]) -> list[Sentence]:
-        """The literals in their sentences; what people said first, then what was used later."""
+        """The literals in their sentences: what most later messages needed first, of the rest what
+        people had said, then what was found again."""
         found: dict[tuple[str, str], list[LostAnchor]] = {}
         for one in sorted(lost, key=_needed_most):
             said = (sentence_around(text, one.text) for text in texts(self.items[one.first]))
             text = next(filter(None, said), one.text)
             found.setdefault((one.first, text), []).append(one)
 
-        def rank(sentence: Sentence) -> tuple[bool, bool, int, str]:
-            item, used = sentence.item, any(one.used_by for one in sentence.literals)
-            at = position_of(origin(item.id))
-            return not is_told(item), not used, at, item.id
+        def rank(sentence: Sentence) -> tuple[int, bool, int, int, str]:
+            item = sentence.item
+            used = len({user for one in sentence.literals for user in one.used_by})
+            again = len({finder for one in sentence.literals for finder in one.found_in})
+            return -used, not is_told(item), -again, position_of(origin(item.id)), item.id
 
         made = (Sentence(self.items[item], text, tuple(of)) for (item, text), of in found.items())
         return sorted(made, key=rank)
@@ -88,7 +94,10 @@ def losses(live: Live, stream: StreamKey, position: int) -> Losses:
         raise PositionNotFound(str(stream), f"compaction at position {position}")
     left = live.items(stream, position - 1)
     right = live.items(stream, position)
-    before, behind = earlier(live, stream, position), list(later(live, stream, position))
+    before, behind = (
+        earlier(live, stream, position),
+        list(later(live, stream, position, ITEM_TYPES)),
+    )
     found = diff(left, right, counter(), earlier=before, later=behind)
     sealed = is_sealed(live, stream, position, right)
     return Losses(
@@ -108,8 +117,10 @@ def earlier(live: Live, stream: StreamKey, position: int) -> list[Item]:
     return [item for item in made if item is not None]
 
 
-def later(live: Live, stream: StreamKey, position: int) -> Iterator[Item]:
-    """The messages that came after a position, as they were recorded."""
-    events = live.log.read(stream, after=position, types=["message_appended"])
+def later(
+    live: Live, stream: StreamKey, position: int, types: Collection[str] = ("message_appended",)
+) -> Iterator[Item]:
+    """The messages, or items of other types, that came after a position, as they were recorded."""
+    events = live.log.read(stream, after=position, types=types)
     made = (original(event.position, {event.position: event}) for event in events)
     return (item for item in made if item is not None)

@@ -81,10 +81,11 @@ def command(
 
     Nothing is ever gone from the log unless it was redacted. ITEMs are printed as they came in.
     With --lost: the literals (paths, ids, rules …) that a compaction did not keep, with the
-    sentences they stood in: those that a later message needed and those that people had said;
-    --all for every one. With --query: the items in which a text stands, first those in which the
-    context does not show it, each with the lines around the text; --full for whole items. With
-    --format messages: a list that a provider takes, so a result comes with its call.
+    sentences they stood in: what later messages needed most first, then what people had said and
+    what tools found again; --all for every one. With --query: the items in which a text stands,
+    first those in which the context does not show it, each with the lines around the text; --full
+    for whole items. With --format messages: a list that a provider takes, so a result comes with
+    its call.
 
     The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted,
     or that was erased, may hold what seems to be lost.
@@ -214,7 +215,8 @@ def _left_out(data: RecoverData, is_text: bool) -> Iterator[str]:
     elif data.query is not None and not data.found:
         yield "no item holds that text"
     elif data.left_out and data.lost_with is not None:
-        yield f"{plural(data.left_out, 'more literal')} that nothing later used: --all shows them"
+        rest = plural(data.left_out, "more literal")
+        yield f"{rest} that came up nowhere later and no person had said: --all shows them"
     elif data.left_out:
         yield f"{plural(data.left_out, 'more item')}: --all shows them"
     if is_text and any(one.excerpt is not None for one in data.items):

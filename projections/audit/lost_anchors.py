@@ -115,9 +115,8 @@ class Anchors(Rule):
 
 
 def _all(entry: LostLiteral) -> tuple[str, ...]:
-    """What ``recover --lost`` needs to show this one: without it, what was needed or told alone."""
-    needed = entry.by in ("model", "person") or is_told(entry.item)
-    return () if needed else ("--all",)
+    """What ``recover --lost`` needs to show this one, beside what came up again or was told."""
+    return () if entry.by or is_told(entry.item) else ("--all",)
 
 
 def _reworded(rules: list[LostLiteral]) -> str:

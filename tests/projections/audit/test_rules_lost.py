@@ -48,6 +48,19 @@ class TestAnchors:
         made.call(text="on")
         assert [f for f in findings(made, "anchors") if f.anchors[0].kind == "id"] == []
 
+    def test_one_that_stands_inside_another_literal_is_not_lost(self) -> None:
+        """``diff`` says so too."""
+        made = Session()
+        made.human("Look around.")
+        made.call(("bash", {"command": "ls"}))
+        listed = made.result("/srv/shop/tests/\n/srv/shop/docs/", "bash")
+        made.call(("bash", {"command": "ls -R"}))
+        made.result("/srv/shop/tests/test_money.py", "bash")
+        compaction(made, [listed], "They looked.")
+        made.call(text="on")
+        found = of_kind(findings(made, "anchors"), "path")
+        assert [anchor.text for anchor in found.anchors] == ["/srv/shop/docs/"]
+
     def test_one_that_a_person_has_to_say_again_is_a_warning(self) -> None:
         made = compacted("They refund an order, ticket SHOP-482.")
         made.call(text="Which order?")
