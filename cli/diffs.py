@@ -29,6 +29,7 @@ from projections import Live, tokens
 from projections.anchors import KINDS, Kind, item_anchors
 from projections.diff import Became, Diff, Line, LostAnchor, diff
 from projections.items import Item
+from projections.leaving import became
 from projections.losses import earlier, later
 from projections.observed import OBSERVED
 from projections.references import Reference
@@ -103,7 +104,7 @@ def compared(live: Live, left: Side, right: Side, words: bool = False) -> DiffDa
         left.items,
         right.items,
         tokens.counter(),
-        became=right.became,
+        became=became(live, stream, [origin(item.id) for item in left.items], right.place.position),
         earlier=(before := earlier(live, stream, left.place.position)),
         later=list(later(live, stream, last)),
     )

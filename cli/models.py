@@ -43,6 +43,8 @@ class TimelineRow(BaseModel):
     """The source's clock, as it wrote it."""
     pinned: bool = False
     erased: bool = False
+    brought: int | None = None
+    """Of a compaction: how many messages it put in; with none, what left was dropped."""
     summary_erased: bool = False
     """Of a compaction: the text of what it put in was erased."""
     before_tokens: int | None = None
