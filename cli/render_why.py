@@ -89,6 +89,9 @@ def _given(data: WhyData) -> str:
     return f"given to {total}: {'; '.join(forms)}"
 
 
+_STANDING = ("context", "placeholder")
+
+
 def _anchors(data: WhyData, style: Style) -> Iterator[str]:
     if not data.anchors:
         return
@@ -98,8 +101,11 @@ def _anchors(data: WhyData, style: Style) -> Iterator[str]:
     again = sum(one.in_other_words for one in lost)
     place = ", ".join(data.replaced_by[:_USERS]) or "what is left"
     yield ""
+    gone = "is not there as it came in" if data.state in _STANDING else "left the context"
     total = plural(len(data.anchors), "literal")
-    said = f"of {total}: {len(kept)} in {place}, {len(elsewhere)} elsewhere in the context then, "
+    text = f"the text itself {gone}; of the {total} in it, such as paths and ids:"
+    yield from _wrapped(text, style)
+    said = f"{len(kept)} in {place}, {len(elsewhere)} elsewhere in the context then, "
     said += f"{len(lost)} lost word for word"
     said += f", {again} of them said again in other words" if again else ""
     yield from _wrapped(said, style)

@@ -10,9 +10,11 @@ from running import data, run
 from small_log import FORK, KEY, said, small_log
 
 from eventlog.events import (
+    ContextCompacted,
     MessageAppended,
     ModelCalled,
     ModelResponded,
+    NewMessage,
     PlaceholderSubstituted,
     ToolResultRecorded,
 )
@@ -227,3 +229,17 @@ class TestRecordedRequests:
         assert data("why", S, "1", "--db", db)["given"] == [
             {"form": "original", "calls": ["c1", "c2"]}
         ]
+
+
+class TestWhatOfItSurvived:
+    """Without it "0 lost" reads as if a summary had kept the text."""
+
+    def test_the_text_itself_is_told_as_gone(self, tmp_path: Path) -> None:
+        path = tmp_path / "l.db"
+        new = NewMessage(dialect="openai_chat", message={"role": "user", "content": "See a/b.py."})
+        with open_log(path) as live:
+            live.append(KEY, said("user", "Much is said of a/b.py here. " + "And more. " * 90))
+            live.append(KEY, ContextCompacted(covered=("1",), messages=(new,)))
+        shown = " ".join(run("why", KEY.session, "1", "--db", path).stdout.split())
+        assert "the text itself left the context; of the 1 literal in it, such as paths" in shown
+        assert "1 in 2.0, 0 elsewhere in the context then, 0 lost word for word" in shown
