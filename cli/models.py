@@ -158,6 +158,9 @@ class CompactionData(BaseModel):
     left: list[str]
     """The items that left, as runs."""
     left_count: int
+    not_shown: list[str] = []
+    """Of them those that the summarizer was not given, as runs, where that was recorded."""
+    not_shown_count: int = 0
     before_tokens: int
     """The agent's own count, else estimated."""
     before_estimated: bool

@@ -36,6 +36,8 @@ class WhyStep(BaseModel):
     """Found by comparing two requests, not told by who decided it."""
     items: int | None = None
     """Of a compaction: how many items left with it."""
+    not_shown: bool = False
+    """Of a compaction that took the item: its summarizer was not given it, as was recorded."""
     brought: list[str] = []
     """Of a compaction: the items that it put in."""
     before_tokens: int | None = None

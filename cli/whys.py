@@ -20,6 +20,7 @@ from projections import Live, runs
 from projections.ownership import is_observed
 from projections.reasons import Reasons, given, reasons
 from projections.runs import Origin, origin, position_of
+from projections.shown import not_shown
 from projections.views import NUMBERED
 from projections.why import Touch
 
@@ -210,6 +211,10 @@ class _Why:
         if event.type == "context_compacted":
             found = compaction_data(self.live, event)
             step.items = found.left_count
+            shown = (event.data.get("summarizer") or {}).get("shown") or ()
+            step.not_shown = touch.effect == "left" and bool(
+                not_shown(shown, event.position, [self.item])
+            )
             step.brought = [
                 f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))
             ]

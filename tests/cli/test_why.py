@@ -18,6 +18,7 @@ from eventlog.events import (
     PlaceholderSubstituted,
     ToolResultRecorded,
 )
+from eventlog.values import Summarizer
 from projections import open_log
 
 S = KEY.session
@@ -243,3 +244,19 @@ class TestWhatOfItSurvived:
         shown = " ".join(run("why", KEY.session, "1", "--db", path).stdout.split())
         assert "the text itself left the context; of the 1 literal in it, such as paths" in shown
         assert "1 in 2.0, 0 elsewhere in the context then, 0 lost word for word" in shown
+
+    def test_that_its_summarizer_was_not_shown_it_is_told(self, tmp_path: Path) -> None:
+        """Without it nobody can tell what an error of ``audit`` rests on."""
+        path = tmp_path / "l.db"
+        new = NewMessage(dialect="openai_chat", message={"role": "user", "content": "So far."})
+        with open_log(path) as live:
+            live.append(KEY, said("user", "One."), said("user", "Two."), said("user", "Three."))
+            by = Summarizer(model="gpt-sum", shown=("1", "3"))
+            live.append(KEY, ContextCompacted(covered=("1-3",), messages=(new,), summarizer=by))
+        for item, told in (("1", False), ("2", True)):
+            shown = " ".join(run("why", KEY.session, item, "--db", path).stdout.split())
+            assert ("written by gpt-sum, which was not shown it" in shown) == told
+        shown = run("show", f"{KEY.session}@k1", "--db", path).stdout
+        assert "not shown  to its summarizer, as was recorded: 1 item of these, 2\n" in shown
+        audit = " ".join(run("audit", KEY.session, "--db", path).stdout.split())
+        assert "not shown, by its own record of what it was: 2 (" in audit
