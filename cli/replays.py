@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cli.exports import odd_tools
 from cli.models import ReplayData
 from cli.naming import call_of, ref_of
 from cli.windows import item_data, tool_names
@@ -70,7 +71,8 @@ def rendered(
     else:
         body = dialect(form).render(made.items, tools, parameters)
         problems = dialect(form).validate(body)
-    return body, problems, _never_recorded(live, place.stream, made.items, tools)
+    notes = [] if form in ("json", "text") else odd_tools(tools)
+    return body, problems, [*notes, *_never_recorded(live, place.stream, made.items, tools)]
 
 
 def _never_recorded(
