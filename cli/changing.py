@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cli.forks import fork_key
-from cli.models_reasons import ChangeData, ShiftData, SizeData, WrittenData
+from cli.models_reasons import ChangeData, OutgrownData, ShiftData, SizeData, WrittenData
 from cli.naming import short_names
 from cli.occurrences import name_of
 from cli.output import Output
 from cli.paths import current_program
 from cli.saying import NameAt, preview, said
+from cli.style import tokens as about
 from cli.style import typed
 from cli.timeline import SUBSTITUTED
 from cli.windows import item_data, tool_names
@@ -27,6 +28,7 @@ from projections import Live, tokens
 from projections.context import ITEM_TYPES, UNDOABLE
 from projections.foreseen import Foreseen, foreseen
 from projections.items import RECOVERED, Item
+from projections.outgrown import outgrown
 from projections.ownership import is_observed
 from projections.runs import Standing
 
@@ -127,6 +129,9 @@ def _foretold(
     def called(what: int | str) -> str | None:
         return name_of(live, asked.stream, what)
 
+    before, after = sizes.size(found.before.standing()), sizes.size(found.after.standing())
+    larger = outgrown(live, asked.stream, after.tokens) if after.tokens > before.tokens else None
+    beyond = OutgrownData(ref=f"k{larger.number}", tokens=larger.tokens) if larger else None
     return ChangeData(
         key=str(written),
         forked_from=str(asked.stream) if forks else None,
@@ -137,22 +142,35 @@ def _foretold(
             WrittenData(position=e.position, type=e.type, says=says(e, called))
             for e in found.events
         ],
-        before=sizes.size(found.before.standing()),
-        after=sizes.size(found.after.standing()),
+        before=before,
+        after=after,
         back=sizes.shifts(found, lambda before, after: before is None),
         gone=sizes.shifts(found, lambda before, after: after is None),
         changed=sizes.shifts(found, lambda before, after: before is not None is not after),
         undo=[] if asked.dry_run else _back(found.events, name, version),
-        notes=_notes(asked, forks, found),
+        outgrown=beyond,
+        notes=_notes(asked, forks, found, beyond, after.tokens),
     )
 
 
-def _notes(asked: Changing, forks: bool, found: Foreseen) -> list[str]:
+def _notes(
+    asked: Changing, forks: bool, found: Foreseen, beyond: OutgrownData | None, size: int
+) -> list[str]:
     notes = ["no fork was needed, so --name was not used"] if asked.name and not forks else []
     undoes = [event for event in found.events if event.type == "decision_undone"]
     if undoes and found.before.standing() == found.after.standing():
         notes.append("nothing stands otherwise: a later decision in force is about the same items")
+    if beyond is not None:
+        notes.append(
+            f"{about(size)} tokens are {more_than(beyond)}: a model may refuse them, or the agent "
+            "compact them at once"
+        )
     return notes
+
+
+def more_than(beyond: OutgrownData) -> str:
+    """What a context that grew is larger than."""
+    return f"more than the {about(beyond.tokens)} that {beyond.ref} compacted"
 
 
 def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]:

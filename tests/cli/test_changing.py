@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from demo_log import demo_log
 from running import ROOT, data, environment, process, run
-from small_log import FORK, KEY, small_log
+from small_log import FORK, KEY, said, small_log
 
+from eventlog.events import ContextCompacted
 from projections import open_log
 
 S = KEY.session
@@ -323,6 +324,26 @@ class TestIntoContext:
         done = data("recover", S, "4", "--into-context", "--yes", "--db", db)["into"]
         assert {**dry, "dry_run": False, "undo": done["undo"]} == done
         assert labels(db) == ["3", "4", "6", "8@12", "10", "13@20", "22"]
+
+    @pytest.mark.parametrize(
+        "args", [["undo", S, "k1"], ["rewind", f"{S}@11"], ["recover", S, "4", "--into-context"]]
+    )
+    def test_a_context_larger_than_what_was_compacted_is_told(
+        self, args: list[str], db: Path
+    ) -> None:
+        result = run(*args, "--dry-run", "--db", db)
+        assert "tokens are more than the ≈78 that k1 compacted: a model may" in result.stderr
+        assert "that k1 compacted" not in run("undo", S, "20", "--dry-run", "--db", db).stderr
+
+    def test_what_a_person_had_compacted_is_no_limit(self, tmp_path: Path) -> None:
+        db = tmp_path / "l.db"
+        with open_log(db) as live:
+            live.append(KEY, said("user", "The order is ORD-77120. " * 20))
+            live.append(KEY, ContextCompacted(covered=("1",), trigger="manual"))
+            live.append(KEY, said("user", "Go on."))
+        found = data("undo", S, "k1", "--dry-run", "--db", db)
+        assert found["after"]["tokens"] > found["before"]["tokens"]
+        assert (found["outgrown"], found["notes"]) == (None, [])
 
     def test_a_cleared_and_covered_item_needs_two_undos(self, db: Path) -> None:
         found = data("recover", S, "8", "--into-context", "--yes", "--db", db)["into"]
