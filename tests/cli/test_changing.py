@@ -66,7 +66,41 @@ class TestUndo:
         result = run("undo", S, "12", "--db", db)  # what it cleared is folded since
         assert result.exit_code == 0
         assert "as before" in result.stdout
-        assert "nothing stands otherwise: a later decision in force" in result.stderr
+        assert (
+            "nothing stands otherwise, since k1 came later, about the same items" in result.stderr
+        )
+        assert "undo refunds-0001 k1\n" in result.stderr
+
+    def test_no_fork_is_made_in_which_nothing_would_stand_otherwise(self, demo: Path) -> None:
+        for more in (["--dry-run"], []):
+            result = run("undo", "8f31", "77", "--pass", *more, "--db", demo)
+            assert result.exit_code == 2
+            assert "no fork is made, since k1 came later, about the same items: " in result.stderr
+            assert result.stderr.endswith(" undo 8f31c0a9 k1 first, then this in its fork\n")
+        with open_log(demo) as live:
+            assert len(live.log.streams()) == 1
+        assert run("undo", "8f31", "k1", "--name", "mine", "--db", demo).exit_code == 0
+        assert data("undo", "mine", "77", "--pass", "--db", demo)["changed"]
+
+    def test_a_later_pin_and_whose_the_decision_was_are_told(self, demo: Path) -> None:
+        assert run("fork", "8f31", "--name", "mine", "--db", demo).exit_code == 0
+        assert run("pin", "mine", "154", "--db", demo).exit_code == 0
+        told = run("undo", "mine", "--dry-run", "--db", demo).stderr
+        assert "the last decision in force is k1, the agent's own: compacted" in told
+        assert "the pin of 154 with event 231, which is later, is no decision: " in told
+        assert "unpin mine 154 takes it back\n" in told
+        assert run("unpin", "mine", "154", "--db", demo).exit_code == 0
+        told = run("undo", "mine", "--dry-run", "--db", demo).stderr
+        assert "the unpin of 154 with event 232" in told
+        assert "the pin of" not in told
+        assert run("undo", "mine", "k1", "--db", demo).exit_code == 0
+        last = run("undo", "mine", "--dry-run", "--db", demo).stderr
+        assert "the last decision in force is 233, undone: k1\n" in last  # not the agent's
+
+    @pytest.mark.parametrize("args", [["rewind", f"{S}@11"], ["rewind", f"{S}@12"]])
+    def test_a_pinned_item_that_leaves_is_told(self, args: list[str], db: Path) -> None:
+        assert "13 is pinned and leaves the context with this\n" in run(*args, "--db", db).stderr
+        assert "pinned" not in run("undo", S, "--dry-run", "--db", db).stderr
 
     def test_of_a_pass_it_is_all_and_the_undo_of_it_can_be_undone(self, demo: Path) -> None:
         args = ["--name", "mine", "--db", demo]
