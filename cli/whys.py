@@ -43,7 +43,8 @@ class _Why:
         self.key, self.at = asked.stream, asked.where.position
         self.item: Origin = origin(asked.item)
         self.counts = Counts(live, self.key)
-        self.found: Reasons = reasons(live, self.key, self.item, self.at)
+        call = self.at + 1 if asked.where.kind == "call" else None
+        self.found: Reasons = reasons(live, self.key, self.item, self.at, call)
         self.trace, self.made = self.found.trace, self.found.item
         self.names = short_names(str(info.key) for info in live.log.streams())
 

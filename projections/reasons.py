@@ -55,11 +55,16 @@ class Reasons:
         return self.item.form == "redacted"
 
 
-def reasons(live: Live, stream: StreamKey, item: Origin, at: int) -> Reasons:
-    """Follow an item through its session. Raises CriticalUnknown, and LookupError where the session
-    holds no such item."""
-    history = live.history(stream, at, READ)
-    found = _as_sent(live, stream, trace(history, item), history, at)
+def reasons(
+    live: Live, stream: StreamKey, item: Origin, at: int, call: int | None = None
+) -> Reasons:
+    """Follow an item through its session, up to a position.
+
+    ``call`` is the position of a call right behind it, which counts as well.
+    Raises CriticalUnknown, and LookupError where the session holds no such item.
+    """
+    history = live.history(stream, call or at, READ)
+    found = _as_sent(live, stream, trace(history, item), history, call or at)
     made = live.materialize(stream, [(item, 0)])[0]
     state = _state(found, item, at)
     since = found.left or found.changed

@@ -103,8 +103,9 @@ class TestUndo:
         assert "pinned" not in run("undo", S, "--dry-run", "--db", db).stderr
 
     def test_of_a_pass_it_is_all_and_the_undo_of_it_can_be_undone(self, demo: Path) -> None:
-        args = ["--name", "mine", "--db", demo]
-        assert run("undo", "8f31", "77", "--pass", *args).exit_code == 0
+        # Of a session of one's own, since k1 has folded what it cleared.
+        assert run("fork", "8f31", "--name", "mine", "--db", demo).exit_code == 0
+        assert run("undo", "mine", "77", "--pass", "--db", demo).exit_code == 0
         with open_log(demo) as live:
             mine = next(i.key for i in live.log.streams() if i.key.session == "mine")
             undone = live.log.version(mine)
@@ -137,12 +138,13 @@ class TestUndo:
         assert {**dry, "dry_run": False, "undo": done["undo"]} == done
 
     def test_one_of_a_pass_is_undone_alone_and_the_others_are_counted(self, demo: Path) -> None:
-        result = run("undo", "last", "7@77", "--dry-run", "--db", demo)
+        assert run("fork", "8f31", "--name", "mine", "--db", demo).exit_code == 0
+        result = run("undo", "mine", "7@77", "--dry-run", "--db", demo)
         assert result.exit_code == 0
         assert "others of the same pass stay" in result.stderr
-        one = data("undo", "last", "77", "--dry-run", "--db", demo)
+        one = data("undo", "mine", "77", "--dry-run", "--db", demo)
         assert [e["says"] for e in one["events"]] == ["undone: 77"]
-        whole = data("undo", "last", "77", "--pass", "--dry-run", "--db", demo)
+        whole = data("undo", "mine", "77", "--pass", "--dry-run", "--db", demo)
         assert whole["events"][0]["says"] == "undone: pass 77"
 
     @pytest.mark.parametrize(

@@ -140,6 +140,22 @@ class TestAnswers:
         assert "given to 2 calls: in full to 1 (c2); as a placeholder (cleared) to 1 (c3)" in shown
         assert "given in full to 3 calls: c1-c3" in run("why", S, "4", "--db", db).stdout
 
+    @pytest.mark.parametrize("recorded", [True, False])
+    def test_the_call_that_was_asked_for_counts_as_the_last_one_does(
+        self, recorded: bool, tmp_path: Path
+    ) -> None:
+        db = tmp_path / "l.db"
+        call = ModelCalled(
+            model="m", dialect="openai_chat", manifest=("1-2",) if recorded else None
+        )
+        with open_log(db) as live:
+            live.append(KEY, said("system", "be brief"), said("user", "U1"))
+            live.append(KEY, call, said("user", "U2"), call)  # 3: c1, 5: c2
+        assert data("why", S, "2@c1", "--db", db)["calls"] == ["c1"]
+        assert data("why", S, "2@c2", "--db", db)["calls"] == ["c1", "c2"]
+        assert data("why", S, "2", "--db", db)["calls"] == ["c1", "c2"]
+        assert "No call was given it." not in data("why", S, "2@c1", "--db", db)["answer"]
+
     def test_an_item_is_told_as_it_was_at_a_call(self, db: Path) -> None:
         found = data("why", S, "8@c2", "--db", db)
         assert (found["state"], found["rendition"]) == ("context", "8")
