@@ -32,7 +32,7 @@ from projections.items import Item
 from projections.leaving import became
 from projections.losses import earlier, later
 from projections.observed import OBSERVED
-from projections.references import Reference
+from projections.references import Reference, in_one_session
 from projections.runs import origin, position_of
 from projections.strategies.none import NoStrategy
 from projections.verdicts import has_erased_summary, is_sealed
@@ -73,11 +73,7 @@ def two_places(live: Live, first: str, second: str | None) -> tuple[Reference, R
     if second is not None:
         own = f"{one.stream}{second}" if second.startswith("@") else second
         other = place(live, own)
-        if other.stream != one.stream:
-            raise InputRefused(
-                f"two places of one session are compared, not {one.stream} and {other.stream}"
-            )
-        return one, other
+        return in_one_session(live, one, other)
     if one.kind == "compaction":
         return place(live, f"{one.stream}@k{one.number}^"), one
     if one.kind == "call":

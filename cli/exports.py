@@ -108,6 +108,9 @@ def code(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """The text on one line, with everything that would be markup escaped."""
+    """The text on one line, with everything that would be markup escaped.
+
+    An underscore inside a word is none.
+    """
     safe = safe_text(text, newlines=False)
-    return re.sub(r"([\\`*_{}\[\]<>#|&!])", r"\\\1", safe)
+    return re.sub(r"([\\`*{}\[\]<>#|&!]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", safe)

@@ -131,6 +131,8 @@ class WhyData(BaseModel):
     may stand there."""
     summary_erased: bool
     """Likewise a summary of which the text was erased from the log since."""
+    stands_in: list[str]
+    """Where it is not shown as it came in: other items there that hold its whole text."""
     replaced_by: list[str]
     """The items, or the rendition, that stand in its place."""
     back: list[WayBack]
@@ -234,6 +236,14 @@ class SizeData(BaseModel):
     """Estimated."""
 
 
+class OutgrownData(BaseModel):
+    """The largest context of the session that was compacted, not by hand."""
+
+    ref: str
+    """``k2``"""
+    tokens: int
+
+
 class ChangeData(BaseModel):
     """``undo``, ``rewind``, ``pin``, ``unpin``, ``recover --into-context`` and ``run``."""
 
@@ -258,6 +268,8 @@ class ChangeData(BaseModel):
     """The items that were asked for."""
     undo: list[str] = []
     """What to type to take it back; nothing where nothing was written."""
+    outgrown: OutgrownData | None = None
+    """Where the context grew to more than what was compacted before."""
     notes: list[str] = []
 
 

@@ -92,7 +92,8 @@ def command(
 
     With --into-context they stand in the context again: what took them out is undone. That may
     bring back more than was asked for, as everything that a compaction covers; it is told first,
-    and asked. A session that another program writes is forked first.
+    also where the context grows beyond what was compacted, and asked. A session that another
+    program writes is forked first.
 
     What a compaction lost: ctxlog recover last --lost k1
 
@@ -145,7 +146,7 @@ def _brought(
     yes: bool,
 ) -> ChangeData:
     """Bring it back, after it was told and confirmed where more comes back than was asked for."""
-    from cli.changing import change
+    from cli.changing import change, more_than
     from cli.into_context import bringing_back, items_in, more_than_asked
     from cli.render_change import render_change
     from cli.style import plural, tokens
@@ -162,6 +163,7 @@ def _brought(
     if more and not yes:
         grown = f"{tokens(found.before.tokens)} → {tokens(found.after.tokens)} tokens"
         said = f"this brings back {plural(len(more), 'other item')}: {grown}"
+        said += f", {more_than(found.outgrown)}" if found.outgrown is not None else ""
         if sys.stdin is None or not sys.stdin.isatty():
             raise InputRefused(
                 f"{said}: say --yes, --only for just these as a message, or --dry-run to look"

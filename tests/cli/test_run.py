@@ -156,6 +156,11 @@ class TestRun:
         assert f"  {moment}: cleared " in shown
         assert "  now: nothing, " in shown
 
+    def test_which_event_is_what_can_be_read(self, demo: Path) -> None:
+        shown = run("run", "8f31", "-s", "clear:keep=3", "--dry-run", "--db", demo).stdout
+        assert " 9 times cleared (all but the last 3): 231-234, 236, 238-241\n" in shown
+        assert " 3 times declined: no gain: 235, 237, 242\n" in shown
+
     def test_why_it_did_nothing_is_told(self, demo: Path) -> None:
         result = run("run", "raw", "-s", "condense:tokens=90000", "--db", demo)
         text = " ".join(result.stdout.split())

@@ -34,6 +34,22 @@ def test_chinese_sentences_end_at_their_own_marks() -> None:
     assert sentence_around("先看日志。订单是 ORD-1。再修。", "ORD-1") == "订单是 ORD-1。"
 
 
+def test_in_a_long_line_of_json_an_escaped_end_of_a_line_is_one() -> None:
+    escaped = TEXT.replace("\n", "\\n")
+    line = '{"body": "' + "word " * LONGEST + "\\n" + escaped + "word " * LONGEST + '"}'
+    assert sentence_around(line, "Never touch") == "- Never touch migrations/."
+    assert sentence_around(line.replace("\\", "\\\\"), "pytest -q") == "pytest -q"
+    short = "printf 'a\\nb'"  # it can be given whole
+    assert sentence_around(short, "printf") == short
+
+
+def test_what_is_cut_off_is_cut_at_a_word() -> None:
+    line = "twelve words " * LONGEST + "ORD-1" + " twelve words" * LONGEST
+    found = sentence_around(line, "ORD-1")
+    assert set(found.strip("…").split()) == {"twelve", "words", "ORD-1"}
+    assert found[0] == found[-1] == "…"
+
+
 def test_of_an_endless_line_the_part_around_is_given_in_no_time() -> None:
     text = "x " * 5_000_000 + "ORD-1" + " y" * 5_000_000
     start = time.process_time()

@@ -76,6 +76,13 @@ class TestCoverage:
         (found,) = findings(made, "coverage")
         assert (found.severity, found.refs) == ("error", ("k1", "2"))
 
+    def test_an_undo_that_takes_it_is_told_and_no_error(self) -> None:
+        made = quiet_session()
+        made.add(events.ItemPinned(item="2"))
+        at = made.add(events.SessionRewound(to=1))
+        (found,) = findings(made, "coverage")
+        assert (found.severity, found.refs) == ("info", (str(at), "2"))
+
     def test_an_item_that_was_unpinned_before_is_none(self) -> None:
         made = quiet_session()
         made.add(events.ItemPinned(item="2"))
