@@ -22,7 +22,7 @@ from projections.materialize import original
 from projections.metrics.mentions import texts
 from projections.runs import origin, position_of
 from projections.said import is_told
-from projections.sentences import sentence_around
+from projections.sentences import sentences_around
 from projections.tokens import counter
 from projections.verdicts import has_erased_summary, is_sealed
 
@@ -63,10 +63,14 @@ class Losses:
     def sentences(self, lost: Iterable[LostAnchor]) -> list[Sentence]:
         """The literals in their sentences: what most later messages needed first, of the rest what
         people had said, then what was found again."""
+        listed = sorted(lost, key=_needed_most)
+        of_item: dict[str, dict[str, None]] = {}
+        for one in listed:
+            of_item.setdefault(one.first, {})[one.text] = None
+        around = {item: self._around(item, literals) for item, literals in of_item.items()}
         found: dict[tuple[str, str], list[LostAnchor]] = {}
-        for one in sorted(lost, key=_needed_most):
-            said = (sentence_around(text, one.text) for text in texts(self.items[one.first]))
-            text = next(filter(None, said), one.text)
+        for one in listed:
+            text = around[one.first].get(one.text, one.text)
             found.setdefault((one.first, text), []).append(one)
 
         def rank(sentence: Sentence) -> tuple[int, bool, int, int, str]:
@@ -77,6 +81,15 @@ class Losses:
 
         made = (Sentence(self.items[item], text, tuple(of)) for (item, text), of in found.items())
         return sorted(made, key=rank)
+
+    def _around(self, item: str, literals: Iterable[str]) -> dict[str, str]:
+        """The sentences of an item in which some literals first stand."""
+        found: dict[str, str] = {}
+        left = list(literals)
+        for text in texts(self.items[item]):
+            found.update(sentences_around(text, left))
+            left = [literal for literal in left if literal not in found]
+        return found
 
 
 def _needed_most(one: LostAnchor) -> tuple[int, int, int]:
