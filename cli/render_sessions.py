@@ -107,15 +107,7 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
     )
     if stats.unrecognized:
         yield "not understood", plural(stats.unrecognized, "record")
-    usage = stats.usage
-    # Some agents write the output of an answer before it is complete: then it is a lower bound.
-    least = "at least " if stats.output_is_partial else ""
-    yield (
-        "billed tokens",
-        f"input {short(usage.input)}, cached {short(usage.cached)}, cache write "
-        f"{short(usage.cache_write)}, output {least}{short(usage.output)} "
-        f"({short(usage.reasoning)} reasoning)",
-    )
+    yield "billed tokens", _billed(stats)
     source = stats.source
     if source is not None:
         yield (
@@ -126,6 +118,21 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
             f"{plural(source.tool_results, 'tool result')}, "
             f"{plural(source.compactions, 'compaction')}",
         )
+
+
+def _billed(stats: SessionStats) -> str:
+    usage = stats.usage
+    if usage is None:
+        return "- (no answer has its count)" if stats.answers else "-"
+    # Some agents write the output of an answer before it is complete: then it is a lower bound.
+    least = "at least " if stats.output_is_partial else ""
+    some = stats.billed_answers < stats.answers
+    of = f", of {stats.billed_answers:,} of {stats.answers:,} answers" if some else ""
+    return (
+        f"input {short(usage.input)}, cached {short(usage.cached)}, cache write "
+        f"{short(usage.cache_write)}, output {least}{short(usage.output)} "
+        f"({short(usage.reasoning)} reasoning){of}"
+    )
 
 
 def _without(count: int, what: str) -> str:

@@ -77,7 +77,8 @@ class SessionState(BaseModel):
     compactions: int = 0
     placeholders: int = 0
     unrecognized: int = 0
-    usage: UsageTotals = UsageTotals()
+    usage: UsageTotals | None = None
+    billed_answers: int = 0
     open_calls: dict[str, int] = {}
     """Tool calls of this session without a result, by id: ids repeat."""
     inherited_calls: dict[str, int] = {}
@@ -271,7 +272,11 @@ def _ended(state: SessionState, event: RecordedEvent) -> None:
         state.verdicts[verdict] = state.verdicts.get(verdict, 0) + 1
     if event.type == "model_responded":
         state.answers += 1
-        state.usage += UsageTotals(**usage.counts(data.get("usage")))
+        if data.get("usage") is not None:
+            state.billed_answers += 1
+            state.usage = (state.usage or UsageTotals()) + UsageTotals(
+                **usage.counts(data["usage"])
+            )
 
 
 def _started(state: SessionState, data: Mapping[str, Any]) -> None:

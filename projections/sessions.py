@@ -63,7 +63,10 @@ class SessionStats(BaseModel):
     """Substitutions, one for each item cut, cleared or deduplicated."""
     unrecognized: int
     """Records of an imported file that its importer does not know, or that cannot be read."""
-    usage: UsageTotals
+    usage: UsageTotals | None
+    """As the provider counted; none where no answer has its count."""
+    billed_answers: int
+    """The answers that ``usage`` sums."""
     output_is_partial: bool
     """The format keeps a part of the output tokens only: those of ``usage`` are a lower bound."""
     source: SourceCounts | None = None
@@ -99,7 +102,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 5
+    version = 6
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log

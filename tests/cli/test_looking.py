@@ -15,9 +15,12 @@ from eventlog.events import (
     DecisionUndone,
     ItemPinned,
     MessageAppended,
+    ModelCalled,
+    ModelResponded,
     NewMessage,
     PlaceholderSubstituted,
     ToolResultRecorded,
+    Usage,
 )
 from projections import open_log
 from projections.dialects import dialect
@@ -380,6 +383,21 @@ class TestSessionsAndStats:
             live.append(KEY, SessionDeleted())
         assert str(KEY) not in run("sessions", "--db", db).stdout
         assert str(KEY) in run("sessions", "--deleted", "--db", db).stdout
+
+    def test_tokens_that_no_provider_counted_are_not_told_as_none(self, tmp_path: Path) -> None:
+        path = tmp_path / "b.db"
+        called = ModelCalled(model="m", dialect="openai_chat")
+        with open_log(path) as live:
+            live.append("a/b/c", said("user", "go"), called, ModelResponded(call=2))
+        assert (
+            "billed tokens  - (no answer has its count)" in run("stats", "c", "--db", path).stdout
+        )
+        assert data("stats", "c", "--db", path)["usage"] is None
+        with open_log(path) as live:
+            live.append("a/b/c", called, ModelResponded(call=4, usage=Usage(input=7)))
+        text = run("stats", "c", "--db", path).stdout
+        assert "input 7, cached 0" in text
+        assert "of 1 of 2 answers" in text
 
     def test_a_fork_says_where_what_it_inherits_is_counted(self, db: Path) -> None:
         assert "2 of its own; 13 inherited ones are counted in the parent" in run(

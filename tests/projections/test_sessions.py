@@ -28,6 +28,7 @@ from projections.sessions import (
     session_states,
     session_stats,
 )
+from projections.usage import UsageTotals
 
 KEY = StreamKey("local", "agent", "s")
 CHILD = StreamKey("local", "agent", "s~2")
@@ -106,9 +107,20 @@ class TestCounts:
             "placeholders": 1,
             "unrecognized": 2,
             "usage": {"input": 3, "cached": 0, "cache_write": 0, "output": 4, "reasoning": 0},
+            "billed_answers": 1,
             "output_is_partial": False,
             "source": None,
         }
+
+    def test_no_tokens_are_told_where_no_provider_counted_any(self, live: Live) -> None:
+        live.append(KEY, said("go"), CALLED, events.ModelResponded(call=2))
+        before = session_stats(live, KEY)
+        assert (before.usage, before.billed_answers) == (None, 0)
+        zero = events.ModelResponded(call=4, usage=events.Usage())
+        live.append(KEY, CALLED, zero)
+        stats = session_stats(live, KEY)
+        assert stats.usage == UsageTotals()  # a count of nothing is a count
+        assert (stats.billed_answers, stats.answers) == (1, 2)
 
     def test_an_answer_of_a_call_counts_once_in_however_many_messages(self, live: Live) -> None:
         part = {"dialect": "openai_chat", "source": "model", "call": 1}
