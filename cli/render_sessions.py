@@ -29,7 +29,7 @@ def render_sessions(
         return
     columns: dict[str, tuple[list[str], bool]] = {
         "session": ([style.line(names.get(row.key, row.key), _ANY) for row in rows], False),
-        "when": ([when(row.updated_at) for row in rows], False),
+        "when": ([_when(row) for row in rows], False),
         "agent": ([style.line(_agent(row.key), 12) for row in rows], False),
         "calls": ([str(row.calls) for row in rows], True),
         "k": ([str(row.compactions) for row in rows], True),
@@ -70,6 +70,11 @@ def when(moment: str) -> str:
     return moment[:16].replace("T", " ") if len(moment) >= 16 else moment
 
 
+def _when(row: SessionStats) -> str:
+    """In brackets when it was imported, where the source has no clock."""
+    return when(row.happened_at) if row.is_clocked else f"({when(row.happened_at)})"
+
+
 def _agent(key: str) -> str:
     return key.split("/", 2)[1]
 
@@ -86,7 +91,8 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
         yield "title", stats.title
     if stats.parent is not None:
         yield "parent", stats.parent
-    yield "updated", stats.updated_at
+    imported = "" if stats.is_clocked else " (when it was imported: its source has no clock)"
+    yield "last went on", stats.happened_at + imported
     yield "known as", stats.provenance or "no calls"
     own = f"{stats.events:,}"
     if inherited:

@@ -3,7 +3,7 @@
 Nothing in this program reads them, so nothing rests on them. They are those of format 3
 (``readable_3``) with what format 4 brought: when each event happened, by its source's clock where
 that can be read; the title of a session as the list of sessions has it; which figures of output
-tokens are a lower bound.
+tokens are a lower bound; under which session the item of a decision stands, where a fork took it.
 
 The text is part of the format (``schema``): it changes only by a new migration step.
 """
@@ -67,6 +67,46 @@ def _clocked(view: Readable) -> Readable:
     columns = {name: about for name, about in view.columns.items() if name not in WHEN}
     ends = {**_CLOCKS, "erased": WHEN["erased"], "sequence": WHEN["sequence"]}
     return view._replace(columns={**columns, **ends}, sql=view.sql.replace(END, _END))
+
+
+_OWNERS = """line (stream, owner, last, depth) as (
+  select row, row, 9223372036854775807, 0 from streams
+  union
+  select l.stream, s.parent, min(l.last, s.base), l.depth + 1
+  from line l join streams s on s.row = l.owner
+  where s.parent is not null and l.depth < (select count(*) from streams)
+)"""
+"""Of which streams each has the events, itself first, and up to where."""
+
+
+def _owned(view: Readable) -> Readable:
+    """The view of placeholders, with the session that the item stands under."""
+    columns: dict[str, str] = {}
+    for name, about in view.columns.items():
+        columns[name] = about
+        if name == "item":
+            columns["item_session"] = (
+                "Under which session that stands: where a fork decided, mostly its parent."
+            )
+    owner = f"""(select o.user || '/' || o.agent || '/' || o.session
+    from line l join streams o on o.row = l.owner
+    where l.stream = e.stream and cast({of("item")} as integer) <= l.last
+    order by l.depth desc limit 1)"""
+    sql = view.sql
+    for old, new in (
+        (
+            "placeholders_readable as\nselect",
+            f"placeholders_readable as\nwith recursive {_OWNERS}\nselect",
+        ),
+        (
+            "as item,",
+            f"as item,\n  case when {of('item')} is not null then {owner} end as item_session,",
+        ),
+    ):
+        if sql.count(old) != 1:
+            raise ValueError(old)
+        sql = sql.replace(old, new)
+    return view._replace(columns=columns, sql=sql)
 
 
 def _billed(view: Readable) -> Readable:
@@ -153,7 +193,7 @@ SESSIONS = Readable(
         "happened_at": "When it last went on, UTC, as `ctxlog sessions` says: by its source's "
         "clock where that can be read. Notes do not move it.",
         "created_at": "When the session was made here, UTC.",
-        "updated_at": "When its last event was appended, UTC.",
+        "recorded_at": "When its last event was appended, UTC.",
     },
     f"""create view sessions_readable as
 with recursive {_FORMATS},
@@ -165,13 +205,7 @@ titles (stream, position, type, title) as materialized (
   select stream, position, type, nullif(json_extract(payload, '$.title'), '') from events
   where type in ('session_started', 'session_titled')
 ),
-line (stream, owner, last, depth) as (
-  select row, row, {2**63 - 1}, 0 from streams
-  union
-  select l.stream, s.parent, min(l.last, s.base), l.depth + 1
-  from line l join streams s on s.row = l.owner
-  where s.parent is not null and l.depth < (select count(*) from streams)
-),
+{_OWNERS},
 counted (stream, version, events, messages, tool_results, calls, compactions, placeholders,
   erased, recorded_at, started) as materialized (
   select stream, max(position), count(*), sum(type = 'message_appended'),
@@ -205,7 +239,7 @@ select {SESSION} as session,
   {_IS_PARTIAL} as output_is_partial,
   (select {_HAPPENED.removesuffix(" as happened_at")} from events e
     where e.stream = s.row and e.position = {_WENT_ON}) as happened_at,
-  {recorded_sql("s.created_at")} as created_at, {recorded_sql("c.recorded_at")} as updated_at
+  {recorded_sql("s.created_at")} as created_at, {recorded_sql("c.recorded_at")} as recorded_at
 from streams s join counted c on c.stream = s.row
 left join events b on b.stream = s.row and b.position = c.started
 left join formats f on f.stream = s.row""",
@@ -238,6 +272,6 @@ VIEWS = (
     SESSIONS,
     *map(_clocked, (MESSAGES, TOOL_CALLS)),
     _clocked(_billed(CALLS)),
-    *map(_clocked, (COMPACTIONS, PLACEHOLDERS, DECISIONS)),
+    *map(_clocked, (COMPACTIONS, _owned(PLACEHOLDERS), DECISIONS)),
 )
 """All there are."""

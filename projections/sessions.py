@@ -41,8 +41,10 @@ class SessionStats(BaseModel):
     parent: str | None
     """The session that it was forked from, or whose sub-agent it is."""
     title: str
-    updated_at: str
+    happened_at: str
     """When it last went on, by its own clock where that can be read. Notes do not move it."""
+    is_clocked: bool
+    """``happened_at`` is a time of that session, not merely when it was imported."""
     provenance: Provenance | None
     """How well the contexts of its calls are known: the weakest verdict; none without a call."""
     events: int
@@ -292,7 +294,8 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
     shared = {name: getattr(state, name) for name in _SHARED}
     return SessionStats(
         **shared,
-        updated_at=iso(state.updated),
+        happened_at=iso(state.updated),
+        is_clocked=state.is_clocked or not state.is_observed,
         unanswered_tool_calls=sum(state.open_calls.values()),
         output_is_partial=state.format in _PARTIAL_OUTPUT,
         source=source,
@@ -302,7 +305,8 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
 _SHARED = [
     name
     for name in SessionStats.model_fields
-    if name not in ("updated_at", "unanswered_tool_calls", "output_is_partial", "source")
+    if name
+    not in ("happened_at", "is_clocked", "unanswered_tool_calls", "output_is_partial", "source")
 ]
 
 _PARTIAL_OUTPUT = frozenset({"claude-code"})

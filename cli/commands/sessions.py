@@ -23,10 +23,10 @@ def command(
 ) -> None:
     """List the sessions, the newest first.
 
-    "when" is when a session last went on, UTC: by its own clock where its source kept one, else
-    when that was recorded. A note (a pin, a title, a redaction) does not move it. k counts the
-    compactions, cl the items whose content was cleared, cut or replaced as a duplicate; either
-    counts what was undone since.
+    "when" is when a session last went on, UTC: by its own clock where its source kept one, else,
+    in brackets, when it was imported. A note (a pin, a title, a redaction) does not move it. k
+    counts the compactions, cl the items whose content was cleared, cut or replaced as a duplicate;
+    either counts what was undone since.
 
     "known as" says how well it is known what the calls saw: exact, erased, rebuilt, partial,
     opaque, drift or broken, by the weakest of the answered ones, since what is said of all of them

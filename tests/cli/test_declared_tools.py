@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import run
 from small_log import said
 from specs_made import EVERY
 
@@ -25,6 +26,7 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import Json
 from projections import Live, open_log
+from projections.calls import Calls
 from projections.strategies import parse
 
 KEY = StreamKey("local", "agent", "deferred")
@@ -118,3 +120,17 @@ class TestDeclaredTools:
     def test_a_call_that_goes_back_to_fewer_tools_has_fewer_behind_it(self, live: Live) -> None:
         live.append(KEY, called(2), said("assistant", "fewer", call=16))
         assert tools(live, "17") == FEW
+
+
+class TestMessagesAlone:
+    """Without it a request of which only the messages are known looks like the whole of it."""
+
+    def test_a_replay_says_what_of_its_request_was_recorded(self, tmp_path: Path) -> None:
+        key, bare = StreamKey("a", "b", "c"), {"messages": [{"role": "user", "content": "a"}]}
+        with open_log(tmp_path / "log.db") as live:
+            Calls(live).record(key, "openai_chat", bare)
+            Calls(live).record(key, "openai_chat", {"model": "m", **bare})
+        alone, whole = (run("replay", f"c@c{n}", "--db", tmp_path / "log.db") for n in (1, 2))
+        told = "recorded of this request: its messages; its tools and parameters were not recorded"
+        assert told in alone.stderr
+        assert whole.stderr == ""

@@ -19,6 +19,7 @@ from eventlog.events import (
     ModelResponded,
     NewMessage,
     PlaceholderSubstituted,
+    SessionStarted,
     ToolResultRecorded,
     Usage,
 )
@@ -384,6 +385,17 @@ class TestSessionsAndStats:
         assert str(KEY) not in run("sessions", "--db", db).stdout
         assert str(KEY) in run("sessions", "--deleted", "--db", db).stdout
 
+    def test_a_time_of_importing_is_not_shown_as_one_of_the_session(self, tmp_path: Path) -> None:
+        path = tmp_path / "b.db"
+        with open_log(path) as live:
+            live.append("a/b/live", said("user", "go"))
+            live.append("a/b/old", SessionStarted(ownership="observed"), said("user", "went"))
+        lines = run("sessions", "--db", path).stdout.splitlines()
+        brackets = {line.split()[0]: "(20" in line for line in lines[1:]}
+        assert brackets == {"live": False, "old": True}
+        assert "its source has no clock" in run("stats", "old", "--db", path).stdout
+        assert "its source has no clock" not in run("stats", "live", "--db", path).stdout
+
     def test_tokens_that_no_provider_counted_are_not_told_as_none(self, tmp_path: Path) -> None:
         path = tmp_path / "b.db"
         called = ModelCalled(model="m", dialect="openai_chat")
@@ -437,7 +449,7 @@ class TestSamples:
         run("import", samples, "--db", path)
         listed = data("sessions", "--db", path)["sessions"]
         assert len(listed) > 40
-        names = ("title", "updated_at", "output_is_partial")
+        names = ("title", "happened_at", "output_is_partial")
         wanted = {row["key"]: [row[name] for name in names] for row in listed}
         query = "select session, title, happened_at, output_is_partial from sessions_readable"
         rows = data("sql", query, "--db", path)["rows"]
@@ -483,7 +495,7 @@ class TestTheSourcesClock:
         (row,) = data("log", "c", "--db", path)["rows"]
         (hit,) = data("search", "one", "--db", path)["hits"]
         (listed,) = data("sessions", "--db", path)["sessions"]
-        assert row["happened_at"] == hit["at"] == listed["updated_at"] == event["happened_at"]
+        assert row["happened_at"] == hit["at"] == listed["happened_at"] == event["happened_at"]
         for view in ("sessions_readable", "messages_readable", "events_readable"):
             answer = data("sql", f"select happened_at from {view}", "--db", path)
             assert answer["rows"] == [[event["happened_at"]]]

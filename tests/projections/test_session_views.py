@@ -69,7 +69,7 @@ def assert_views_agree(live: Live) -> None:
     shown = {row["session"]: row for row in view}
     for stats in list_sessions(live, deleted=True):
         row = shown[stats.key]
-        assert row["happened_at"] == stats.updated_at
+        assert row["happened_at"] == stats.happened_at
         assert (row["title"] or "") == stats.title
         assert bool(row["output_is_partial"]) is stats.output_is_partial
         assert (row["calls"], row["compactions"]) == (stats.calls, stats.compactions)

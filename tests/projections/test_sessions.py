@@ -88,7 +88,8 @@ class TestCounts:
             events.RecordUnrecognized(line=3, kind="known", **raw),
         )
         stats = session_stats(live, KEY)
-        assert stats.model_dump(exclude={"updated_at"}) == {
+        assert stats.model_dump(exclude={"happened_at"}) == {
+            "is_clocked": True,
             "key": "local/agent/s",
             "parent": None,
             "title": "fix the build",
@@ -228,7 +229,7 @@ class TestTitleAndTime:
         self, live: Live, label: str, shown: str
     ) -> None:
         live.append(KEY, Draft(said("x"), occurred_at=label))
-        assert session_stats(live, KEY).updated_at == shown
+        assert session_stats(live, KEY).happened_at == shown
 
     @pytest.mark.parametrize(
         "label", [None, "yesterday", "9" * 60, "0001-01-01T00:00:00+14:00", ".", ""]
@@ -249,17 +250,19 @@ class TestTitleAndTime:
             events.ModelResponded(call=3),
             result("without a time too"),
         )
-        assert session_stats(live, KEY).updated_at == "2026-01-02T03:04:05.678Z"
+        assert session_stats(live, KEY).happened_at == "2026-01-02T03:04:05.678Z"
+        assert session_stats(live, KEY).is_clocked
         live.append(KEY, events.DecisionUndone(target=3))
-        assert session_stats(live, KEY).updated_at == "2026-01-02T03:04:05.678Z"
+        assert session_stats(live, KEY).happened_at == "2026-01-02T03:04:05.678Z"
         live.log.fork(KEY._replace(session="f"), KEY, 5)
-        assert session_stats(live, KEY._replace(session="f")).updated_at > "2026-01-02T04"
+        assert session_stats(live, KEY._replace(session="f")).happened_at > "2026-01-02T04"
 
     def test_without_any_clock_it_went_on_when_it_was_recorded(self, live: Live) -> None:
         live.append(KEY, events.SessionStarted(ownership="observed"), said("a"))
         first = session_states(live)[0].updated
         live.append(KEY, said("b"))
         assert session_states(live)[0].updated > first
+        assert not session_stats(live, KEY).is_clocked
 
     @pytest.mark.parametrize("ownership", ["owned", "observed"])
     @pytest.mark.parametrize("clock", [None, "2026-01-02T03:04:05Z"])
