@@ -91,6 +91,8 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
         yield "title", stats.title
     if stats.parent is not None:
         yield "parent", stats.parent
+    if stats.file:
+        yield "file", stats.file
     imported = "" if stats.is_clocked else " (when it was imported: its source has no clock)"
     yield "last went on", stats.happened_at + imported
     yield "known as", stats.provenance or "no calls"

@@ -40,6 +40,8 @@ class SessionStats(BaseModel):
     key: str
     parent: str | None
     """The session that it was forked from, or whose sub-agent it is."""
+    file: str
+    """Of an import: the file that it came from, as it was called then."""
     title: str
     happened_at: str
     """When it last went on, by its own clock where that can be read. Notes do not move it."""
