@@ -52,7 +52,7 @@ def render_sessions(
             _cell(columns[title][0][index], columns[title][1], width)
             for title, width in widths.items()
         ]
-        mark = "↳ " if row.parent is not None else ""
+        mark = "↳ " if row.parent or row.parent_session else ""
         title = style.line(mark + (row.title or "(no title)"), room) if room > 4 else ""
         yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], title]).rstrip()
 
@@ -90,7 +90,9 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
     if stats.title:
         yield "title", stats.title
     if stats.parent is not None:
-        yield "parent", stats.parent
+        yield "forked from", stats.parent
+    if stats.parent_session is not None:
+        yield "belongs to", stats.parent_session
     if stats.file:
         yield "file", stats.file
     imported = "" if stats.is_clocked else " (when it was imported: its source has no clock)"

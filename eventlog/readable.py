@@ -154,8 +154,18 @@ def _one_line(text: str) -> str:
     return f"trim(replace(replace({marked}, char(1) || ' ', ''), char(1), ''))"
 
 
-_HEAD = f"substr({texts('content')}, 1, 1000)"
-_SAID = f"rtrim(substr({_one_line(_HEAD)}, 1, {_TITLE}))"
+_OPENS, _CLOSES = "<system-reminder>", "</system-reminder>"
+"""Around the notes of an agent at the beginning of a message, which are no part of its title."""
+
+_BARE = f"""with recursive bare (t, n) as (
+    select {texts("content")}, 0
+    union all
+    select ltrim(substr(t, instr(t, '{_CLOSES}') + {len(_CLOSES)}),
+      ' ' || char(9) || char(10) || char(13)), n + 1
+    from bare where substr(t, 1, {len(_OPENS)}) = '{_OPENS}' and instr(t, '{_CLOSES}')
+  ) select substr(t, 1, 1000) as head from bare order by n desc limit 1"""
+_SAID = f"""(select rtrim(substr({_one_line("head")}, 1, {_TITLE}))
+      from ({_BARE}))"""
 
 
 def _last(what: str) -> str:
@@ -175,8 +185,8 @@ SESSIONS = Readable(
     {
         "session": "The full key: user / agent / session.",
         "title": "As `ctxlog sessions` shows it: the last that it was given, else its parent's, "
-        "else how its first human message begins (white space other than blanks, tabs and line "
-        "ends as it is).",
+        "else how its first human message begins, or the task of a sub-agent (white space other "
+        "than blanks, tabs and line ends as it is).",
         "parent": "Of a fork: the key of the session that it goes on from.",
         "forked_at": "Of a fork: the position up to which it has the parent's events.",
         "parent_session": "Of a sub-agent: the key of the session that started it.",
@@ -225,7 +235,8 @@ select {SESSION} as session,
     (select said from (select l.depth,
       (select {_SAID} from events e
         where e.stream = l.owner and e.position <= l.last and e.type = 'message_appended'
-        and {of("source")} = 'human' and {_SAID} <> '' and not exists (
+        and ({of("source")} = 'human' or {of("source")} = 'injected' and {of("label")} = 'task')
+        and {_SAID} <> '' and not exists (
           select 1 from json_each(e.payload, '$.message.content') p
           where p.type = 'object' and json_extract(p.value, '$.type') = 'tool_result')
         order by e.position limit 1) as said

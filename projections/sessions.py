@@ -39,7 +39,9 @@ class SessionStats(BaseModel):
 
     key: str
     parent: str | None
-    """The session that it was forked from, or whose sub-agent it is."""
+    """The session that it was forked from."""
+    parent_session: str | None
+    """The session that started it, of a sub-agent; of an agent's own copy, the one it is of."""
     file: str
     """Of an import: the file that it came from, as it was called then."""
     title: str
@@ -106,7 +108,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 6
+    version = 7
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log
@@ -296,6 +298,8 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
     shared = {name: getattr(state, name) for name in _SHARED}
     return SessionStats(
         **shared,
+        parent=state.parent if state.is_fork else None,
+        parent_session=None if state.is_fork else state.parent,
         happened_at=iso(state.updated),
         is_clocked=state.is_clocked or not state.is_observed,
         unanswered_tool_calls=sum(state.open_calls.values()),
@@ -304,12 +308,18 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
     )
 
 
-_SHARED = [
-    name
-    for name in SessionStats.model_fields
-    if name
-    not in ("happened_at", "is_clocked", "unanswered_tool_calls", "output_is_partial", "source")
-]
+_COMPUTED = frozenset(
+    {
+        "parent",
+        "parent_session",
+        "happened_at",
+        "is_clocked",
+        "unanswered_tool_calls",
+        "output_is_partial",
+        "source",
+    }
+)
+_SHARED = [name for name in SessionStats.model_fields if name not in _COMPUTED]
 
 _PARTIAL_OUTPUT = frozenset({"claude-code"})
 """Formats that write usage while an answer streams, in some versions never the final count."""

@@ -299,7 +299,7 @@ class TestFormat:
             (1, "55d370136e58444328e142c71d67c416b0651887156adaa0e43c3a497f3cff61"),
             (2, "107cd54fa8fac0a8ee94f7a2d9bdd8b396d2168c9aacf6fa9098f8981913d4ce"),
             (3, "b4fe2f27dda956704273386adbee9a83812031b3017abadef5215de6c6dc2e6a"),
-            (4, "a34ed3b16ad0d73ab75f9429824985774eb2c24b3fda8afed11b4f9bbabd6408"),
+            (4, "522e649fcd0461b4cb11aaa30c026fef10fffa732dbd2b2143191fc376f3fad9"),
         ],
     )
     def test_no_text_of_a_format_ever_changes(self, version: int, digest: str) -> None:

@@ -93,6 +93,7 @@ class TestCounts:
             "is_clocked": True,
             "key": "local/agent/s",
             "parent": None,
+            "parent_session": None,
             "title": "fix the build",
             "provenance": "partial",
             "events": 13,
@@ -526,7 +527,7 @@ class TestImported:
         source = session_stats(live, KEY).source
         assert source is not None
         assert (source.records, source.tool_calls) == (2, 2)
-        assert session_stats(live, agent).parent == str(KEY)
+        assert session_stats(live, agent).parent_session == str(KEY)
 
     @pytest.mark.parametrize(("format", "partial"), [("claude-code", True), ("openai-chat", False)])
     def test_output_is_a_lower_bound_where_the_format_keeps_a_part(
