@@ -258,6 +258,8 @@ class FileData(BaseModel):
     pending: int = 0
     notes: list[str] = []
     error: str = ""
+    unknown: bool = False
+    """It is no transcript of a format that can be imported."""
 
 
 class ImportedSession(BaseModel):

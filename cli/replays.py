@@ -18,6 +18,7 @@ from projections.items import Item
 from projections.legality import Sendable
 from projections.references import Reference
 from projections.repairs import Repair
+from projections.verdicts import messages_alone
 
 FORMATS = {"openai": "openai_chat", "responses": "openai_responses", "anthropic": "anthropic"}
 """What people call the dialects."""
@@ -38,11 +39,11 @@ def replay(live: Live, place: Reference, asked: str) -> tuple[ReplayData, list[s
         sent = Requests(live).sent(place.stream, call)
         if wanted == own and asked not in ("json", "text"):
             data = request_data(place, "as_sent", wanted, sent.items, (), sent.body)
-            data.notes = _erased(sent.items)
+            data.notes = _proved(call) + _erased(sent.items)
             return data, []  # what was sent is shown, not judged
         if asked in ("json", "text"):
             data = request_data(place, "as_sent", asked, sent.items, (), _neutral(sent.items))
-            data.notes = _erased(sent.items)
+            data.notes = _proved(call) + _erased(sent.items)
             return data, []
     made = live.sendable(place.stream, place.position)
     form = asked if asked in ("json", "text") else wanted
@@ -85,6 +86,12 @@ def _never_recorded(
     if tools is None and any(live.log.read(stream, types=["tool_result_recorded"])):
         missing.append("the tool definitions")
     return ([f"never recorded: {' and '.join(missing)}"] if missing else []) + _erased(items)
+
+
+def _proved(call: RecordedEvent) -> list[str]:
+    """What of the request was recorded, where that is not all of it."""
+    told = messages_alone(call)
+    return [f"recorded of this request: {told}"] if told else []
 
 
 def _erased(items: Sequence[Item]) -> list[str]:

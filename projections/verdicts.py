@@ -148,7 +148,18 @@ def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Provenance, str]:
         return "partial", "the provider completes the request itself"
     if recorded is None:
         return "rebuilt", "no digest was recorded"
-    return ("erased" if is_erased else "exact"), ""
+    return ("erased" if is_erased else "exact"), messages_alone(call)
+
+
+def messages_alone(call: RecordedEvent) -> str:
+    """What a digest does not speak of: some files hold the messages of a request and no more.
+
+    No request goes without a parameter: a model is one.
+    """
+    if call.erased or call.data.get("parameters"):
+        return ""
+    lacks = "its parameters" if call.data.get("tools") is not None else "its tools and parameters"
+    return f"its messages; {lacks} were not recorded"
 
 
 def _difference(pieces: Sequence[Standing], folded: Sequence[Standing] | CriticalUnknown) -> str:

@@ -27,6 +27,7 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import Json
 from projections import Live, open_log
+from projections.calls import Calls
 from projections.dialects import dialect as provider
 from projections.strategies import parse
 
@@ -164,3 +165,17 @@ class TestWhatIsNoListOfTools:
         for odd in self.ODD:
             made = provider("anthropic").to_request([], odd, {"model": "m"})
             assert made["tools"] == odd
+
+
+class TestMessagesAlone:
+    """Without it a request of which only the messages are known looks like the whole of it."""
+
+    def test_a_replay_says_what_of_its_request_was_recorded(self, tmp_path: Path) -> None:
+        key, bare = StreamKey("a", "b", "c"), {"messages": [{"role": "user", "content": "a"}]}
+        with open_log(tmp_path / "log.db") as live:
+            Calls(live).record(key, "openai_chat", bare)
+            Calls(live).record(key, "openai_chat", {"model": "m", **bare})
+        alone, whole = (run("replay", f"c@c{n}", "--db", tmp_path / "log.db") for n in (1, 2))
+        told = "recorded of this request: its messages; its tools and parameters were not recorded"
+        assert told in alone.stderr
+        assert whole.stderr == ""

@@ -44,6 +44,12 @@ class TestVerdicts:
         (found,) = findings(made, "verdicts", [Verdict("exact"), Verdict("exact", True)])
         assert (found.severity, found.refs) == ("warning", ("c2",))
 
+    def test_what_is_exact_of_a_part_alone_is_told(self) -> None:
+        known = [Verdict("exact"), Verdict("exact", False, "its messages")]
+        (found,) = findings(quiet_session(), "verdicts", known)
+        assert (found.severity, found.refs) == ("info", ("c2",))
+        assert found.message == "exact: its messages (c2)"
+
     def test_exact_and_rebuilt_calls_are_none(self) -> None:
         assert findings(quiet_session(), "verdicts", [Verdict("exact"), Verdict("rebuilt")]) == []
 
