@@ -3,8 +3,9 @@
 The session is one of tool calls with everything that an audit looks at: a human turn in ten calls,
 results that are cleared in passes, a compaction in a hundred calls with a summary that keeps some
 ids, ids that later calls use again, a bill for each call, a rewind in fifty. In ``folded`` no
-request was recorded, as in imported sessions; in ``recorded`` each one was, with its digest. And a
-log of a thousand sessions of eight calls.
+request was recorded, as in imported sessions; in ``recorded`` each one was, with its digest. One
+in which each of 4,000 steps begins with a rule of its own. And a log of a thousand sessions of
+eight calls.
 """
 
 from __future__ import annotations
@@ -76,6 +77,14 @@ def run(rounds: int) -> list[Row]:
             rows.append(Row(f"audit, 10,000 {kind} calls", seconds[10_000], "s", aim=aim))
             growth = seconds[10_000] / seconds[1_000]
             rows.append(Row(f"audit, growth for ten times the {kind} calls", growth, "x", aim=13))
+        ruled: dict[int, float] = {}
+        for steps in (1_000, 4_000):
+            path = place / f"ruled-{steps}.db"
+            _ruled(path, steps)
+            ruled[steps] = _seconds(path, 1)
+        rows.append(Row("audit, 4,000 rules and actions", ruled[4_000], "s", aim=25))
+        growth = ruled[4_000] / ruled[1_000]
+        rows.append(Row("audit, growth for four times the rules and actions", growth, "x", aim=5.5))
         spent = {count: _many(place / f"many-{count}.db", count) for count in (100, 1_000)}
         rows.append(Row("audit of 1,000 small sessions", spent[1_000], "s", aim=10))
         growth = spent[1_000] / spent[100]
@@ -167,6 +176,34 @@ def _recorded(live: Any, made: _Made, calls: int) -> None:
         context.append(answer)
 
 
+def _ruled(path: Path, steps: int) -> None:
+    """Steps of a rule, a command, what it printed and an answer; compacted every 500."""
+    made = _Made(3_000)
+    with open_log(path, durability="normal") as live:
+        for step in range(steps):
+            made.add(_said("user", f"do step {step} on src/f{step}.py, never touch db/{step}.sql"))
+            made.act(f"t{step}", f"cat src/f{step}.py")
+            made.answer(f"Done with step {step}.")
+            if step % 500 == 499:
+                made.compact(step)
+            if len(made.events) > 2_000:
+                live.append(KEY, *made.taken())
+        live.append(KEY, *made.taken())
+
+
+def _said(
+    role: str, text: str, call: int | None = None, tool: str = "", command: str = ""
+) -> Event:
+    message: dict[str, Any] = {"role": role, "content": text}
+    if tool:
+        function = {"name": "bash", "arguments": json.dumps({"command": command})}
+        message["tool_calls"] = [{"id": tool, "type": "function", "function": function}]
+    source = {"user": "human", "assistant": "model"}.get(role, "injected")
+    return MessageAppended.model_validate(
+        {"dialect": "openai_chat", "source": source, "call": call, "message": message}
+    )
+
+
 class _Made:
     """Events in the making, with the positions that they will have."""
 
@@ -179,7 +216,7 @@ class _Made:
         """Items that stand, the system prompt not among them."""
         self._results: list[int] = []
         """Of those, results that were not cleared."""
-        self.add(self._said("system", "You mend refunds. Use httpie, not curl."))
+        self.add(_said("system", "You mend refunds. Use httpie, not curl."))
         self._live = []
 
     def text(self, literal: str) -> str:
@@ -196,24 +233,29 @@ class _Made:
             self._live.append(self._at)
         return self._at
 
-    def _said(self, role: str, text: str, call: int | None = None, tool: str = "") -> Event:
-        message: dict[str, Any] = {"role": role, "content": text}
-        if tool:
-            used = json.dumps({"command": f"http :8123/{tool}"})
-            function = {"name": "bash", "arguments": used}
-            message["tool_calls"] = [{"id": tool, "type": "function", "function": function}]
-        source = {"user": "human", "assistant": "model"}.get(role, "injected")
-        return MessageAppended.model_validate(
-            {"dialect": "openai_chat", "source": source, "call": call, "message": message}
+    def answer(self, text: str) -> None:
+        """A call that is answered in words."""
+        at = self.add(ModelCalled(model="m", dialect="openai_chat"))
+        self.add(_said("assistant", text, at))
+
+    def act(self, name: str, command: str) -> None:
+        """A call that runs a command, and what it printed."""
+        at = self.add(ModelCalled(model="m", dialect="openai_chat"))
+        self.add(_said("assistant", "", at, name, command))
+        printed = self.text(name)
+        self.add(
+            ToolResultRecorded(
+                tool_call_id=name, name="bash", dialect="openai_chat", content=printed
+            )
         )
 
     def call(self, number: int) -> None:
         if number % 10 == 0:
-            self.add(self._said("user", self.text(f"ORD-{number:05}")))
+            self.add(_said("user", self.text(f"ORD-{number:05}")))
         at = self.add(ModelCalled(model="m", dialect="openai_chat"))
         name = f"call_{number}"
         again = f"ORD-{self._choose.randrange(number + 1) // 10 * 10:05}"
-        self.add(self._said("assistant", f"I look at {again}.", at, name))
+        self.add(_said("assistant", f"I look at {again}.", at, name, f"http :8123/{name}"))
         self.add(ModelResponded(call=at, usage=Usage(input=500 * len(self._live), output=40)))
         result = ToolResultRecorded(
             tool_call_id=name,
@@ -223,7 +265,7 @@ class _Made:
         )
         self._results.append(self.add(result))
         if number % 50 == 49:
-            self.add(self._said("user", "a slip"))
+            self.add(_said("user", "a slip"))
             self._live.pop()
             self.add(SessionRewound(to=self._at - 1))
         if number % 20 == 19:

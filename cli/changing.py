@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cli.forks import fork_key
-from cli.models_reasons import ChangeData, ShiftData, SizeData, WrittenData
+from cli.models_reasons import ChangeData, OutgrownData, ShiftData, SizeData, WrittenData
 from cli.naming import short_names
 from cli.occurrences import name_of
 from cli.output import Output
 from cli.paths import current_program
 from cli.saying import NameAt, preview, said
-from cli.style import typed
+from cli.style import ranges, typed
+from cli.style import tokens as about
 from cli.timeline import SUBSTITUTED
 from cli.windows import item_data, tool_names
 from eventlog import RecordedEvent, StreamKey
@@ -25,8 +26,11 @@ from eventlog.errors import InputRefused, WrongExpectedVersion
 from eventlog.events import Event
 from projections import Live, tokens
 from projections.context import ITEM_TYPES, UNDOABLE
+from projections.force import pass_of
 from projections.foreseen import Foreseen, foreseen
 from projections.items import RECOVERED, Item
+from projections.outgrown import outgrown
+from projections.overriding import overriding
 from projections.ownership import is_observed
 from projections.runs import Standing
 
@@ -64,7 +68,8 @@ def change(live: Live, asked: Changing) -> ChangeData:
     """Do it, or with ``dry_run`` say what would be done.
 
     Raises WrongExpectedVersion where the session is not at the expected version, or other processes
-    are always faster; InputRefused where another process changed what was looked at.
+    are always faster; InputRefused where another process changed what was looked at, and where a
+    fork would be made in which nothing stands otherwise.
     """
     forks = not asked.is_note and is_observed(live.log, asked.stream)
     first: Sequence[Event] | None = None
@@ -121,12 +126,20 @@ def _foretold(
 ) -> ChangeData:
     forks = written != asked.stream
     found = foreseen(live, asked.stream, version + 1 + forks, events)
+    if forks and _is_idle(found):
+        then = " first, then this in its fork"
+        raise InputRefused(
+            _idle(asked, found, "that would change nothing, so no fork is made", then)
+        )
     sizes = _Sizes(found)
     name = typed(_name(live, written, forks))
 
     def called(what: int | str) -> str | None:
         return name_of(live, asked.stream, what)
 
+    before, after = sizes.size(found.before.standing()), sizes.size(found.after.standing())
+    larger = outgrown(live, asked.stream, after.tokens) if after.tokens > before.tokens else None
+    beyond = OutgrownData(ref=f"k{larger.number}", tokens=larger.tokens) if larger else None
     return ChangeData(
         key=str(written),
         forked_from=str(asked.stream) if forks else None,
@@ -137,22 +150,63 @@ def _foretold(
             WrittenData(position=e.position, type=e.type, says=says(e, called))
             for e in found.events
         ],
-        before=sizes.size(found.before.standing()),
-        after=sizes.size(found.after.standing()),
+        before=before,
+        after=after,
         back=sizes.shifts(found, lambda before, after: before is None),
         gone=sizes.shifts(found, lambda before, after: after is None),
         changed=sizes.shifts(found, lambda before, after: before is not None is not after),
         undo=[] if asked.dry_run else _back(found.events, name, version),
-        notes=_notes(asked, forks, found),
+        outgrown=beyond,
+        notes=_notes(asked, forks, found, beyond, after.tokens),
     )
 
 
-def _notes(asked: Changing, forks: bool, found: Foreseen) -> list[str]:
+def _notes(
+    asked: Changing, forks: bool, found: Foreseen, beyond: OutgrownData | None, size: int
+) -> list[str]:
+    would = "would stand" if asked.dry_run else "stands"
     notes = ["no fork was needed, so --name was not used"] if asked.name and not forks else []
-    undoes = [event for event in found.events if event.type == "decision_undone"]
-    if undoes and found.before.standing() == found.after.standing():
-        notes.append("nothing stands otherwise: a later decision in force is about the same items")
+    if _is_idle(found):
+        notes.append(_idle(asked, found, f"nothing {would} otherwise", ""))
+    gone = [item for item in found.before.items if item not in found.after.items]
+    pinned = [str(item) for item in gone if item in found.before.pins]
+    if pinned:
+        leave = "is pinned and leaves" if len(pinned) == 1 else "are pinned and leave"
+        notes.append(f"{ranges(pinned)} {leave} the context with this")
+    if beyond is not None:
+        notes.append(
+            f"{about(size)} tokens are {more_than(beyond)}: a model may refuse them, or the agent "
+            "compact them at once"
+        )
     return notes
+
+
+def _is_idle(found: Foreseen) -> bool:
+    """Whether something is undone, and all stands as it did."""
+    undoes = any(event.type == "decision_undone" for event in found.events)
+    return undoes and found.before.standing() == found.after.standing()
+
+
+def _idle(asked: Changing, found: Foreseen, said: str, then: str) -> str:
+    """Why an undo changes nothing, and what to undo before it."""
+    live, stream = found.live, asked.stream
+    history = live.history(stream)
+    targets = {event.data.get("target") for event in found.events} - {0, None}
+    passes = {event.data.get("pass_id") for event in found.events} - {"", None}
+    undone = [e.position for e in history if e.position in targets or pass_of(e) in passes]
+    later = overriding([*history, *found.events], undone)
+    if not later:
+        return f"{said}: what was decided had changed nothing that stands"
+    names = [name_of(live, stream, position) or str(position) for position in later[:_MOST_UNDOS]]
+    name = typed(_name(live, stream, is_new=False))
+    line = f"{current_program()} undo {name} {names[0]}"
+    more = " …" if len(later) > len(names) else ""
+    return f"{said}, since {', '.join(names)}{more} came later, about the same items: {line}{then}"
+
+
+def more_than(beyond: OutgrownData) -> str:
+    """What a context that grew is larger than."""
+    return f"more than the {about(beyond.tokens)} that {beyond.ref} compacted"
 
 
 def _back(events: Sequence[RecordedEvent], name: str, version: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,6 +12,7 @@ from cli.models_reasons import ChangeData
 from cli.naming import place, session_key, short_names
 from cli.occurrences import in_pass, name_of
 from cli.paths import current_program
+from cli.pins import last_of_each
 from cli.saying import noun
 from cli.style import typed
 from eventlog import StreamKey
@@ -25,6 +26,8 @@ from projections import Live
 from projections.context import UNDOABLE
 from projections.force import decisions_in_force, out_of_force, pass_of
 from projections.items import RECOVERED
+from projections.ownership import is_observed
+from projections.runs import origin
 
 LAST = "last"
 
@@ -122,8 +125,9 @@ def last_taken(live: Live, decision: Decision, done: ChangeData) -> list[str]:
     found = list(islice(decisions_in_force(live.history(stream, done.version)), 2))
     told = [says(event, lambda what: name_of(live, stream, what)) for event in found]
     names = [name_of(live, stream, event.position) or str(event.position) for event in found]
+    whose = [_whose(live, stream, event.position) for event in found]
     is_or_was = "is" if done.dry_run else "was"
-    notes = [f"the last decision in force {is_or_was} {names[0]}, {told[0]}"]
+    notes = [f"the last decision in force {is_or_was} {names[0]}, {whose[0]}{told[0]}"]
     written = str(stream) if done.dry_run else done.key
     session = typed(short_names(str(info.key) for info in live.log.streams())[written])
     later = _put_back(live, stream, found[0].position, done.version)
@@ -133,10 +137,38 @@ def last_taken(live: Live, decision: Decision, done: ChangeData) -> list[str]:
             f"the message {later} that recover put in later is no decision: "
             f"{current_program()} {line} takes it back"
         )
+    notes += [
+        f"the {what} of {item} with event {position}, which is later, is no decision: "
+        f"{current_program()} {back} {session} {item} takes it back"
+        for what, item, position, back in _pinned_since(
+            live, stream, found[0].position, done.version
+        )
+    ]
     if len(found) > 1:
         line = f"undo {session} {names[1]}" + (" --pass" if pass_of(found[1]) else "")
-        notes.append(f"the decision before it, {told[1]}: {current_program()} {line}")
+        notes.append(f"the decision before it, {whose[1]}{told[1]}: {current_program()} {line}")
     return notes
+
+
+def _whose(live: Live, stream: StreamKey, position: int) -> str:
+    """That a decision is the agent's own, which a fork of its session shares."""
+    info = live.log.stream(stream)
+    while info.parent is not None and position <= info.base:
+        info = live.log.stream(info.parent)
+    return "the agent's own: " if is_observed(live.log, info.key) else ""
+
+
+def _pinned_since(
+    live: Live, stream: StreamKey, after: int, version: int
+) -> Iterator[tuple[str, str, int, str]]:
+    """The pins and unpins behind a position that hold: what, of which item, where, and the
+    command that takes it back."""
+    pins = live.view(stream, version).pins
+    for what, back in (("pin", "unpin"), ("unpin", "pin")):
+        last = last_of_each(live, stream, version, f"item_{what}ned")
+        for item, event in last.items():
+            if event.position > after and (origin(item) in pins) == (what == "pin"):
+                yield what, item, event.position, back
 
 
 def _put_back(live: Live, stream: StreamKey, after: int, until: int) -> int:

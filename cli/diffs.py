@@ -18,7 +18,7 @@ from cli.models_whatif import (
     SumData,
 )
 from cli.naming import place, ref_of
-from cli.saying import SEALED, preview, who
+from cli.saying import ERASED_SUMMARY, SEALED, preview, who
 from cli.strategies import strategies_of
 from cli.summaries import Summaries
 from cli.whatifs import FORCED, Made, make, recorded
@@ -29,12 +29,13 @@ from projections import Live, tokens
 from projections.anchors import KINDS, Kind, item_anchors
 from projections.diff import Became, Diff, Line, LostAnchor, diff
 from projections.items import Item
+from projections.leaving import became
 from projections.losses import earlier, later
 from projections.observed import OBSERVED
-from projections.references import Reference
+from projections.references import Reference, in_one_session
 from projections.runs import origin, position_of
 from projections.strategies.none import NoStrategy
-from projections.verdicts import is_sealed
+from projections.verdicts import has_erased_summary, is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +73,7 @@ def two_places(live: Live, first: str, second: str | None) -> tuple[Reference, R
     if second is not None:
         own = f"{one.stream}{second}" if second.startswith("@") else second
         other = place(live, own)
-        if other.stream != one.stream:
-            raise InputRefused(
-                f"two places of one session are compared, not {one.stream} and {other.stream}"
-            )
-        return one, other
+        return in_one_session(live, one, other)
     if one.kind == "compaction":
         return place(live, f"{one.stream}@k{one.number}^"), one
     if one.kind == "call":
@@ -103,7 +100,7 @@ def compared(live: Live, left: Side, right: Side, words: bool = False) -> DiffDa
         left.items,
         right.items,
         tokens.counter(),
-        became=right.became,
+        became=became(live, stream, [origin(item.id) for item in left.items], right.place.position),
         earlier=(before := earlier(live, stream, left.place.position)),
         later=list(later(live, stream, last)),
     )
@@ -115,7 +112,9 @@ def compared(live: Live, left: Side, right: Side, words: bool = False) -> DiffDa
     data.anchors = _counts(of, lost, two=False)
     stream, at = right.place.stream, right.place.position
     if lost and is_sealed(live, stream, at, right.items):
-        data.notes = [f"what seems lost may not be: {SEALED}"]
+        data.notes.append(f"what seems lost may not be: {SEALED}")
+    if lost and has_erased_summary(right.items):
+        data.notes.append(f"what seems lost may not be: {ERASED_SUMMARY}")
     return data
 
 

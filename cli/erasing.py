@@ -15,7 +15,7 @@ from eventlog.errors import InputRefused
 from eventlog.outputs import Outputs
 from eventlog.redaction import Target, erase_outputs, find_bytes
 from eventlog.scrub import scrub
-from projections import Live, erasure, references
+from projections import Live, erasure, references, tokens
 from projections.carriers import family
 from projections.erasure import ErasurePlan
 from projections.findings import (
@@ -286,4 +286,5 @@ def _target(live: Live, target: Target, why: str, preview: str) -> RedactedTarge
         type=event.type,
         why=why,
         preview=preview,
+        tokens=erasure.text_tokens(live, event, tokens.counter()),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from cli.output import json_text
@@ -15,6 +15,7 @@ from eventlog import StreamKey
 from projections import Live, tokens
 from projections.context import effective, fold
 from projections.dialects import dialect
+from projections.dialects.translate import tool_objects
 from projections.items import Item
 from projections.legality import sendable
 from projections.materialize import original
@@ -37,8 +38,11 @@ def conversation(live: Live, key: StreamKey) -> list[Item]:
     return live.materialize(key, view.standing(), view.pins)
 
 
-def as_openai(live: Live, keys: Sequence[StreamKey]) -> Iterator[str]:
-    """One line a session: ``{"messages": […], "tools": […]}`` in the form of a chat request."""
+def as_openai(live: Live, keys: Sequence[StreamKey], note: Callable[[str], None]) -> Iterator[str]:
+    """One line a session: ``{"messages": […], "tools": […]}`` in the form of a chat request.
+
+    What of it could not be written is told by ``note``.
+    """
     for key in keys:
         items = conversation(live, key)
         if not items:
@@ -46,8 +50,17 @@ def as_openai(live: Live, keys: Sequence[StreamKey]) -> Iterator[str]:
         tools = None
         for event in live.log.read(key, types=["tools_declared"]):
             tools = event.data.get("definitions")
+        for told in odd_tools(tools):
+            note(f"{key}: {told}")
         body = dialect("openai_chat").render(sendable(items).items, tools)
         yield json_text(body, indent=None)
+
+
+def odd_tools(tools: object) -> list[str]:
+    """That not all that was declared as tools can be one, where that is so."""
+    if tools is None or tools == tool_objects(tools):
+        return []
+    return ["left out of the tools that were declared: what is no object"]
 
 
 def as_markdown(live: Live, keys: Sequence[StreamKey]) -> Iterator[str]:
@@ -95,6 +108,9 @@ def code(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """The text on one line, with everything that would be markup escaped."""
+    """The text on one line, with everything that would be markup escaped.
+
+    An underscore inside a word is none.
+    """
     safe = safe_text(text, newlines=False)
-    return re.sub(r"([\\`*_{}\[\]<>#|&!])", r"\\\1", safe)
+    return re.sub(r"([\\`*{}\[\]<>#|&!]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", safe)

@@ -11,6 +11,7 @@ from eventlog.errors import InputRefused
 from eventlog.events import Event, MessageAppended
 from projections import Live
 from projections.items import RECOVERED
+from projections.recovered import Original, stands_in, written
 from projections.restoring import Restoring, restoring
 from projections.runs import Origin, origin
 from projections.why import READ
@@ -76,10 +77,10 @@ def appending(live: Live, stream: StreamKey, data: RecoverData) -> Make:
 
 def as_text(data: RecoverData) -> str:
     """The originals for a model: as they were, with where they are from."""
-    lines = ["Recovered from earlier in this conversation, word for word:"]
-    lines += [f"- {one.text} (item {one.item}, {one.who})" for one in data.sentences]
-    lines += [f"\n[item {one.item}, {one.who}]\n{one.text}" for one in data.items]
-    return "\n".join(lines)
+    return written(
+        [Original(one.item, one.who, one.text) for one in data.sentences],
+        [Original(one.item, one.who, one.text) for one in data.items],
+    )
 
 
 def more_than_asked(found: ChangeData) -> list[str]:
@@ -102,6 +103,11 @@ def bringing_back(
     there = [one.item for one in data.items if one.state == "context" and not one.taken_by]
     if only and there:
         _noted(data.notes, f"in the context already, as they came in: {', '.join(there)}")
+    for one in data.items if only and not there else ():
+        (made,) = live.materialize(stream, [(origin(one.item), 0)])
+        copies = stands_in(live, stream, made, live.log.version(stream))
+        if copies:
+            _noted(data.notes, f"the text of {one.item} stands in {', '.join(copies)} already")
     make = (
         appending(live, stream, data)
         if only

@@ -43,6 +43,10 @@ class TimelineRow(BaseModel):
     """The source's clock, as it wrote it."""
     pinned: bool = False
     erased: bool = False
+    brought: int | None = None
+    """Of a compaction: how many messages it put in; with none, what left was dropped."""
+    summary_erased: bool = False
+    """Of a compaction: the text of what it put in was erased."""
     before_tokens: int | None = None
     """Of the context before a compaction: the agent's own count, else estimated."""
     before_estimated: bool = False
@@ -154,6 +158,9 @@ class CompactionData(BaseModel):
     left: list[str]
     """The items that left, as runs."""
     left_count: int
+    not_shown: list[str] = []
+    """Of them those that the summarizer was not given, as runs, where that was recorded."""
+    not_shown_count: int = 0
     before_tokens: int
     """The agent's own count, else estimated."""
     before_estimated: bool
@@ -251,6 +258,8 @@ class FileData(BaseModel):
     pending: int = 0
     notes: list[str] = []
     error: str = ""
+    unknown: bool = False
+    """It is no transcript of a format that can be imported."""
 
 
 class ImportedSession(BaseModel):
@@ -331,6 +340,8 @@ class RedactedTarget(BaseModel):
     """``item``, the pattern, the kind of secret, or how it is a copy: reference, blob, quote."""
     preview: str = ""
     """A little of what was found; of a secret no more than its first characters."""
+    tokens: int = 0
+    """Estimated, of all the text of the event: it goes whole."""
 
 
 class RedactData(BaseModel):

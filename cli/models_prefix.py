@@ -96,8 +96,8 @@ class PrefixTableData(BaseModel):
     by_cause: list[PrefixCauseData]
     billed_calls: int
     """Calls with a bill."""
-    billed: BilledData
-    """Of these, in all."""
+    billed: BilledData | None
+    """Of these, in all; null where there are none."""
     held: int
     """Of calls that nothing broke, and whose bill and that of the call before are known: what a
     cache could hold."""

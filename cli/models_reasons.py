@@ -36,6 +36,8 @@ class WhyStep(BaseModel):
     """Found by comparing two requests, not told by who decided it."""
     items: int | None = None
     """Of a compaction: how many items left with it."""
+    not_shown: bool = False
+    """Of a compaction that took the item: its summarizer was not given it, as was recorded."""
     brought: list[str] = []
     """Of a compaction: the items that it put in."""
     before_tokens: int | None = None
@@ -127,6 +129,10 @@ class WhyData(BaseModel):
     sealed: bool
     """When it left, something stood in the context that only the provider can read: what seems lost
     may stand there."""
+    summary_erased: bool
+    """Likewise a summary of which the text was erased from the log since."""
+    stands_in: list[str]
+    """Where it is not shown as it came in: other items there that hold its whole text."""
     replaced_by: list[str]
     """The items, or the rendition, that stand in its place."""
     back: list[WayBack]
@@ -171,6 +177,8 @@ class RecoveredLiteral(BaseModel):
     text: str
     used_by: list[str]
     """Later messages, of the model or a person, that hold it."""
+    found_in: list[str] = []
+    """What a tool returned later, or a program put in, that holds it."""
     in_other_words: bool = False
     """It is a rule, and the summary says it in other words."""
 
@@ -184,6 +192,8 @@ class RecoverData(BaseModel):
     sealed: bool = False
     """Just after it something stood in the context that only the provider can read: what seems lost
     may stand there."""
+    summary_erased: bool = False
+    """Likewise a summary of which the text was erased from the log since."""
     query: str | None = None
     items: list[RecoveredItem] = []
     sentences: list[RecoveredSentence] = []
@@ -226,6 +236,14 @@ class SizeData(BaseModel):
     """Estimated."""
 
 
+class OutgrownData(BaseModel):
+    """The largest context of the session that was compacted, not by hand."""
+
+    ref: str
+    """``k2``"""
+    tokens: int
+
+
 class ChangeData(BaseModel):
     """``undo``, ``rewind``, ``pin``, ``unpin``, ``recover --into-context`` and ``run``."""
 
@@ -250,6 +268,8 @@ class ChangeData(BaseModel):
     """The items that were asked for."""
     undo: list[str] = []
     """What to type to take it back; nothing where nothing was written."""
+    outgrown: OutgrownData | None = None
+    """Where the context grew to more than what was compacted before."""
     notes: list[str] = []
 
 

@@ -62,6 +62,20 @@ def _listing(live: Live) -> Iterator[None]:
         raise
 
 
+def check_filters(keys: Iterable[StreamKey], *, agent: str = "", user: str = "") -> None:
+    """Refuse an agent or a user of whom no session of the log is: then it is a slip, and an answer
+    would blame something else. Raises InputRefused; in a log without sessions nothing is a slip."""
+    every = list(keys)
+    for what, asked, there in (
+        ("an agent", agent, {key.agent for key in every}),
+        ("a user", user, {key.user for key in every}),
+    ):
+        if asked and there and asked not in there:
+            raise InputRefused(
+                f"no session of {what} {asked!r}; there are {', '.join(sorted(there))}"
+            )
+
+
 def short_names(keys: Iterable[str]) -> dict[str, str]:
     """For each key the least that can be typed for it, when these are all sessions that there are.
 

@@ -10,6 +10,7 @@ from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live, runs
 from projections.materialize import original
+from projections.shown import not_shown
 from projections.verdicts import judge
 from projections.views import NUMBERED
 
@@ -136,6 +137,9 @@ def compaction_data(live: Live, event: RecordedEvent) -> CompactionData:
         for index in range(len(data.get("messages", ())))
     ]
     by = data.get("by") or {}
+    shown = (data.get("summarizer") or {}).get("shown") or ()
+    unseen = not_shown(shown, event.position, [item for item, _ in gone])
+    others = sorted(float(item) for item in whole.difference(unseen))
     parameters = by.get("parameters")
     told = f" {dumps(parameters)}" if parameters else ""
     counts = Counts(live, key)
@@ -146,6 +150,8 @@ def compaction_data(live: Live, event: RecordedEvent) -> CompactionData:
         by=str(by.get("name", "")) + told,
         left=runs.encode(gone, [float(item) for item in stay]),
         left_count=len(gone),
+        not_shown=runs.encode([(item, 0) for item in unseen], others),
+        not_shown_count=len(unseen),
         before_tokens=recorded[0] if told_before is None else told_before,
         before_estimated=told_before is None,
         before_recorded=recorded[0],

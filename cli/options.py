@@ -111,6 +111,11 @@ def help_text(command: Any, ctx: Any) -> str:
     return str(formatter.getvalue()).replace(_UNBROKEN, "-").rstrip("\n")
 
 
+MOST = 10**9
+"""Over this a number is none that was meant: no rows, tokens or seconds are that many, and SQLite,
+the clock and Python each end at another one."""
+
+
 class Command(TyperCommand):
     """A command with the common options; its function finds them on the context."""
 
@@ -123,6 +128,12 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command with its settings as ``ctx.obj``."""
+        for param in self.params:
+            value = ctx.params.get(param.name)
+            if isinstance(value, int | float) and value > MOST:
+                raise typer.BadParameter(
+                    f"a number is {MOST} at most", ctx=ctx, param=cast(Any, param)
+                )
         outer = ctx.parent.obj if ctx.parent is not None else None
         ctx.obj = take(ctx.params, outer, ctx.info_name or "")
         return super().invoke(ctx)

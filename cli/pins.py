@@ -57,7 +57,7 @@ def pinned_notes(
     known = [item for item in items if origin(item) in before.pins]
     new = [item for item in items if origin(item) not in before.pins]
     if known:
-        since = _last(live, stream, version, "item_pinned")
+        since = last_of_each(live, stream, version, "item_pinned")
         yield f"pinned already: {', '.join(_since(item, since.get(item)) for item in known)}"
     if new:
         would = "would leave" if dry_run else "leaves"
@@ -77,7 +77,7 @@ def unpinned_notes(
     pins = live.view(stream, version).pins
     known = [item for item in items if origin(item) not in pins]
     if known:
-        since = _last(live, stream, version, "item_unpinned")
+        since = last_of_each(live, stream, version, "item_unpinned")
         told = (
             f"{item} (unpinned with {since[item].position})" if item in since else item
             for item in known
@@ -85,7 +85,9 @@ def unpinned_notes(
         yield f"not pinned: {', '.join(told)}"
 
 
-def _last(live: Live, stream: StreamKey, version: int, kind: str) -> dict[str, RecordedEvent]:
+def last_of_each(
+    live: Live, stream: StreamKey, version: int, kind: str
+) -> dict[str, RecordedEvent]:
     """The newest event of a kind that is in force, for each item."""
     history = live.history(stream, version)
     gone = out_of_force(history)

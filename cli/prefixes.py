@@ -74,8 +74,10 @@ def _counts(row: PrefixRow) -> dict[str, int]:
     return {name: getattr(row.billed, name, 0) for name in BilledData.model_fields}
 
 
-def _billed(rows: Sequence[PrefixRow]) -> BilledData:
+def _billed(rows: Sequence[PrefixRow]) -> BilledData | None:
     each = [_counts(row) for row in rows if row.billed is not None]
+    if not each:
+        return None
     return BilledData(**{name: sum(of[name] for of in each) for name in BilledData.model_fields})
 
 

@@ -10,13 +10,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from cli.config import Config, config
 from cli.safetext import display_width, one_line, safe_text
 from eventlog.errors import InputRefused
 from projections.metrics.prices import Prices, Unknown
-from projections.recording import Recording
+from projections.recording import Recording, Step
 
 RECORDED = "recorded"
 """The models that the recorded calls used, a table for each."""
@@ -149,7 +150,11 @@ def price_names(incomplete: str) -> list[str]:
 
 
 def tables_for(asked: Asked, recordings: Sequence[Recording]) -> list[Prices | Unknown]:
-    """The tables that were asked for, each once; a model's as it was when the calls were made."""
+    """The tables that were asked for, each once; a model's as it was when the calls were made.
+
+    Raises InputRefused for a name that says nothing to anybody: neither the library nor a call that
+    was recorded knows it, so it is a slip, and every cost of it would be incomplete.
+    """
     calls = [step for each in recordings for step in each.steps if step.kind == "call"]
     times = list(dict.fromkeys(step.when for step in calls))
     found: list[Prices | Unknown] = []
@@ -162,8 +167,28 @@ def tables_for(asked: Asked, recordings: Sequence[Recording]) -> list[Prices | U
             if not models:
                 found.append(Unknown(name=RECORDED))
         else:
-            found.append(_of_model(each, asked.own, times))
+            table = _of_model(each, asked.own, times)
+            if isinstance(table, Unknown) and not _is_called(each, calls):
+                raise InputRefused(_unheard_of(each, asked.own))
+            found.append(table)
     return list(dict.fromkeys(found))
+
+
+def _is_called(name: str, calls: Sequence[Step]) -> bool:
+    """Whether a recorded call named the model, which may be typed with its provider in front."""
+    return any(name == step.text or name.endswith(f"/{step.text}") for step in calls if step.text)
+
+
+def _unheard_of(name: str, own: Mapping[str, Prices]) -> str:
+    from harness.prices import library, model_names
+
+    near = get_close_matches(name, [RECORDED, *own, *model_names()], 1)
+    hint = f"did you mean {near[0]!r}? Else give" if near else "give"
+    return (
+        f"--prices: {library()} has no prices of {one_line(name, _NAME)!r}, and no call here names "
+        f"it; {hint} them with --prices in=…,out=… or as [prices.{_key(one_line(name, _NAME))}] in "
+        "the config"
+    )
 
 
 def _of_model(name: str, own: Mapping[str, Prices], times: Sequence[str]) -> Prices | Unknown:

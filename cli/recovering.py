@@ -79,6 +79,7 @@ def lost_with(
         key=str(stream),
         lost_with=name,
         sealed=found.is_sealed,
+        summary_erased=found.is_erased,
         found=len(found.lost),
         left_out=len(found.lost) - len(shown),
     )
@@ -109,6 +110,7 @@ def _literal(one: LostAnchor) -> RecoveredLiteral:
         kind=one.kind,
         text=one.text,
         used_by=list(one.used_by),
+        found_in=list(one.found_in),
         in_other_words=one.is_reworded,
     )
 

@@ -108,7 +108,7 @@ def _calls(data: AuditData, style: Style, *, whole: bool) -> Iterator[str]:
             break
         shown = [n for n in shown if _COLUMNS[n] != title]
     start = _front(widths, shown)
-    title = style.line("left, and what broke the prefix", style.width - start)
+    title = style.line("left, what broke the prefix, findings", style.width - start)
     yield style.paint(f"  {_line(_COLUMNS, widths, shown)}{title}", "dim")
     for (call, *more), cells in zip(runs, rows, strict=True):
         front = style.block(f"{_sign(call)} {_line(cells, widths, shown)}")
@@ -137,9 +137,12 @@ def _folded(
 
 
 def _told(findings: Iterable[FindingData]) -> dict[str, dict[str, None]]:
-    """The rules that tell of a call, where they tell of few: what holds of most is no event."""
+    """The rules that tell of a call, where they tell of few: what holds of most is no event, and
+    how well a call is known has a column of its own."""
     found: dict[str, dict[str, None]] = {}
     for finding in findings:
+        if finding.rule == "verdicts":
+            continue
         calls = [ref for ref in finding.refs if ref.startswith("c")]
         for call in calls if len(calls) <= _FEW else ():
             found.setdefault(call, {})[finding.rule] = None
@@ -229,10 +232,7 @@ _CAUSES: dict[MoveKind, Cause] = {
 
 
 def _coverage(coverage: Coverage, style: Style) -> Iterator[str]:
-    parts = [
-        f"{state.items:,} {_state(state, style)} {tokens(state.tokens)}"
-        for state in coverage.states
-    ]
+    parts = list(_alike(coverage.states, style))
     if len(parts) > _STATES:
         parts[_STATES:] = [plural(len(parts) - _STATES, "more state")]
     came, stand = tokens(coverage.tokens), tokens(coverage.context_tokens)
@@ -243,14 +243,33 @@ def _coverage(coverage: Coverage, style: Style) -> Iterator[str]:
     )
 
 
-def _state(state: State, style: Style) -> str:
-    """``summarised by k1 (auto)``; of what came and left between two calls with what it left."""
-    by, reason, name = state.by, state.reason, state.state.replace("_", " ")
-    if state.state == "never_visible":
-        kind, _, reason = reason.partition(": ")
-        name = f"given to no call, {kind}"
-    why = f" ({style.line(reason, _REASON)})" if reason else ""
-    return f"{name}{f' by {by}' if by else ''}{why}"
+def _alike(states: Sequence[State], style: Style) -> Iterator[str]:
+    """States in words, the same words once.
+
+    What many substitutions left is one: which it was, a row of the calls tells. What came and left
+    between two calls is told with the rest of what its compaction took, as in that row.
+    """
+    edits = sum(state.state == "edited" for state in states)
+    found: dict[tuple[str, str, str], list[State]] = {}
+    for state in states:
+        by, reason, kind = state.by, state.reason, str(state.state)
+        if kind == "edited" and edits > 1:
+            by, reason = "", reason.partition(":")[0]
+        if kind == "never_visible":
+            kind, _, reason = reason.partition(": ")
+        found.setdefault((kind, reason, by), []).append(state)
+    for (kind, reason, by), alike in found.items():
+        unseen = [state for state in alike if state.state == "never_visible"]
+        why = f" ({style.line(reason, _REASON)})" if reason else ""
+        front = "given to no call, " if len(unseen) == len(alike) else ""
+        some = f", {_total(unseen)} of them given to no call" if unseen and not front else ""
+        said = f"{front}{kind}{f' by {by}' if by else ''}{why}"
+        size = tokens(sum(state.tokens for state in alike))
+        yield f"{_total(alike)} {said} {size}{some}"
+
+
+def _total(states: Sequence[State]) -> str:
+    return f"{sum(state.items for state in states):,}"
 
 
 _REASON = 30

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cli.models_reasons import ChangeData, ShiftData
 from cli.safetext import display_width
-from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
+from cli.style import Style, heading, named, pad, pad_left, plural, ranges, short, tokens
 from projections.runs import origin, position_of
 
 _MOST = 12
@@ -52,12 +52,18 @@ def _events(data: ChangeData, style: Style) -> Iterator[str]:
     alike: dict[str, list[int]] = {}
     for event in data.events:
         alike.setdefault(event.says, []).append(event.position)
-    lines = []
-    for says, at in alike.items():
-        where = f"{at[0]}  " if len(at) == 1 else f"{at[0]} … {at[-1]}  {len(at)} times "
-        lines.append(" " + style.line(where + says, style.width - 1))
-    yield from lines[:_MOST]
-    yield from _more(len(lines), style)
+    for says, at in list(alike.items())[:_MOST]:
+        if len(at) == 1:
+            yield " " + style.line(f"{at[0]}  {says}", style.width - 1)
+            continue
+        said = f"{len(at):,} times {says}: {ranges(map(str, at))}"
+        yield from textwrap.wrap(
+            style.line(said, 8 * style.width),
+            style.width,
+            initial_indent=" ",
+            subsequent_indent="   ",
+        )
+    yield from _more(len(alike), style)
 
 
 def _rows(sign: str, word: str, rows: Sequence[ShiftData], style: Style) -> Iterator[str]:

@@ -36,15 +36,24 @@ def render_verify(data: VerifyData, style: Style) -> Iterator[str]:
 
 
 def render_import(data: ImportData, style: Style) -> Iterator[str]:
-    """One line a session that got something new, then the sum."""
-    changed = [s for file in data.files for s in file.sessions if s.new or s.forks or s.vanished]
-    for session in changed[:_FILES]:
+    """One line a session that got something new, below its file if there are several; the sum."""
+    changed = [
+        (s, file.path)
+        for file in data.files
+        for s in file.sessions
+        if s.new or s.forks or s.vanished
+    ]
+    several, under = len({path for _, path in changed}) > 1, ""
+    for session, path in changed[:_FILES]:
+        if several and path != under:
+            yield style.paint(style.line(path, style.width), "dim")
+            under = path
         yield _session(session, style)
         for fork in session.forks:
             start = "  the file was rewritten: what is new is "
             yield start + named(fork, style, style.width - len(start))
     if len(changed) > _FILES:
-        yield f"… and {plural(len(changed) - _FILES, 'session')} more"
+        yield f"… and {plural(len(changed) - _FILES, 'session')} more (--json has all)"
     total = sum(len(file.sessions) for file in data.files)
     words = [
         plural(total, "session"),

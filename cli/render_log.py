@@ -105,12 +105,14 @@ def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> st
 
 def _compaction(row: TimelineRow, style: Style) -> str:
     why = f" ({row.preview})" if row.preview else ""
-    gone = plural(row.items or 0, "item")
+    items = plural(row.items or 0, "item")
+    gone = f"{items} {'folded' if row.brought else 'dropped'}"
+    erased = " · summary erased" if row.summary_erased else ""
     full, brief = shrunk(row), shrunk(row, brief=True)
     texts = (
-        f"{row.ref} compacted{why} {full} · {gone} folded",
-        f"{row.ref} compacted{why} {brief} · {gone} folded",
-        f"{row.ref} {brief} · {gone}{why}",
+        f"{row.ref} compacted{why} {full} · {gone}{erased}",
+        f"{row.ref} compacted{why} {brief} · {gone}{erased}",
+        f"{row.ref} {brief} · {items}{why}{erased}",
     )
     fitting = (text for text in texts if display_width(text) <= style.width - RULE)
     return style.rule(next(fitting, texts[-1]), "magenta")

@@ -54,10 +54,10 @@ def _sums(data: PrefixTableData, style: Style) -> Iterator[str]:
         start = f" {_sign(one.cause, style)} {pad(one.cause, 13)} {pad_left(f'{one.calls:,}', 5)}  "
         said = f"{tokens(one.rewritten)} re-written, {tokens(one.lost)} of the calls before lost"
         yield style.block(start) + style.line(said, max(16, style.width - len(start)))
-    if not data.billed_calls:
+    billed = data.billed
+    if billed is None:
         yield "no bill was recorded"
         return
-    billed = data.billed
     whole = billed.input + billed.cached + billed.cache_write
     yield from _wrapped(
         f"billed ({plural(data.billed_calls, 'call')}): {short(billed.cached)} of {short(whole)} "

@@ -6,15 +6,15 @@ is what was said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from cli.exports import code, fenced, inline
 from cli.models_reasons import RecoverData, RecoveredItem, RecoveredSentence
-from cli.saying import SEALED
+from cli.saying import ERASED_SUMMARY, SEALED
 from cli.style import Style
 
 _USERS = 4
-"""Later messages that are named."""
+"""Later items that are named."""
 
 
 def render_recover(data: RecoverData, style: Style) -> Iterator[str]:
@@ -26,6 +26,8 @@ def render_recover(data: RecoverData, style: Style) -> Iterator[str]:
         yield f"Recovered from before the compaction {data.lost_with} of {name}:\n"
         if data.sealed:
             yield f"(What follows may not be lost: {SEALED}.)\n"
+        if data.summary_erased:
+            yield f"(What follows may not be lost: {ERASED_SUMMARY}.)\n"
     elif data.query is not None:
         yield f"What holds {code(data.query)} in {name}:\n"
     else:
@@ -41,10 +43,11 @@ def _sentence(sentence: RecoveredSentence) -> Iterator[str]:
     literals = ", ".join(code(one.text) for one in sentence.literals)
     used = dict.fromkeys(user for one in sentence.literals for user in one.used_by)
     where = f"{sentence.item}, {inline(sentence.who)}"
+    found = dict.fromkeys(finder for one in sentence.literals for finder in one.found_in)
     if used:
-        named = list(used)[:_USERS]
-        more = f" and {len(used) - _USERS} more" if len(used) > _USERS else ""
-        where += f"; needed by {', '.join(named)}{more}"
+        where += f"; needed by {_some(used)}"
+    elif found:
+        where += f"; found again in {_some(found)}"
     if any(one.in_other_words for one in sentence.literals):
         where += "; said again in other words"
     if [_bare(one.text) for one in sentence.literals] == [_bare(sentence.text)]:
@@ -52,6 +55,11 @@ def _sentence(sentence: RecoveredSentence) -> Iterator[str]:
         return
     yield f"- {literals} ({where})"
     yield f"  {code(sentence.text)}"
+
+
+def _some(items: Collection[str]) -> str:
+    more = f" and {len(items) - _USERS} more" if len(items) > _USERS else ""
+    return ", ".join(list(items)[:_USERS]) + more
 
 
 def _bare(text: str) -> str:

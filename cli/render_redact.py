@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cli.style import Style, plural, ranges
+from cli.style import Style, plural, ranges, tokens
 
 if TYPE_CHECKING:
     from cli.erasing import RedactionData
@@ -34,7 +34,9 @@ def render_redact(data: RedactionData, style: Style) -> Iterator[str]:
         yield from _kept(data, home, style)
         return
     done = "would be erased" if data.dry_run else "erased"
-    title = f"{plural(len(data.erased), 'event')} {done}  {home}".rstrip()
+    size = tokens(sum(target.tokens for target in data.erased))
+    events = plural(len(data.erased), "event")
+    title = f"the whole text of {events} {done}, {size} tokens  {home}".rstrip()
     yield style.paint(style.line(title, style.width), "bold")
     yield from _rows(data.erased, home, style)
     if data.calls:

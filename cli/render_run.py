@@ -66,6 +66,8 @@ def _decided(one: DecidedAtData) -> str:
     words = []
     for made in one.decided:
         said = f"{made.kind.replace('_', ' ')} {plural(made.items, 'item')}"
+        if made.not_shown:
+            said += f" ({made.not_shown:,} of them not shown to the summarizer)"
         if made.kind == "declined" and one.reasons:
             said += f" ({'; '.join(one.reasons)})"
         words.append(said)

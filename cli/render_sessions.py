@@ -29,7 +29,7 @@ def render_sessions(
         return
     columns: dict[str, tuple[list[str], bool]] = {
         "session": ([style.line(names.get(row.key, row.key), _ANY) for row in rows], False),
-        "when": ([when(row.updated_at) for row in rows], False),
+        "when": ([_when(row) for row in rows], False),
         "agent": ([style.line(_agent(row.key), 12) for row in rows], False),
         "calls": ([str(row.calls) for row in rows], True),
         "k": ([str(row.compactions) for row in rows], True),
@@ -52,7 +52,7 @@ def render_sessions(
             _cell(columns[title][0][index], columns[title][1], width)
             for title, width in widths.items()
         ]
-        mark = "↳ " if row.parent is not None else ""
+        mark = "↳ " if row.parent or row.parent_session else ""
         title = style.line(mark + (row.title or "(no title)"), room) if room > 4 else ""
         yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], title]).rstrip()
 
@@ -70,6 +70,11 @@ def when(moment: str) -> str:
     return moment[:16].replace("T", " ") if len(moment) >= 16 else moment
 
 
+def _when(row: SessionStats) -> str:
+    """In brackets when it was imported, where the source has no clock."""
+    return when(row.happened_at) if row.is_clocked else f"({when(row.happened_at)})"
+
+
 def _agent(key: str) -> str:
     return key.split("/", 2)[1]
 
@@ -85,8 +90,13 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
     if stats.title:
         yield "title", stats.title
     if stats.parent is not None:
-        yield "parent", stats.parent
-    yield "updated", stats.updated_at
+        yield "forked from", stats.parent
+    if stats.parent_session is not None:
+        yield "belongs to", stats.parent_session
+    if stats.file:
+        yield "file", stats.file
+    imported = "" if stats.is_clocked else " (when it was imported: its source has no clock)"
+    yield "last went on", stats.happened_at + imported
     yield "known as", stats.provenance or "no calls"
     own = f"{stats.events:,}"
     if inherited:
@@ -107,15 +117,7 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
     )
     if stats.unrecognized:
         yield "not understood", plural(stats.unrecognized, "record")
-    usage = stats.usage
-    # Some agents write the output of an answer before it is complete: then it is a lower bound.
-    least = "at least " if stats.output_is_partial else ""
-    yield (
-        "billed tokens",
-        f"input {short(usage.input)}, cached {short(usage.cached)}, cache write "
-        f"{short(usage.cache_write)}, output {least}{short(usage.output)} "
-        f"({short(usage.reasoning)} reasoning)",
-    )
+    yield "billed tokens", _billed(stats)
     source = stats.source
     if source is not None:
         yield (
@@ -126,6 +128,21 @@ def _figures(stats: SessionStats, inherited: int) -> Iterator[tuple[str, str]]:
             f"{plural(source.tool_results, 'tool result')}, "
             f"{plural(source.compactions, 'compaction')}",
         )
+
+
+def _billed(stats: SessionStats) -> str:
+    usage = stats.usage
+    if usage is None:
+        return "- (no answer has its count)" if stats.answers else "-"
+    # Some agents write the output of an answer before it is complete: then it is a lower bound.
+    least = "at least " if stats.output_is_partial else ""
+    some = stats.billed_answers < stats.answers
+    of = f", of {stats.billed_answers:,} of {stats.answers:,} answers" if some else ""
+    return (
+        f"input {short(usage.input)}, cached {short(usage.cached)}, cache write "
+        f"{short(usage.cache_write)}, output {least}{short(usage.output)} "
+        f"({short(usage.reasoning)} reasoning){of}"
+    )
 
 
 def _without(count: int, what: str) -> str:

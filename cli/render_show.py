@@ -145,6 +145,9 @@ def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:
         yield "by", " ".join(filter(None, (data.by, f"({data.trigger})" if data.trigger else "")))
     yield "tokens", shrunk(data)
     yield "left", f"{plural(data.left_count, 'item')}: {', '.join(data.left)}"
+    if data.not_shown:
+        names, count = ", ".join(data.not_shown), plural(data.not_shown_count, "item")
+        yield "not shown", f"to its summarizer, as was recorded: {count} of these, {names}"
 
 
 def _pass_facts(data: PassData) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cli.models_reasons import WhyAnchor, WhyData
 from cli.safetext import display_width
-from cli.saying import SEALED
+from cli.saying import ERASED_SUMMARY, SEALED
 from cli.style import Style, heading, pad, plural, ranges, tokens
 
 _MOST = 12
@@ -89,6 +89,9 @@ def _given(data: WhyData) -> str:
     return f"given to {total}: {'; '.join(forms)}"
 
 
+_STANDING = ("context", "placeholder")
+
+
 def _anchors(data: WhyData, style: Style) -> Iterator[str]:
     if not data.anchors:
         return
@@ -98,13 +101,18 @@ def _anchors(data: WhyData, style: Style) -> Iterator[str]:
     again = sum(one.in_other_words for one in lost)
     place = ", ".join(data.replaced_by[:_USERS]) or "what is left"
     yield ""
+    gone = "is not there as it came in" if data.state in _STANDING else "left the context"
     total = plural(len(data.anchors), "literal")
-    said = f"of {total}: {len(kept)} in {place}, {len(elsewhere)} elsewhere in the context then, "
+    text = f"the text itself {gone}; of the {total} in it, such as paths and ids:"
+    yield from _wrapped(text, style)
+    said = f"{len(kept)} in {place}, {len(elsewhere)} elsewhere in the context then, "
     said += f"{len(lost)} lost word for word"
     said += f", {again} of them said again in other words" if again else ""
     yield from _wrapped(said, style)
     if data.sealed and lost:
         yield from _wrapped(f"{SEALED}, so they may not be lost", style)
+    if data.summary_erased and lost:
+        yield from _wrapped(f"{ERASED_SUMMARY}, so they may not be lost", style)
     ranked = sorted(lost, key=lambda one: -len(one.used_by))
     shown = [one for n, one in enumerate(ranked) if n < _MOST or one.used_by]
     for one in shown:

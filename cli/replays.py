@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cli.exports import odd_tools
 from cli.models import ReplayData
 from cli.naming import call_of, ref_of
 from cli.windows import item_data, tool_names
@@ -17,6 +18,7 @@ from projections.items import Item
 from projections.legality import Sendable
 from projections.references import Reference
 from projections.repairs import Repair
+from projections.verdicts import messages_alone
 
 FORMATS = {"openai": "openai_chat", "responses": "openai_responses", "anthropic": "anthropic"}
 """What people call the dialects."""
@@ -37,11 +39,11 @@ def replay(live: Live, place: Reference, asked: str) -> tuple[ReplayData, list[s
         sent = Requests(live).sent(place.stream, call)
         if wanted == own and asked not in ("json", "text"):
             data = request_data(place, "as_sent", wanted, sent.items, (), sent.body)
-            data.notes = _erased(sent.items)
+            data.notes = _proved(call) + _erased(sent.items)
             return data, []  # what was sent is shown, not judged
         if asked in ("json", "text"):
             data = request_data(place, "as_sent", asked, sent.items, (), _neutral(sent.items))
-            data.notes = _erased(sent.items)
+            data.notes = _proved(call) + _erased(sent.items)
             return data, []
     made = live.sendable(place.stream, place.position)
     form = asked if asked in ("json", "text") else wanted
@@ -70,7 +72,8 @@ def rendered(
     else:
         body = dialect(form).render(made.items, tools, parameters)
         problems = dialect(form).validate(body)
-    return body, problems, _never_recorded(live, place.stream, made.items, tools)
+    notes = [] if form in ("json", "text") else odd_tools(tools)
+    return body, problems, [*notes, *_never_recorded(live, place.stream, made.items, tools)]
 
 
 def _never_recorded(
@@ -83,6 +86,12 @@ def _never_recorded(
     if tools is None and any(live.log.read(stream, types=["tool_result_recorded"])):
         missing.append("the tool definitions")
     return ([f"never recorded: {' and '.join(missing)}"] if missing else []) + _erased(items)
+
+
+def _proved(call: RecordedEvent) -> list[str]:
+    """What of the request was recorded, where that is not all of it."""
+    told = messages_alone(call)
+    return [f"recorded of this request: {told}"] if told else []
 
 
 def _erased(items: Sequence[Item]) -> list[str]:

@@ -12,6 +12,7 @@ PREVIEW = 240
 """Code points of an item that a row may show."""
 
 SEALED = "an encrypted summary stood in the context then, which nobody but the provider can read"
+ERASED_SUMMARY = "a summary that stood in the context then was erased: what it held is not known"
 """What makes it uncertain that something is lost."""
 
 NameAt = Callable[[int | str], str | None]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cli.models_search import HitData, SearchData
 from cli.moments import typed_moment
-from cli.naming import place
+from cli.naming import check_filters, place
 from cli.occurrences import LETTERS
 from cli.output import Output
 from cli.paths import current_program
@@ -24,7 +24,7 @@ from eventlog.happened import iso, moment
 from projections import Live
 from projections.search import STATES, Hit, Place, Search, Wanted
 from projections.search_index import SearchIndex
-from projections.search_query import Query, parse
+from projections.search_query import Query, Term, parse
 from projections.searchable import AREAS
 from projections.sessions import session_states
 
@@ -136,6 +136,7 @@ def places(live: Live, asked: Asked) -> list[Place]:
         where = place(live, asked.session)
         return [Place(where.stream, where.position, inherited=True)]
     found = []
+    check_filters((i.key for i in live.log.streams()), agent=asked.agent, user=asked.user)
     for state in session_states(live):
         key = StreamKey.parse(state.key)
         if asked.agent in ("", key.agent) and asked.user in ("", key.user):
@@ -223,15 +224,38 @@ def nothing_note(asked: Asked) -> str:
     """What is said when nothing was found."""
     filters = (asked.roles, asked.tools, asked.areas, asked.states, asked.since, asked.until)
     what = "nothing found" + (" with these filters" if any(filters) else "")
-    plain = [term.typed for term in parse(asked.query).terms if term.is_whole]
-    if not plain or len(plain[0]) > _LONGEST_SHOWN:
+    terms = parse(asked.query).terms
+    if not any(term.is_whole for term in terms):
+        return f"{what} that holds all {len(terms)} of these" if len(terms) > 1 else what
+    parts = " ".join(map(_as_part, terms))
+    if len(parts) > _LONGEST_SHOWN:
         return what
-    part = f'*"{plain[0]}"*' if len(plain[0].split()) > 1 else f"*{plain[0]}*"
-    return f"{what}; whole words were looked for: '{part}' finds parts of words too"
+    words = "whole words were looked for" + (", all of them" if len(terms) > 1 else "")
+    return f"{what}; {words}: {typed(parts)} finds parts of words too"
 
 
-def next_note(hit: HitData, names: Mapping[str, str]) -> str:
-    """What can be typed next."""
+def _as_part(term: Term) -> str:
+    """How it is typed so that it may stand inside a longer word."""
+    quoted = f'"{term.typed}"' if len(term.typed.split()) > 1 else term.typed
+    front, back = (term.is_whole or side for side in (term.any_before, term.any_behind))
+    return f"{'*' * front}{quoted}{'*' * back}"
+
+
+def order_note(asked: Asked) -> str:
+    """What several words mean, where some were found; nothing where one was typed."""
+    terms = parse(asked.query).terms
+    phrase = " ".join(term.typed for term in terms)
+    if len(terms) < 2 or '"' in asked.query or len(phrase) > _LONGEST_SHOWN:
+        return ""
+    quoted = typed(f'"{phrase}"')
+    return f"each hit holds all {len(terms)} words, in any order; {quoted} finds them as a phrase"
+
+
+def next_note(hits: Sequence[HitData], names: Mapping[str, str]) -> str:
+    """What can be typed next, of the first hit that the model does not see any more, if any: that
+    is mostly what a person looks for."""
+    gone = (hit for hit in hits if hit.state not in ("visible", "never"))
+    hit = next(gone, hits[0])
     name, program = names.get(hit.key, hit.key), current_program()
     show = f"{program} show {typed(f'{name}@{hit.ref}')}"
     if hit.item is None:

@@ -294,6 +294,8 @@ class _Rows:
         row.after_tokens = row.after_recorded if after is None else after
         row.after_estimated = after is None
         row.items = len(was.items.keys() - now.items.keys())
+        row.brought = len(event.data.get("messages", ()))
+        row.summary_erased = event.erased and row.brought > 0
         self.rows.append(row)
         self._brought(event, len(event.data.get("messages", ())))
 

@@ -63,6 +63,8 @@ def compacted(touch: Touch, step: WhyStep) -> str:
     """A compaction, with who did it and how much was left."""
     size = shrunk(step, " tokens")
     summarizer = f"written by {step.summarizer}" if step.summarizer else ""
+    if step.not_shown:
+        summarizer = f"{summarizer or 'its summarizer'}, which was not shown it"
     facts = (step.trigger, _who(step), summarizer, size)
     if touch.effect == "keeps_out":
         return f"keeps it out, since what took it first is no longer in force{_with(*facts)}"

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cli.changing import change, more_than
 from cli.counts import Counts
+from cli.into_context import bringing_back, more_than_asked
 from cli.item_places import ItemPlace
-from cli.models_reasons import GivenData, HeldData, WayBack, WhyAnchor, WhyData, WhyStep
+from cli.models_reasons import ChangeData, GivenData, HeldData, WayBack, WhyAnchor, WhyData, WhyStep
 from cli.naming import ref_of, short_names
 from cli.occurrences import compaction_data, in_pass, number_of, pass_name
+from cli.recovering import recovered
 from cli.saying import preview
-from cli.style import typed
+from cli.style import plural, tokens, typed
 from cli.timeline import SUBSTITUTED
 from cli.why_words import SAID, SOURCES, compacted, form_of, label, other, ref
 from cli.windows import item_data, tool_names
 from eventlog import RecordedEvent, StreamKey
+from eventlog.errors import InputRefused
 from eventlog.jsonvalue import dumps
 from projections import Live, runs
 from projections.ownership import is_observed
 from projections.reasons import Reasons, given, reasons
+from projections.recovered import stands_in
 from projections.runs import Origin, origin, position_of
+from projections.shown import not_shown
 from projections.views import NUMBERED
 from projections.why import Touch
+
+_COPIES = 3
+"""Items that hold its text and are named."""
 
 
 def why(live: Live, asked: ItemPlace) -> WhyData:
@@ -35,7 +44,8 @@ class _Why:
         self.key, self.at = asked.stream, asked.where.position
         self.item: Origin = origin(asked.item)
         self.counts = Counts(live, self.key)
-        self.found: Reasons = reasons(live, self.key, self.item, self.at)
+        call = self.at + 1 if asked.where.kind == "call" else None
+        self.found: Reasons = reasons(live, self.key, self.item, self.at, call)
         self.trace, self.made = self.found.trace, self.found.item
         self.names = short_names(str(info.key) for info in live.log.streams())
 
@@ -77,6 +87,8 @@ class _Why:
                 for one in self.found.survived
             ],
             sealed=self.found.is_sealed,
+            summary_erased=self.found.is_summary_erased,
+            stands_in=list(self.found.stands_in),
             replaced_by=[item.rendition for item in self.found.in_its_place],
             back=list(self._back()),
         )
@@ -114,6 +126,8 @@ class _Why:
             into = " into a summary" if state == "folded" else ""
             said = f"{name} does not stand in the context{when}: {ref(left)} "
             said += f"{'folded it' + into if into else 'took it out'}."
+        if self.found.stands_in:
+            said += f" Its whole text stands in {', '.join(self.found.stands_in[:_COPIES])}."
         if found.now.pinned:
             since = (t.event.position for t in reversed(found.touches) if t.effect == "pinned")
             said += f" It is pinned since event {next(since, self.at)}."
@@ -155,17 +169,54 @@ class _Why:
             return
         name = typed(self.names[str(self.key)])
         yield WayBack(command=f"recover {name} {self.asked.item}", does="prints the original")
-        observed = is_observed(self.live.log, self.key)
-        where = " in a fork, since the session is another program's" if observed else ""
-        yield WayBack(
-            command=f"recover {name} {self.asked.item} --into-context",
-            does=f"brings it back into the context{where}",
-        )
+        yield from self._into_context(f"recover {name} {self.asked.item} --into-context")
         if touch.number and any(one.is_lost for one in self.found.survived):
             yield WayBack(
                 command=f"recover {name} --lost k{touch.number}",
                 does=f"prints everything that k{touch.number} lost",
             )
+
+    def _into_context(self, command: str) -> Iterator[WayBack]:
+        """How it gets into the context as that is now: alone, and with what came with it."""
+        version = self.live.log.version(self.key)
+        if version == self.at:
+            copies = self.found.stands_in
+        else:
+            copies = stands_in(self.live, self.key, self.made, version)
+        if copies:
+            return
+        observed = is_observed(self.live.log, self.key)
+        where = "; in a fork, since the session is another program's" if observed else ""
+        try:
+            undone = self._undone()
+        except InputRefused:  # no undo brings it back
+            undone = None
+        if undone is not None and not undone.events:
+            return  # it stands there as it came in
+        others = len(more_than_asked(undone)) if undone is not None else 0
+        if undone is not None and not others:
+            size = f"context {tokens(undone.before.tokens)} → {tokens(undone.after.tokens)} tokens"
+            yield WayBack(command=command, does=f"it stands again as it came in: {size}{where}")
+            return
+        size = f"{tokens(self.counts.total([(self.item, 0)]))} tokens"
+        yield WayBack(
+            command=f"{command} --only", does=f"puts it at the end of the context, {size}{where}"
+        )
+        if undone is not None:
+            size = f"context {tokens(undone.before.tokens)} → {tokens(undone.after.tokens)} tokens"
+            size += f", {more_than(undone.outgrown)}" if undone.outgrown is not None else ""
+            yield WayBack(
+                command=f"{command} --dry-run",
+                does=f"looks at what an undo brings back: {plural(others, 'other item')}, {size}",
+            )
+
+    def _undone(self) -> ChangeData:
+        """What undoing the decisions that took it would change. Raises InputRefused."""
+        data = recovered(self.live, self.key, [self.asked.item])
+        planned = bringing_back(self.live, data, only=False, name="", dry_run=True)
+        found = change(self.live, planned)
+        found.asked = [self.asked.item]
+        return found
 
     # -- steps ------------------------------------------------------------------------------------
 
@@ -209,6 +260,10 @@ class _Why:
         if event.type == "context_compacted":
             found = compaction_data(self.live, event)
             step.items = found.left_count
+            shown = (event.data.get("summarizer") or {}).get("shown") or ()
+            step.not_shown = touch.effect == "left" and bool(
+                not_shown(shown, event.position, [self.item])
+            )
             step.brought = [
                 f"{event.position}.{n}" for n in range(len(event.data.get("messages", ())))
             ]

@@ -3,7 +3,7 @@
 Nothing in this program reads them, so nothing rests on them. They are those of format 3
 (``readable_3``) with what format 4 brought: when each event happened, by its source's clock where
 that can be read; the title of a session as the list of sessions has it; which figures of output
-tokens are a lower bound.
+tokens are a lower bound; under which session the item of a decision stands, where a fork took it.
 
 The text is part of the format (``schema``): it changes only by a new migration step.
 """
@@ -69,6 +69,46 @@ def _clocked(view: Readable) -> Readable:
     return view._replace(columns={**columns, **ends}, sql=view.sql.replace(END, _END))
 
 
+_OWNERS = """line (stream, owner, last, depth) as (
+  select row, row, 9223372036854775807, 0 from streams
+  union
+  select l.stream, s.parent, min(l.last, s.base), l.depth + 1
+  from line l join streams s on s.row = l.owner
+  where s.parent is not null and l.depth < (select count(*) from streams)
+)"""
+"""Of which streams each has the events, itself first, and up to where."""
+
+
+def _owned(view: Readable) -> Readable:
+    """The view of placeholders, with the session that the item stands under."""
+    columns: dict[str, str] = {}
+    for name, about in view.columns.items():
+        columns[name] = about
+        if name == "item":
+            columns["item_session"] = (
+                "Under which session that stands: where a fork decided, mostly its parent."
+            )
+    owner = f"""(select o.user || '/' || o.agent || '/' || o.session
+    from line l join streams o on o.row = l.owner
+    where l.stream = e.stream and cast({of("item")} as integer) <= l.last
+    order by l.depth desc limit 1)"""
+    sql = view.sql
+    for old, new in (
+        (
+            "placeholders_readable as\nselect",
+            f"placeholders_readable as\nwith recursive {_OWNERS}\nselect",
+        ),
+        (
+            "as item,",
+            f"as item,\n  case when {of('item')} is not null then {owner} end as item_session,",
+        ),
+    ):
+        if sql.count(old) != 1:
+            raise ValueError(old)
+        sql = sql.replace(old, new)
+    return view._replace(columns=columns, sql=sql)
+
+
 def _billed(view: Readable) -> Readable:
     """The view of calls, with which figures of output are a lower bound."""
     columns: dict[str, str] = {}
@@ -114,8 +154,18 @@ def _one_line(text: str) -> str:
     return f"trim(replace(replace({marked}, char(1) || ' ', ''), char(1), ''))"
 
 
-_HEAD = f"substr({texts('content')}, 1, 1000)"
-_SAID = f"rtrim(substr({_one_line(_HEAD)}, 1, {_TITLE}))"
+_OPENS, _CLOSES = "<system-reminder>", "</system-reminder>"
+"""Around the notes of an agent at the beginning of a message, which are no part of its title."""
+
+_BARE = f"""with recursive bare (t, n) as (
+    select {texts("content")}, 0
+    union all
+    select ltrim(substr(t, instr(t, '{_CLOSES}') + {len(_CLOSES)}),
+      ' ' || char(9) || char(10) || char(13)), n + 1
+    from bare where substr(t, 1, {len(_OPENS)}) = '{_OPENS}' and instr(t, '{_CLOSES}')
+  ) select substr(t, 1, 1000) as head from bare order by n desc limit 1"""
+_SAID = f"""(select rtrim(substr({_one_line("head")}, 1, {_TITLE}))
+      from ({_BARE}))"""
 
 
 def _last(what: str) -> str:
@@ -135,8 +185,8 @@ SESSIONS = Readable(
     {
         "session": "The full key: user / agent / session.",
         "title": "As `ctxlog sessions` shows it: the last that it was given, else its parent's, "
-        "else how its first human message begins (white space other than blanks, tabs and line "
-        "ends as it is).",
+        "else how its first human message begins, or the task of a sub-agent (white space other "
+        "than blanks, tabs and line ends as it is).",
         "parent": "Of a fork: the key of the session that it goes on from.",
         "forked_at": "Of a fork: the position up to which it has the parent's events.",
         "parent_session": "Of a sub-agent: the key of the session that started it.",
@@ -153,7 +203,7 @@ SESSIONS = Readable(
         "happened_at": "When it last went on, UTC, as `ctxlog sessions` says: by its source's "
         "clock where that can be read. Notes do not move it.",
         "created_at": "When the session was made here, UTC.",
-        "updated_at": "When its last event was appended, UTC.",
+        "recorded_at": "When its last event was appended, UTC.",
     },
     f"""create view sessions_readable as
 with recursive {_FORMATS},
@@ -165,13 +215,7 @@ titles (stream, position, type, title) as materialized (
   select stream, position, type, nullif(json_extract(payload, '$.title'), '') from events
   where type in ('session_started', 'session_titled')
 ),
-line (stream, owner, last, depth) as (
-  select row, row, {2**63 - 1}, 0 from streams
-  union
-  select l.stream, s.parent, min(l.last, s.base), l.depth + 1
-  from line l join streams s on s.row = l.owner
-  where s.parent is not null and l.depth < (select count(*) from streams)
-),
+{_OWNERS},
 counted (stream, version, events, messages, tool_results, calls, compactions, placeholders,
   erased, recorded_at, started) as materialized (
   select stream, max(position), count(*), sum(type = 'message_appended'),
@@ -191,7 +235,8 @@ select {SESSION} as session,
     (select said from (select l.depth,
       (select {_SAID} from events e
         where e.stream = l.owner and e.position <= l.last and e.type = 'message_appended'
-        and {of("source")} = 'human' and {_SAID} <> '' and not exists (
+        and ({of("source")} = 'human' or {of("source")} = 'injected' and {of("label")} = 'task')
+        and {_SAID} <> '' and not exists (
           select 1 from json_each(e.payload, '$.message.content') p
           where p.type = 'object' and json_extract(p.value, '$.type') = 'tool_result')
         order by e.position limit 1) as said
@@ -205,7 +250,7 @@ select {SESSION} as session,
   {_IS_PARTIAL} as output_is_partial,
   (select {_HAPPENED.removesuffix(" as happened_at")} from events e
     where e.stream = s.row and e.position = {_WENT_ON}) as happened_at,
-  {recorded_sql("s.created_at")} as created_at, {recorded_sql("c.recorded_at")} as updated_at
+  {recorded_sql("s.created_at")} as created_at, {recorded_sql("c.recorded_at")} as recorded_at
 from streams s join counted c on c.stream = s.row
 left join events b on b.stream = s.row and b.position = c.started
 left join formats f on f.stream = s.row""",
@@ -238,6 +283,6 @@ VIEWS = (
     SESSIONS,
     *map(_clocked, (MESSAGES, TOOL_CALLS)),
     _clocked(_billed(CALLS)),
-    *map(_clocked, (COMPACTIONS, PLACEHOLDERS, DECISIONS)),
+    *map(_clocked, (COMPACTIONS, _owned(PLACEHOLDERS), DECISIONS)),
 )
 """All there are."""

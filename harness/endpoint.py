@@ -16,6 +16,7 @@ from eventlog.errors import CtxlogError
 from eventlog.events import Usage
 from eventlog.jsonvalue import Json, dumps
 from harness.errors import RequestRejected, Unreachable, UpstreamFault
+from harness.usage import tokens_of
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -25,9 +26,6 @@ _REJECTED = (400, 409, 413, 422)
 
 MOST_BYTES = 16 << 20
 """Of an answer: a thousand tokens are some thousand bytes."""
-
-MOST_TOKENS = 10**12
-"""Over this a count of tokens is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +184,7 @@ def usage_of(given: Any) -> Usage | None:
 
 
 def _tokens(given: Any, name: str) -> int:
-    value: Any = given.get(name) if isinstance(given, Mapping) else None
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if number and 0 <= value <= MOST_TOKENS else 0
+    return tokens_of(given.get(name)) if isinstance(given, Mapping) else 0
 
 
 def _text(given: Any) -> str:

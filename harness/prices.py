@@ -64,6 +64,11 @@ def model_prices(name: str, times: Iterable[str] = ()) -> Prices | Unknown:
     )
 
 
+def model_names() -> list[str]:
+    """The models that the library knows, as their providers call them."""
+    return [model.id for provider in _bundled().providers for model in provider.models]
+
+
 @cache
 def _bundled() -> DataSnapshot:
     # Not the library's own snapshot, which a program around this one may have updated.

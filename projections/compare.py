@@ -139,12 +139,14 @@ def _warnings(
     measured: Sequence[Sequence[Measured]], names: Sequence[str], factors: Sequence[Calibrated]
 ) -> list[str]:
     found = [FORCED]
-    compacted = [m.session for m in measured[0] if m.compactions.passes]
-    if compacted:
-        found.append(
-            f"{len(compacted)} of {len(factors)} recordings were compacted while they were made: "
-            "strategies see more than the model did, so compare them with observed"
-        )
+    touched = [m.compactions for m in measured[0] if m.compactions.passes]
+    compacted = sum(bool(each.compactions) for each in touched)
+    for count, how in ((compacted, "compacted"), (len(touched) - compacted, "cleared or cut")):
+        if count:
+            found.append(
+                f"{count} of {len(factors)} recordings were {how} while they were made: strategies "
+                "see more than the model did, so compare them with observed"
+            )
     for name, of in zip(names, measured, strict=True):
         failures = sum(m.compactions.failures for m in of)
         if failures:

@@ -85,6 +85,8 @@ class LostAnchor(Result):
     """What became of the newest one."""
     used_by: tuple[str, ...]
     """Later messages, of the model or a person, that hold it."""
+    found_in: tuple[str, ...]
+    """Later items of others that hold it: a tool returned it again, or a program put it in."""
     is_reworded: bool
     """It is a rule, and what is new on the right says it in other words."""
 
@@ -316,13 +318,15 @@ def _lost(
     kept = Held(anchors).inside(right)
     lost = [anchor for place, anchor in enumerate(anchors) if place not in kept]
     used: dict[int, list[str]] = {}
+    again_in: dict[int, list[str]] = {}
     known = {(item.id, item.rendition) for item in left}
     again = reworded(lost, (one for one in right if (one.id, one.rendition) not in known))
     held = Held(lost)
     for item in later:
-        if item.is_spoken:
+        if not item.is_recovered:
+            into = used if item.is_spoken else again_in
             for place in held.inside([item]):
-                used.setdefault(place, []).append(item.id)
+                into.setdefault(place, []).append(item.id)
     # What only a summary or a revision said is said by that: it stands behind what came in.
     said = first_said(lost, (*earlier, *left))
     for place, anchor in enumerate(lost):
@@ -337,6 +341,7 @@ def _lost(
             uses=sum(one.is_spoken for one in behind),
             state=states[(item.id, item.rendition)],
             used_by=tuple(used.get(place, ())),
+            found_in=tuple(again_in.get(place, ())),
             is_reworded=place in again,
         )
 

@@ -25,8 +25,12 @@ from projections.affected import AffectedCall, calls_showing
 from projections.carriers import Carriers, family
 from projections.copies import Common, Copy
 from projections.findings import NEVER, Finding
+from projections.findings import carried as in_fields
 from projections.live import Live
+from projections.quotes import texts_in
+from projections.searchable import carried
 from projections.sent import Requests
+from projections.tokens import Counter, count_item
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,15 @@ def _sources(live: Live, targets: Iterable[Target]) -> Iterable[StreamKey]:
                 yield stream
         except SourceForgotten:
             continue
+
+
+def text_tokens(live: Live, event: RecordedEvent, counting: Counter) -> int:
+    """Of all the text that an event holds, which goes with it: of its items, else of its fields."""
+    standing = carried(event)
+    if standing:
+        made = live.materialize(event.stream, standing)
+        return sum(count_item(counting, item) for item in made)
+    return sum(counting.count(text) for _, value in in_fields(event) for text in texts_in(value))
 
 
 # -- doing it -----------------------------------------------------------------------------------

@@ -7,11 +7,13 @@ names it.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
 from projections.context import REFOLDING, View
+from projections.diff import Became
 from projections.force import out_of_force
 from projections.live import Live
 from projections.runs import Named, Origin
@@ -27,6 +29,23 @@ the place of a synthetic one."""
 def is_folding(event: RecordedEvent) -> bool:
     """Whether a decision put messages in place of what it took out: a summary, as a rule."""
     return event.type == "context_compacted" and bool(event.data.get("messages"))
+
+
+def became(live: Live, key: StreamKey, items: Iterable[Origin], at: int) -> dict[str, Became]:
+    """What became of the items that do not stand after a position, by their ids.
+
+    Summarised is all that a compaction with messages took, wherever those messages stand.
+    """
+    leaving = Leaving(live, key, at)
+    found: dict[str, Became] = {}
+    for item in items:
+        event = leaving.of(item)
+        if event is not None:
+            kind: Literal["summarised", "dropped"] = (
+                "summarised" if is_folding(event) else "dropped"
+            )
+            found[str(item)] = Became(kind, str(event.position))
+    return found
 
 
 class _Taken(NamedTuple):

@@ -1,13 +1,13 @@
 """What a compaction lost: the literals that nothing shown just after it held any more.
 
 They come with the sentences in which they stood, so that they can be given to a model again. Of
-many literals a few matter: those that a later message needed, and those that a person or a system
-message had said.
+many literals a few matter: those that came up again, in a later message that needed them or in what
+a tool found once more, and those that a person or a system message had said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from eventlog.errors import PositionNotFound
@@ -22,9 +22,9 @@ from projections.materialize import original
 from projections.metrics.mentions import texts
 from projections.runs import origin, position_of
 from projections.said import is_told
-from projections.sentences import sentence_around
+from projections.sentences import sentences_around
 from projections.tokens import counter
-from projections.verdicts import is_sealed
+from projections.verdicts import has_erased_summary, is_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +47,49 @@ class Losses:
     is_sealed: bool = False
     """Just after it something stood in the context that only the provider can read: what seems lost
     may stand there."""
+    is_erased: bool = False
+    """Likewise a summary of which the text was erased from the log since: what seems lost may have
+    stood there."""
 
     @property
     def needed(self) -> tuple[LostAnchor, ...]:
-        """Those that a later message holds, or that a person or a system message had said."""
-        return tuple(one for one in self.lost if one.used_by or is_told(self.items[one.first]))
+        """Those that came up again later, or that a person or a system message had said."""
+        return tuple(
+            one
+            for one in self.lost
+            if one.used_by or one.found_in or is_told(self.items[one.first])
+        )
 
     def sentences(self, lost: Iterable[LostAnchor]) -> list[Sentence]:
-        """The literals in their sentences; what people said first, then what was used later."""
+        """The literals in their sentences: what most later messages needed first, of the rest what
+        people had said, then what was found again."""
+        listed = sorted(lost, key=_needed_most)
+        of_item: dict[str, dict[str, None]] = {}
+        for one in listed:
+            of_item.setdefault(one.first, {})[one.text] = None
+        around = {item: self._around(item, literals) for item, literals in of_item.items()}
         found: dict[tuple[str, str], list[LostAnchor]] = {}
-        for one in sorted(lost, key=_needed_most):
-            said = (sentence_around(text, one.text) for text in texts(self.items[one.first]))
-            text = next(filter(None, said), one.text)
+        for one in listed:
+            text = around[one.first].get(one.text, one.text)
             found.setdefault((one.first, text), []).append(one)
 
-        def rank(sentence: Sentence) -> tuple[bool, bool, int, str]:
-            item, used = sentence.item, any(one.used_by for one in sentence.literals)
-            at = position_of(origin(item.id))
-            return not is_told(item), not used, at, item.id
+        def rank(sentence: Sentence) -> tuple[int, bool, int, int, str]:
+            item = sentence.item
+            used = len({user for one in sentence.literals for user in one.used_by})
+            again = len({finder for one in sentence.literals for finder in one.found_in})
+            return -used, not is_told(item), -again, position_of(origin(item.id)), item.id
 
         made = (Sentence(self.items[item], text, tuple(of)) for (item, text), of in found.items())
         return sorted(made, key=rank)
+
+    def _around(self, item: str, literals: Iterable[str]) -> dict[str, str]:
+        """The sentences of an item in which some literals first stand."""
+        found: dict[str, str] = {}
+        left = list(literals)
+        for text in texts(self.items[item]):
+            found.update(sentences_around(text, left))
+            left = [literal for literal in left if literal not in found]
+        return found
 
 
 def _needed_most(one: LostAnchor) -> tuple[int, int, int]:
@@ -85,10 +107,18 @@ def losses(live: Live, stream: StreamKey, position: int) -> Losses:
         raise PositionNotFound(str(stream), f"compaction at position {position}")
     left = live.items(stream, position - 1)
     right = live.items(stream, position)
-    before, behind = earlier(live, stream, position), list(later(live, stream, position))
+    before, behind = (
+        earlier(live, stream, position),
+        list(later(live, stream, position, ITEM_TYPES)),
+    )
     found = diff(left, right, counter(), earlier=before, later=behind)
     sealed = is_sealed(live, stream, position, right)
-    return Losses(found.lost, {item.id: item for item in (*left, *before)}, sealed)
+    return Losses(
+        found.lost,
+        {item.id: item for item in (*left, *before)},
+        is_sealed=sealed,
+        is_erased=has_erased_summary(right),
+    )
 
 
 def earlier(live: Live, stream: StreamKey, position: int) -> list[Item]:
@@ -100,8 +130,10 @@ def earlier(live: Live, stream: StreamKey, position: int) -> list[Item]:
     return [item for item in made if item is not None]
 
 
-def later(live: Live, stream: StreamKey, position: int) -> Iterator[Item]:
-    """The messages that came after a position, as they were recorded."""
-    events = live.log.read(stream, after=position, types=["message_appended"])
+def later(
+    live: Live, stream: StreamKey, position: int, types: Collection[str] = ("message_appended",)
+) -> Iterator[Item]:
+    """The messages, or items of other types, that came after a position, as they were recorded."""
+    events = live.log.read(stream, after=position, types=types)
     made = (original(event.position, {event.position: event}) for event in events)
     return (item for item in made if item is not None)

@@ -16,9 +16,10 @@ from projections.items import Item
 from projections.leaving import is_folding
 from projections.live import Live
 from projections.losses import later
+from projections.recovered import stands_in
 from projections.runs import Origin, label, position_of
 from projections.sent import Requests
-from projections.verdicts import is_sealed
+from projections.verdicts import has_erased_summary, is_sealed
 from projections.why import ERASED, READ, Survived, Touch, Trace, survived, trace
 
 State = Literal["context", "placeholder", "folded", "left", "never", "not_yet"]
@@ -37,9 +38,13 @@ class Reasons:
     """The messages of the compaction that took it, or the rendition in which it stands."""
     survived: tuple[Survived, ...]
     """Its literals, where it is not shown as it came in and was not erased."""
+    stands_in: tuple[str, ...] = ()
+    """Where it is not shown as it came in: other items there that hold its whole text."""
     is_sealed: bool = False
     """Just after it left, something stood in the context that only the provider can read: what
     seems lost of it may stand there."""
+    is_summary_erased: bool = False
+    """Likewise a summary of which the text was erased from the log since."""
 
     @property
     def since(self) -> Touch | None:
@@ -52,23 +57,31 @@ class Reasons:
         return self.item.form == "redacted"
 
 
-def reasons(live: Live, stream: StreamKey, item: Origin, at: int) -> Reasons:
-    """Follow an item through its session. Raises CriticalUnknown, and LookupError where the session
-    holds no such item."""
-    history = live.history(stream, at, READ)
-    found = _as_sent(live, stream, trace(history, item), history, at)
+def reasons(
+    live: Live, stream: StreamKey, item: Origin, at: int, call: int | None = None
+) -> Reasons:
+    """Follow an item through its session, up to a position.
+
+    ``call`` is the position of a call right behind it, which counts as well.
+    Raises CriticalUnknown, and LookupError where the session holds no such item.
+    """
+    history = live.history(stream, call or at, READ)
+    found = _as_sent(live, stream, trace(history, item), history, call or at)
     made = live.materialize(stream, [(item, 0)])[0]
     state = _state(found, item, at)
     since = found.left or found.changed
     place = _in_its_place(live, stream, found, since)
     left: tuple[Survived, ...] = ()
-    sealed = False
+    copies: tuple[str, ...] = ()
+    sealed = erased = False
     if since is not None and made.form != "redacted" and state != "never":
         after = since.event.position
         context = live.items(stream, after)
         left = survived(made, place, context, later(live, stream, after))
+        copies = stands_in(live, stream, made, at)
         sealed = is_sealed(live, stream, after, context)
-    return Reasons(made, found, state, tuple(place), left, sealed)
+        erased = has_erased_summary(context)
+    return Reasons(made, found, state, tuple(place), left, copies, sealed, erased)
 
 
 def _as_sent(

@@ -40,7 +40,10 @@ TITLE_LENGTH = 60
 """Characters of the first human message that stand for a title."""
 
 _HEAD = 1000
-"""Characters of each part in which they are looked for."""
+"""Characters of what is said in which they are looked for."""
+
+_OPENS, _CLOSES = "<system-reminder>", "</system-reminder>"
+"""Around the notes of an agent at the beginning of a message, which are no part of its title."""
 
 
 class SessionState(BaseModel):
@@ -48,7 +51,9 @@ class SessionState(BaseModel):
 
     key: str = ""
     parent: str | None = None
-    """The stream that it was forked from, or whose sub-agent it is."""
+    """The stream that it was forked from, or that started or was copied to it."""
+    is_fork: bool = False
+    """``parent`` is what it was forked from here, and not what its source says."""
     is_subagent: bool = False
     deleted: bool = False
     format: str = ""
@@ -77,7 +82,8 @@ class SessionState(BaseModel):
     compactions: int = 0
     placeholders: int = 0
     unrecognized: int = 0
-    usage: UsageTotals = UsageTotals()
+    usage: UsageTotals | None = None
+    billed_answers: int = 0
     open_calls: dict[str, int] = {}
     """Tool calls of this session without a result, by id: ids repeat."""
     inherited_calls: dict[str, int] = {}
@@ -169,6 +175,7 @@ def _fork(state: SessionState, event: RecordedEvent) -> None:
     """Keep what the fork goes on from, and begin to count anew."""
     fresh = SessionState(
         parent=event.data.get("parent"),
+        is_fork=True,
         inherited_title=state.title,
         context=state.context,
         inherited_calls={
@@ -213,10 +220,10 @@ def _went_on(state: SessionState, event: RecordedEvent) -> None:
 def _message(state: SessionState, event: RecordedEvent) -> None:
     data = event.data
     state.items += 1
-    answers, said = 0, ""
+    answers, said = 0, list[str]()
     for part in parts_of(data):
         if part.kind == "text":
-            said += f" {part.text[:_HEAD]}"
+            said.append(part.text)
         elif part.kind == "call":
             call = _clean(part.id)
             state.tool_calls += 1
@@ -225,13 +232,23 @@ def _message(state: SessionState, event: RecordedEvent) -> None:
             answers += 1
             _result(state, part.id)
     source = data.get("source")
+    is_task = source == "injected" and data.get("label") == "task"
+    if (source == "human" or is_task) and not answers and state.first_said is None:
+        # Of a sub-agent the task that it was given is what a person says elsewhere.
+        words = without_reminders("\n".join(said))[:_HEAD].split()
+        state.first_said = _clean(" ".join(words)[:TITLE_LENGTH].rstrip()) or None
     if source == "human" and not answers:
         state.human_messages += 1
-        if state.first_said is None:
-            state.first_said = _clean(" ".join(said.split())[:TITLE_LENGTH].rstrip()) or None
     elif source == "model" and data.get("call") is None:
         # Of a call, ModelResponded is the answer: some agents write one answer as many messages.
         state.answers += 1
+
+
+def without_reminders(text: str) -> str:
+    """What is said behind the notes of an agent that a message begins with."""
+    while text.startswith(_OPENS) and _CLOSES in text:
+        text = text.partition(_CLOSES)[2].lstrip(" \t\r\n")
+    return text
 
 
 def _result(state: SessionState, call: str) -> None:
@@ -271,7 +288,11 @@ def _ended(state: SessionState, event: RecordedEvent) -> None:
         state.verdicts[verdict] = state.verdicts.get(verdict, 0) + 1
     if event.type == "model_responded":
         state.answers += 1
-        state.usage += UsageTotals(**usage.counts(data.get("usage")))
+        if data.get("usage") is not None:
+            state.billed_answers += 1
+            state.usage = (state.usage or UsageTotals()) + UsageTotals(
+                **usage.counts(data["usage"])
+            )
 
 
 def _started(state: SessionState, data: Mapping[str, Any]) -> None:

@@ -39,10 +39,16 @@ class SessionStats(BaseModel):
 
     key: str
     parent: str | None
-    """The session that it was forked from, or whose sub-agent it is."""
+    """The session that it was forked from."""
+    parent_session: str | None
+    """The session that started it, of a sub-agent; of an agent's own copy, the one it is of."""
+    file: str
+    """Of an import: the file that it came from, as it was called then."""
     title: str
-    updated_at: str
+    happened_at: str
     """When it last went on, by its own clock where that can be read. Notes do not move it."""
+    is_clocked: bool
+    """``happened_at`` is a time of that session, not merely when it was imported."""
     provenance: Provenance | None
     """How well the contexts of its calls are known: the weakest verdict; none without a call."""
     events: int
@@ -63,7 +69,10 @@ class SessionStats(BaseModel):
     """Substitutions, one for each item cut, cleared or deduplicated."""
     unrecognized: int
     """Records of an imported file that its importer does not know, or that cannot be read."""
-    usage: UsageTotals
+    usage: UsageTotals | None
+    """As the provider counted; none where no answer has its count."""
+    billed_answers: int
+    """The answers that ``usage`` sums."""
     output_is_partial: bool
     """The format keeps a part of the output tokens only: those of ``usage`` are a lower bound."""
     source: SourceCounts | None = None
@@ -99,7 +108,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 5
+    version = 7
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log
@@ -289,18 +298,28 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
     shared = {name: getattr(state, name) for name in _SHARED}
     return SessionStats(
         **shared,
-        updated_at=iso(state.updated),
+        parent=state.parent if state.is_fork else None,
+        parent_session=None if state.is_fork else state.parent,
+        happened_at=iso(state.updated),
+        is_clocked=state.is_clocked or not state.is_observed,
         unanswered_tool_calls=sum(state.open_calls.values()),
         output_is_partial=state.format in _PARTIAL_OUTPUT,
         source=source,
     )
 
 
-_SHARED = [
-    name
-    for name in SessionStats.model_fields
-    if name not in ("updated_at", "unanswered_tool_calls", "output_is_partial", "source")
-]
+_COMPUTED = frozenset(
+    {
+        "parent",
+        "parent_session",
+        "happened_at",
+        "is_clocked",
+        "unanswered_tool_calls",
+        "output_is_partial",
+        "source",
+    }
+)
+_SHARED = [name for name in SessionStats.model_fields if name not in _COMPUTED]
 
 _PARTIAL_OUTPUT = frozenset({"claude-code"})
 """Formats that write usage while an answer streams, in some versions never the final count."""

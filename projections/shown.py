@@ -7,10 +7,12 @@ summarizer was given: an item of which nothing is shown is lost, and counted so.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from eventlog.messages import Part
 from projections.dialects.translate import inner_parts, note
 from projections.items import Item
+from projections.runs import Named, Origin
 
 _BASE64 = re.compile(
     r"""(;base64,|"(?:data|b64_json|file_data)\\*":\s*\\*")([A-Za-z0-9+/_=-]{200,})"""
@@ -61,3 +63,14 @@ def _within(part: Part) -> str:
 
 def _size(found: re.Match[str]) -> str:
     return f"{found[1]}({len(found[2])} characters of base64)"
+
+
+def not_shown(shown: Sequence[str], position: int, items: Iterable[Origin]) -> list[Origin]:
+    """The items among those that the summarizer of a compaction at a position was not given.
+
+    ``shown`` is what the compaction records of that; where it records nothing, none are known.
+    """
+    if not shown:
+        return []
+    named = Named(shown, position)
+    return [item for item in items if item not in named]

@@ -160,7 +160,18 @@ def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Provenance, str]:
         return "partial", "the provider completes the request itself"
     if recorded is None:
         return "rebuilt", "no digest was recorded"
-    return ("erased" if is_erased else "exact"), ""
+    return ("erased" if is_erased else "exact"), messages_alone(call)
+
+
+def messages_alone(call: RecordedEvent) -> str:
+    """What a digest does not speak of: some files hold the messages of a request and no more.
+
+    No request goes without a parameter: a model is one.
+    """
+    if call.erased or call.data.get("parameters"):
+        return ""
+    lacks = "its parameters" if call.data.get("tools") is not None else "its tools and parameters"
+    return f"its messages; {lacks} were not recorded"
 
 
 def _difference(pieces: Sequence[Standing], folded: Sequence[Standing] | CriticalUnknown) -> str:
@@ -281,6 +292,11 @@ def _never_recorded(stood: Stood) -> str:
 def erased_in(items: Iterable[Item]) -> int:
     """How many of the items were erased."""
     return sum(item.form == "redacted" for item in items)
+
+
+def has_erased_summary(items: Iterable[Item]) -> bool:
+    """Whether a summary among the items was erased: what seems to be lost may have stood in it."""
+    return any(item.kind == "summary" and item.form == "redacted" for item in items)
 
 
 def has_blob(item: Item) -> bool:

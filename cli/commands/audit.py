@@ -43,9 +43,10 @@ def command(
     """What each call was given, what left and by which decision, and what is wrong with it.
 
     A row a call: how well it is known what the model saw, its items and tokens, estimated and
-    billed, what came since the call before, what left and by which decision, and what broke the
-    prefix that a provider caches. Calls in a row of which there is nothing to tell share one. Then
-    what became of everything that ever came in. Then findings; with --rule only these:
+    billed, what came since the call before, what left and by which decision, what broke the
+    prefix that a provider caches, and the rules that found something. Calls in a row of which
+    there is nothing to tell share one. Then what became of everything that ever came in. Then
+    findings; with --rule only these:
 
     \b
     verdicts: calls that are broken, drifted, partly unknown, or never answered

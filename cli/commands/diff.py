@@ -27,7 +27,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="OTHER",
-            help="Another place in the same session, also as @REF.",
+            help="Another place in it, also as @REF; or in what it was forked from.",
             autocompletion=complete_session,
         ),
     ] = None,
@@ -96,6 +96,8 @@ def command(
     base_url: BaseUrlOption = None,
 ) -> None:
     """What differs between two contexts of a session: kept, cut, cleared, summarised, dropped.
+
+    The two places may be in a session and its fork, where one of them is in what both share.
 
     S@k1 alone is just before that compaction against just after it, S@c12 alone is that call
     against the one before. With --left and --right it is what two strategies would have made of

@@ -12,7 +12,7 @@ from cli.options import complete_session, settings_of
 from cli.output import Output, output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cli.exports import Sink
     from cli.heads import SessionHead
@@ -65,11 +65,11 @@ def command(
         if form == "ctxlog":
             own = {str(key): session_head(live.log, key) for key in keys or ()}
         if file is None:
-            head = _write(live, keys, form, _Stdout(out))
+            head = _write(live, keys, form, _Stdout(out), out.note)
             _tell_heads(out, head, own)
             return
         with new_file(file, force=force) as stream:
-            head = _write(live, keys, form, stream)
+            head = _write(live, keys, form, stream, out.note)
             size = stream.tell()
         chosen = keys if keys is not None else [info.key for info in live.log.streams()]
     data = ExportData(
@@ -93,7 +93,9 @@ def _tell_heads(out: Output, head: str | None, own: dict[str, SessionHead]) -> N
         out.note(f"head {head}")
 
 
-def _write(live: Live, keys: list[StreamKey] | None, form: Format, sink: Sink) -> str | None:
+def _write(
+    live: Live, keys: list[StreamKey] | None, form: Format, sink: Sink, note: Callable[[str], None]
+) -> str | None:
     """Write the sessions; the head of a lossless export."""
     from cli.exports import as_markdown, as_openai
     from eventlog.transfer import export
@@ -101,7 +103,9 @@ def _write(live: Live, keys: list[StreamKey] | None, form: Format, sink: Sink) -
     if form == "ctxlog":
         return export(live.log, sink, keys).head
     chosen = keys if keys is not None else [info.key for info in live.log.streams()]
-    texts: Iterable[str] = (as_openai if form == "openai" else as_markdown)(live, chosen)
+    texts: Iterable[str] = (
+        as_openai(live, chosen, note) if form == "openai" else as_markdown(live, chosen)
+    )
     for text in texts:
         sink.write(text + "\n")
     return None

@@ -150,6 +150,7 @@ def _refuse(everything: bool) -> NoReturn:
 def _tell(out: Output, data: ImportData) -> None:
     from cli.bringing import ENDINGS
     from cli.render_keep import render_import
+    from harness.importers.formats import FORMATS
 
     out.show(data, render_import(data, out.style))
     if data.passed_over:
@@ -169,6 +170,8 @@ def _tell(out: Output, data: ImportData) -> None:
                 out.note(f"{file.path}: {note}")
             if len(session.notes) > _NOTES:
                 out.note(f"{file.path}: {len(session.notes) - _NOTES} notes more (--json has all)")
+    if any(file.unknown for file in data.files):
+        out.note(f"importable are {', '.join(FORMATS)} and exports of ctxlog")
 
 
 def _watch(

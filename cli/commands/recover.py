@@ -81,17 +81,19 @@ def command(
 
     Nothing is ever gone from the log unless it was redacted. ITEMs are printed as they came in.
     With --lost: the literals (paths, ids, rules …) that a compaction did not keep, with the
-    sentences they stood in: those that a later message needed and those that people had said;
-    --all for every one. With --query: the items in which a text stands, first those in which the
-    context does not show it, each with the lines around the text; --full for whole items. With
-    --format messages: a list that a provider takes, so a result comes with its call.
+    sentences they stood in: what later messages needed most first, then what people had said and
+    what tools found again; --all for every one. With --query: the items in which a text stands,
+    first those in which the context does not show it, each with the lines around the text; --full
+    for whole items. With --format messages: a list that a provider takes, so a result comes with
+    its call.
 
-    The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted
-    may hold what seems to be lost.
+    The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted,
+    or that was erased, may hold what seems to be lost.
 
     With --into-context they stand in the context again: what took them out is undone. That may
     bring back more than was asked for, as everything that a compaction covers; it is told first,
-    and asked. A session that another program writes is forked first.
+    also where the context grows beyond what was compacted, and asked. A session that another
+    program writes is forked first.
 
     What a compaction lost: ctxlog recover last --lost k1
 
@@ -129,7 +131,7 @@ def command(
     out.show(data, text)
     for note in [*data.notes, *_left_out(data, form == "md" and not settings_of(ctx).as_json)]:
         out.note(note)
-    if data.sealed or (query is not None and not data.found):
+    if data.sealed or data.summary_erased or (query is not None and not data.found):
         raise typer.Exit(FINDINGS)
 
 
@@ -144,7 +146,7 @@ def _brought(
     yes: bool,
 ) -> ChangeData:
     """Bring it back, after it was told and confirmed where more comes back than was asked for."""
-    from cli.changing import change
+    from cli.changing import change, more_than
     from cli.into_context import bringing_back, items_in, more_than_asked
     from cli.render_change import render_change
     from cli.style import plural, tokens
@@ -161,6 +163,7 @@ def _brought(
     if more and not yes:
         grown = f"{tokens(found.before.tokens)} → {tokens(found.after.tokens)} tokens"
         said = f"this brings back {plural(len(more), 'other item')}: {grown}"
+        said += f", {more_than(found.outgrown)}" if found.outgrown is not None else ""
         if sys.stdin is None or not sys.stdin.isatty():
             raise InputRefused(
                 f"{said}: say --yes, --only for just these as a message, or --dry-run to look"
@@ -214,7 +217,8 @@ def _left_out(data: RecoverData, is_text: bool) -> Iterator[str]:
     elif data.query is not None and not data.found:
         yield "no item holds that text"
     elif data.left_out and data.lost_with is not None:
-        yield f"{plural(data.left_out, 'more literal')} that nothing later used: --all shows them"
+        rest = plural(data.left_out, "more literal")
+        yield f"{rest} that came up nowhere later and no person had said: --all shows them"
     elif data.left_out:
         yield f"{plural(data.left_out, 'more item')}: --all shows them"
     if is_text and any(one.excerpt is not None for one in data.items):

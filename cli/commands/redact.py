@@ -26,10 +26,11 @@ def command(
         ),
     ] = None,
     pattern: Annotated[
-        str, typer.Option("--pattern", metavar="RE", help="Whatever matches, in S or everywhere.")
+        str,
+        typer.Option("--pattern", metavar="RE", help="Events with a match, in S or everywhere."),
     ] = "",
     secrets: Annotated[
-        bool, typer.Option("--secrets", help="Keys and tokens of known shapes, in S or everywhere.")
+        bool, typer.Option("--secrets", help="Events with keys of known shapes, likewise.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be erased.")
@@ -57,11 +58,11 @@ def command(
 
     What was said is gone, that something was there stays: positions, sizes, digests and the chain
     still verify, and every call that saw it says that a part was erased since. Summaries and
-    quotes of an item are listed; lines that many events hold are counted only. What --pattern or
-    --secrets finds goes from every event that holds it; where it stays, in a call id or in the
-    reason of a fork, is told, with exit code 1. A text that was imported could still be
-    guessed and proved with the session's import key: --forget-source drops that. Backups and
-    providers keep what they have.
+    quotes of an item are listed; lines that many events hold are counted only. Every event in which
+    --pattern or --secrets finds something goes whole, with all of its text, not the match alone;
+    where the match stays, in a call id or in the reason of a fork, is told, with exit code 1. A
+    text that was imported could still be guessed and proved with the session's import key:
+    --forget-source drops that. Backups and providers keep what they have.
 
     By what it says: ctxlog redact --pattern "ORD-[0-9]+" --dry-run
 

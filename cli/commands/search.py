@@ -94,9 +94,10 @@ def command(
     into a summary (S) · ○ dropped, rewound or undone (o) · – never in a context (-). Behind the
     sign: the decision, k1 or its position. In brackets: with --ascii.
 
-    Whole words in any case: ORD-77120, src/big.json, 0x1f; 订单 anywhere in a text. word* begins
-    so, *word* is a part of a word, and '"order id"' a phrase. Nothing is an operator; behind --
-    a query may begin with a dash. What was redacted is never found.
+    Whole words in any case: ORD-77120, src/big.json, 0x1f; 订单 anywhere in a text. A hit holds
+    all of several, in any order. word* begins so, *word* is a part of a word, and '"order id"' a
+    phrase. Nothing is an operator; behind -- a query may begin with a dash. What was redacted is
+    never found.
 
     Exit code 0 when something was found, 1 when nothing was.
 
@@ -104,7 +105,7 @@ def command(
     """
     from cli.naming import short_names
     from cli.render_search import references, render_search
-    from cli.searching import Asked, cut_note, next_note, nothing_note, searched
+    from cli.searching import Asked, cut_note, next_note, nothing_note, order_note, searched
 
     out = output(ctx)
     asked = Asked(
@@ -133,4 +134,6 @@ def command(
         out.note(nothing_note(asked))
         raise typer.Exit(FINDINGS)
     if data.hits and not ids:
-        out.note(next_note(data.hits[0], names))
+        if told := order_note(asked):
+            out.note(told)
+        out.note(next_note(data.hits, names))

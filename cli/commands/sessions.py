@@ -23,10 +23,10 @@ def command(
 ) -> None:
     """List the sessions, the newest first.
 
-    "when" is when a session last went on, UTC: by its own clock where its source kept one, else
-    when that was recorded. A note (a pin, a title, a redaction) does not move it. k counts the
-    compactions, cl the items whose content was cleared, cut or replaced as a duplicate; either
-    counts what was undone since.
+    "when" is when a session last went on, UTC: by its own clock where its source kept one, else,
+    in brackets, when it was imported. A note (a pin, a title, a redaction) does not move it. k
+    counts the compactions, cl the items whose content was cleared, cut or replaced as a duplicate;
+    either counts what was undone since.
 
     "known as" says how well it is known what the calls saw: exact, erased, rebuilt, partial,
     opaque, drift or broken, by the weakest of the answered ones, since what is said of all of them
@@ -36,8 +36,9 @@ def command(
     Example: ctxlog sessions -n 10
     """
     from cli.models import SessionsData
-    from cli.naming import short_names
+    from cli.naming import check_filters, short_names
     from cli.render_sessions import render_sessions
+    from eventlog import StreamKey
     from projections.sessions import list_sessions, session_states
 
     out = output(ctx)
@@ -46,16 +47,7 @@ def command(
         # A deleted one answers to its whole name only.
         named = session_states(live) if deleted else every
         names = short_names(row.key for row in named)
-    agents = sorted({row.key.split("/", 2)[1] for row in every})
-    found = [row for row in every if agent in ("", row.key.split("/", 2)[1])][:last]
-    text = render_sessions(found, out.style, names) if found else _none(agent, agents)
+        check_filters((StreamKey.parse(row.key) for row in every), agent=agent)
+    found = [row for row in every if agent in ("", StreamKey.parse(row.key).agent)][:last]
+    text = render_sessions(found, out.style, names) if found else "no sessions yet"
     out.show(SessionsData(sessions=found), text)
-
-
-def _none(agent: str, agents: list[str]) -> str:
-    from cli.safetext import safe_text
-
-    if not agents:
-        return "no sessions yet"
-    there = f"no session of an agent {agent!r}; there are {', '.join(agents)}"
-    return safe_text(there, newlines=False)

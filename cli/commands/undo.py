@@ -46,8 +46,9 @@ def command(
     A compaction, something cut or cleared, a revision, a rewind, or an earlier undo. Without a
     DECISION it is the last one in force, with all that was decided in the same pass. That may be an
     undo, so what is undone twice is as it was: to go back further, name the decision before it,
-    which is told. Later decisions stay in force. Nothing is deleted. A session that another program
-    writes is forked first.
+    which is told. Later decisions stay in force; where one of them is about the same items, it is
+    named, and has to be undone as well. Nothing is deleted. A session that another program writes
+    is forked first, unless nothing would stand otherwise.
 
     Example: ctxlog undo last k1 --dry-run
     """

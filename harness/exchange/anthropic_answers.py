@@ -8,6 +8,7 @@ from typing import Any
 from eventlog import Json
 from eventlog.events import Usage
 from harness.exchange.answers import Answer, text_of
+from harness.usage import tokens_of
 
 _SAID = frozenset({"id", "model", "stop_reason", "usage"})
 """Of these what the event of an answer holds."""
@@ -19,15 +20,11 @@ def usage_of(message: Mapping[str, Any]) -> Usage | None:
     if not isinstance(found, dict):
         return None
 
-    def count(field: str) -> int:
-        value = found.get(field)
-        return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
     return Usage(
-        input=count("input_tokens"),
-        cached=count("cache_read_input_tokens"),
-        cache_write=count("cache_creation_input_tokens"),
-        output=count("output_tokens"),
+        input=tokens_of(found.get("input_tokens")),
+        cached=tokens_of(found.get("cache_read_input_tokens")),
+        cache_write=tokens_of(found.get("cache_creation_input_tokens")),
+        output=tokens_of(found.get("output_tokens")),
         provider=Json(found),
     )
 

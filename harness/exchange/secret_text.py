@@ -26,6 +26,7 @@ _KEYS = "access|account|auth|encryption|master|private|service|session|signing|s
 _WORD = (
     r"authori[sz]ation|api[-_. ]?key|cookie|secret|passw(?:or)?d|passphrase|credential|bearer"
     rf"|(?:{_KEYS})[-_]?key(?![a-rt-z])"
+    r"|(?<=[a-z0-9][-_])(?:pwd|pat)(?![a-z])"
 )
 _NAME = re.compile(rf"(?:{_WORD})|token$|^auth$", re.IGNORECASE)
 _MARKS = re.compile(r"(?:bos|cls|end|eos|mask|pad|sep|start|stop|unk)[-_]?token$", re.IGNORECASE)
@@ -59,7 +60,12 @@ _WORDS = (
     *("authori", "cookie", "secret", "passw", "passphrase", "credential", "bearer", '"auth'),
     *("auth=", "auth:", "headers"),
 )
-_WORDS_THAT_END = (re.compile(r"key(?![a-rt-z])"), re.compile(r"token(?![a-z_])"))
+_WORDS_THAT_END = (
+    re.compile(r"key(?![a-rt-z])"),
+    re.compile(r"token(?![a-z_])"),
+    re.compile(r"[-_](?:pwd|pat)(?![a-z])"),
+    re.compile(r"tokens\\*\""),
+)
 _PREFIXES = (
     *("sk-", "sk_", "rk_", "sq0", "pplx-", "r8_", "github_pat_", "ya29.", "GOCSPX-", "hf_"),
     *("api_org_", "npm_", "eyJ", "PRIVATE KEY", "SG.", "pypi-", "GR1348941", "Basic "),
@@ -116,7 +122,8 @@ _BARE = re.compile(r"(?:(?:bearer|basic|token)[ \t]+)?[^\s\"'\\,;&)\]}]+", re.IG
 _HEADER = re.compile(r"(?:[^\r\n\"'\\]|\\[^nr\"'\\])+")
 """What is no single word goes on to the end of its line."""
 _LINES = re.compile("authori|cookie", re.IGNORECASE)
-_NUMBER = re.compile(r"-?\d[\d.]*")
+_NUMBER = re.compile(r"-?(?:\d{1,3}(?:\.\d*)?|\d+\.\d*)")
+"""Too short for a secret, or a measure."""
 _PAIR_ENDS = re.compile(r"\\{0,63}[\"']\s{0,8}\]")
 _WHOLE = re.compile(r"[\w. -]+")
 _BRACKET = re.compile(r"[\[\]{}]")
@@ -221,6 +228,11 @@ def _detector() -> Look:
     global _look
     _look = _look or for_secrets()
     return _look
+
+
+def shaped_without_secrets(text: str, withheld: Withheld) -> str:
+    """A name or a label without what has the shape of a key: nothing is called a secret in it."""
+    return _shaped(text, withheld) if len(text) > 7 and _may_have_shape(text) else text
 
 
 def text_without_secrets(text: str, withheld: Withheld) -> str:

@@ -30,6 +30,7 @@ from harness.exchange.secret_text import (
     holds_nothing,
     is_secret_name,
     may_hold_secrets,
+    shaped_without_secrets,
     tell,
     text_without_secrets,
 )
@@ -47,22 +48,38 @@ KEPT_HEADERS = frozenset(
     }
 )
 
-SAID = frozenset(
+_SPOKEN = frozenset({"content", "reasoning_content", "thinking", "tool_calls"})
+"""Of an object with a role, in a record: what was said."""
+
+_CALLED = frozenset(
     {
-        *("messages", "history", "system", "prompt", "lastPrompt", "thought", "thinking"),
-        *("content", "text", "reasoning_content", "logprobs"),
-        *("input", "arguments", "command", "parsed_cmd"),
-        *("output", "raw_output", "stdout", "stderr", "aggregated_output", "formatted_output"),
-        *("toolUseResult", "observation"),
+        *("content", "input", "arguments", "command", "parsed_cmd", "function"),
+        *("output", "stdout", "stderr", "aggregated_output", "formatted_output"),
     }
 )
-"""Fields that hold what was said, what a tool was given and what it returned, in any format."""
+"""Of an object that names a call, in a record: what the tool was given, and what it returned."""
+
+_CALL_NAMES = ("call_id", "tool_call_id", "tool_use_id", "toolUseID")
+
+_OF_RECORD = frozenset({"toolUseResult", "observation", "thought", "lastPrompt", "messages"})
+"""Of a record itself, in some format: what was said and returned."""
+
+_IN_RECORD = ("step", "message", "payload")
+"""Where the fields of a record stand, where they do not stand in itself."""
 
 _WORDS = "error"
 """What a provider said when it refused; of our events the only text that no JSON value holds."""
 
-_OF_CONVERSATION = frozenset({"message", "messages", "native", "patch", "alternatives", "inserted"})
+_OF_CONVERSATION = frozenset(
+    {"message", "messages", "native", "patch", "alternatives", "inserted", "forms"}
+)
 """The same of our events."""
+
+_LABELS = ("model", "finish_reason", "trigger", "strategy", "label")
+"""Texts of our events that a file says and nobody reads as a text: only a shape tells a key."""
+
+_LEAST = 1000
+"""Under this a number is no secret: a version, a count of days."""
 
 _ADDRESS_NAME = re.compile(r"(?:^|_)ur[li]$", re.IGNORECASE)
 _ADDRESS = re.compile(r"^([a-z][a-z+.-]*://)?(?:[^/?#@]*@)?([^?#]*)", re.IGNORECASE)
@@ -89,6 +106,10 @@ def _model_without_secrets(model: _Model, withheld: Withheld) -> _Model:
     update: dict[str, Any] = {}
     for name in _fields(type(model)):
         value = getattr(model, name)
+        if name in _LABELS and isinstance(value, str):
+            if (shown := shaped_without_secrets(value, withheld)) != value:
+                update[name] = shown
+            continue
         if not isinstance(value, Json | BaseModel) and name != _WORDS:
             continue
         kept: Any = value
@@ -97,13 +118,21 @@ def _model_without_secrets(model: _Model, withheld: Withheld) -> _Model:
         elif isinstance(value, str):
             kept = text_without_secrets(value, withheld)
         elif may_hold_secrets(value.text):
-            clean = tools_without_secrets if name == "definitions" else without_secrets
-            given = value.peek
-            shown = clean(given, withheld)
-            kept = value if shown == given else Json(shown)
+            kept = _json_without_secrets(name, value, withheld)
         if kept is not value:
             update[name] = kept
     return model.model_copy(update=update) if update else model
+
+
+def _json_without_secrets(name: str, value: Json, withheld: Withheld) -> Json:
+    given = value.peek
+    if name == "definitions":
+        shown = tools_without_secrets(given, withheld)
+    elif name == "rest":
+        shown = _record(given, withheld)
+    else:
+        shown = without_secrets(given, withheld)
+    return value if shown == given else Json(shown)
 
 
 @cache
@@ -113,7 +142,7 @@ def _fields(model: type[BaseModel]) -> tuple[str, ...]:
         name
         for name, field in model.model_fields.items()
         if name not in _OF_CONVERSATION
-        and (name == _WORDS or field.annotation not in (str, int, bool))
+        and (name == _WORDS or name in _LABELS or field.annotation not in (str, int, bool))
         and get_origin(field.annotation) not in (Literal, tuple)
     )
 
@@ -126,7 +155,7 @@ def _raw_without_secrets(raw: str, withheld: Withheld) -> str:
         value = json.loads(raw, object_pairs_hook=_unique)
         if depth(value) > MAX_DEPTH:
             raise ValueError("nested too deep")
-        shown = without_secrets(value, withheld)
+        shown = _record(value, withheld)
         return raw if shown == value else dumps(shown)
     except (ValueError, RecursionError, EventInvalid):
         return text_without_secrets(raw, withheld)
@@ -149,33 +178,89 @@ def without_secrets(value: Any, withheld: Withheld) -> Any:
     return _walked("", value, withheld)
 
 
-def _walked(name: str, value: Any, withheld: Withheld) -> Any:
+def _record(value: Any, withheld: Withheld) -> Any:
+    """The same of a record, or of what an event does not hold of one: what was said, given to a
+    tool and returned by it stands there too, in objects that are known by their form.
+
+    Not by the names of fields alone: a configuration has a ``command`` and a ``prompt`` as well.
+    """
+    if isinstance(value, list):
+        return [_record(each, withheld) for each in value]
+    if not isinstance(value, Mapping):
+        return _walked("", value, withheld)
+    return _walked("", value, withheld, _OF_RECORD)
+
+
+def _said_in(value: Mapping[str, Any]) -> frozenset[str]:
+    """Which fields of an object hold what was said, called or returned."""
+    if any(isinstance(value.get(name), str) for name in _CALL_NAMES):
+        return _CALLED | _SPOKEN
+    if value.get("type") == "tool_use" and isinstance(value.get("id"), str):
+        return _CALLED
+    return _SPOKEN if isinstance(value.get("role"), str) else frozenset()
+
+
+def _walked(name: str, value: Any, withheld: Withheld, said: frozenset[str] | None = None) -> Any:
+    """``said``: in a record, the fields of this object that are left as they are; None where no
+    conversation stands."""
     if isinstance(value, str):
         return _text(value, withheld)
     if isinstance(value, list):
         if name.lower().endswith("headers"):
             return [_header(each, withheld) for each in value]
-        return _flags([_walked(name, each, withheld) for each in value], withheld)
+        inner = None if said is None else frozenset[str]()
+        return _flags([_walked(name, each, withheld, inner) for each in value], withheld)
     if not isinstance(value, Mapping):
         return value
     if name.lower().endswith("headers"):
         return {key: _of_header(key, each, withheld) for key, each in value.items()}
+    if "logprob" in value and isinstance(value.get("token"), str):
+        return value  # a token of a model's answer
     kept: dict[str, Any] = {}
     named = next((value[n] for n in _PAIRED if isinstance(value.get(n), str)), "")
+    mine = None if said is None else said | _said_in(value)
     for field, each in value.items():
         # In a JSON Schema the names are those of parameters, and no value stands there.
         is_secret = is_secret_name(field) and name != "properties"
-        if is_secret or (field == "value" and is_secret_name(named)):
-            kept[field] = _hidden(field if is_secret else named, each, withheld)
-        elif field in SAID or (field == "args" and isinstance(each, Mapping)):
-            kept[field] = each
+        shown = each
+        if mine is not None and field in mine:
+            pass
+        elif is_secret or (field == "value" and is_secret_name(named)):
+            shown = _hidden(field if is_secret else named, each, withheld)
+        elif field.lower() == "tokens" and isinstance(each, Mapping):
+            shown = {k: _token(k, v, withheld) for k, v in each.items()}
         else:
-            kept[field] = _walked(field, each, withheld)
+            inner = None if mine is None else frozenset[str]()
+            if said and field in _IN_RECORD:
+                inner = said
+            shown = _walked(field, each, withheld, inner)
+        kept[_name(field, kept, withheld)] = shown
     return kept
 
 
+def _name(field: str, taken: Mapping[str, Any], withheld: Withheld) -> str:
+    """The name of a field, unless it is a key itself; each is another name then, too."""
+    shown = shaped_without_secrets(field, withheld)
+    if shown == field:
+        return field
+    number = 1
+    while (numbered := shown if number == 1 else f"{shown} {number}") in taken:
+        number += 1
+    return numbered
+
+
+def _token(name: str, value: Any, withheld: Withheld) -> Any:
+    """One of ``tokens``: a text is one to sign in with, a number counts those of a model."""
+    if isinstance(value, str):
+        return _hidden(name, value, withheld)
+    return _walked(name, value, withheld)
+
+
 def _hidden(name: str, value: Any, withheld: Withheld) -> Any:
-    """Every text in a value replaced by the marker."""
+    """Every text in a value replaced by the marker, and every number that may be a secret."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= _LEAST:
+        tell(withheld, name)
+        return WITHHELD
     if isinstance(value, str):
         if holds_nothing(value):
             return value

@@ -24,6 +24,7 @@ from eventlog.events import (
 from harness.importers.claude_records import DIALECT, Row, text_of, unmapped, usage_of
 from harness.importers.standing import Standing, runs
 from harness.importers.units import Planned, Slot, Unit, unit_of
+from harness.usage import count_of
 
 AGENT = DecidedBy(name="claude-code")
 CLEARED = "[Old tool result content cleared]"
@@ -233,8 +234,8 @@ class Maker:
                 layout=layout,
                 by=AGENT,
                 trigger=text_of(data.get("trigger")),
-                pre_tokens=_number(data.get("preTokens")),
-                post_tokens=_number(data.get("postTokens")),
+                pre_tokens=count_of(data.get("preTokens")),
+                post_tokens=count_of(data.get("postTokens")),
                 messages=messages,
                 origin=self._origin(rows, records),
             )

@@ -19,6 +19,7 @@ from harness.importers.codex_speakers import SUMMARIES, is_from_agent, text_of
 from harness.importers.identity import Stamp
 from harness.importers.records import Record
 from harness.importers.units import label_time
+from harness.usage import tokens_of
 
 DIALECT: Final = "openai_responses"
 
@@ -315,14 +316,14 @@ def usage_of(row: Row) -> Usage | None:
     last = info.get("last_token_usage") if isinstance(info, dict) else None
     if not isinstance(last, dict):
         return None
-    cached = count_of(last.get("cached_input_tokens"))
-    written = count_of(last.get("cache_write_input_tokens"))
+    cached = tokens_of(last.get("cached_input_tokens"))
+    written = tokens_of(last.get("cache_write_input_tokens"))
     return Usage(
-        input=max(count_of(last.get("input_tokens")) - cached - written, 0),
+        input=max(tokens_of(last.get("input_tokens")) - cached - written, 0),
         cached=cached,
         cache_write=written,
-        output=count_of(last.get("output_tokens")),
-        reasoning=count_of(last.get("reasoning_output_tokens")),
+        output=tokens_of(last.get("output_tokens")),
+        reasoning=tokens_of(last.get("reasoning_output_tokens")),
         provider=Json(last),
     )
 
@@ -331,7 +332,7 @@ def context_tokens(row: Row) -> int | None:
     """How many tokens the context held, by a token count."""
     info = row.payload.get("info")
     last = info.get("last_token_usage") if isinstance(info, dict) else None
-    found = count_of(last.get("total_tokens")) if isinstance(last, dict) else 0
+    found = tokens_of(last.get("total_tokens")) if isinstance(last, dict) else 0
     return found or None
 
 

@@ -18,6 +18,7 @@ _PACKED = {
     rb"\x1f\x8b": "it is compressed; unpack it first (gunzip)",
     # Codex packs rollouts that were not used for long.
     rb"\x28\xb5\x2f\xfd": "it is compressed; unpack it first (zstd -d)",
+    rb"PK\x03\x04": "a zip archive, as Inspect logs are (.eval), which is not imported yet",
     rb"\d{2,9}:\d{1,3}:[a-z]": "flows of mitmproxy; save them as an HTTP archive (.har) first",
 }
 """How files begin that hold what can be imported, but not as text."""
@@ -29,9 +30,7 @@ class UnknownFormat(InputRefused):
     def __init__(self, name: str, what: str) -> None:
         self.name, self.what = name, what
         """``what``: the kind of file that it seems to be, empty where nothing is recognized."""
-        said = what or "no record in it is one of a known transcript"
-        importable = f"{', '.join(FORMATS)} and exports of ctxlog"
-        super().__init__(f"{name}: {said}; importable are {importable}")
+        super().__init__(f"{name}: {what or 'no record in it is one of a known transcript'}")
 
 
 def detect(head: bytes, name: str, asked: str = "") -> str:
@@ -134,9 +133,14 @@ def _of_value(value: Any) -> str:
     return _other(value)
 
 
+_GEMINI = "a Gemini session, which is not imported yet"
+
+
 def _other(value: Any) -> str:
     """What a value seems to be that is not imported."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
+        if "projectHash" in value:
+            return _GEMINI
         value = value["messages"]
     if isinstance(value, list) and value:
         return _of_value(value[0])
@@ -152,8 +156,12 @@ def _other(value: Any) -> str:
         return "a pi session, which is not imported yet"
     if kind.startswith("session.") and isinstance(value.get("data"), dict):
         return "a Copilot CLI session, which is not imported yet"
-    if isinstance(value.get("contents"), list) or "toolCalls" in value:
-        return "a Gemini session, which is not imported yet"
+    if any(isinstance(value.get(name), list) for name in ("contents", "parts", "toolCalls")):
+        return _GEMINI
+    if isinstance(value.get("lc"), int) and isinstance(value.get("kwargs"), dict):
+        return "a dump of LangChain, which is not imported yet"
+    if "simulations" in value and "tasks" in value:
+        return "results of tau2-bench, which are not imported yet"
     for each in FOLDERS:
         if each.is_record(value):
             return f"one record of an {each.name} session; name the folder that it is"
@@ -169,12 +177,24 @@ def _is_responses_request(value: Any) -> bool:
 
 def _of_document(head: bytes) -> str:
     """The format of one JSON value over several lines, which may go on behind the head."""
-    found = _of_value(_document(head))
+    document = _document(head)
+    if document is not None:
+        return _of_value(document)
+    text = head.decode("utf-8-sig", "replace").lstrip()
+    found = _of_value(_first_of(text))
     if found:
         return found
-    text = head.decode("utf-8-sig", "replace").lstrip()
     cut = len(head) >= BLOCK
     return next((each.name for each in FORMATS.values() if each.begins(text, cut)), "")
+
+
+def _first_of(text: str) -> Any:
+    """An array that begins so, with its first value alone; None where that does not stand whole."""
+    inside = text[1:].lstrip() if text.startswith("[") else ""
+    try:
+        return [json.JSONDecoder().raw_decode(inside)[0]]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _document(head: bytes) -> Any:

@@ -42,6 +42,9 @@ PATIENCE = 0.02, 2.0
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".traj")
 """Files of a folder that are looked into."""
 
+OTHERS = (".eval",)
+"""Logs that cannot be imported, and are told of by what they seem to be."""
+
 PACKED = ".jsonl.zst"
 """Transcripts of a folder that cannot be looked into, and are told of."""
 
@@ -145,7 +148,7 @@ def _transcripts(folder: Path, report: ImportReport) -> Iterator[Path]:
             names = [name for name in names if not whole.owns(name)]
         folders.sort()
         for name in names:
-            if name.endswith(SUFFIXES):
+            if name.endswith((*SUFFIXES, *OTHERS)):
                 agent = name.startswith("agent-") or os.path.basename(root) == "subagents"
                 found.append((agent, os.path.join(root, name)))
             packed += name.endswith(PACKED)
@@ -253,6 +256,7 @@ class _Run:
         except (DatabaseFault, OutcomeUnknown):
             raise
         except CtxlogError as error:
+            into.unknown = isinstance(error, UnknownFormat)
             self.unrecognized = isinstance(error, UnknownFormat) and not error.what
             into.error = _line(source.name, error)
         finally:

@@ -31,6 +31,7 @@ from harness.importers.job import Job
 from harness.importers.run_documents import RunDocument, names
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.units import Planned, Slot, label_time
+from harness.usage import tokens_of
 from projections.items import OBSERVATION
 
 FORMAT = "mini-swe-agent"
@@ -276,8 +277,8 @@ def _usage(given: Any) -> Usage | None:
             **{f"{new}_tokens_details": given.get(f"{old}_tokens_details") for new, old in names},
         }
     found = usage_of(given)
-    written = given.get("cache_creation_input_tokens")
-    if found is None or not isinstance(written, int) or isinstance(written, bool) or written <= 0:
+    written = tokens_of(given.get("cache_creation_input_tokens"))
+    if found is None or not written:
         return found
     written = min(written, found.input)
     return found.model_copy(update={"input": found.input - written, "cache_write": written})

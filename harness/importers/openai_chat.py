@@ -39,7 +39,9 @@ def recognizes(value: Any) -> bool:
     first = value[0]
     if isinstance(first, list) or (isinstance(first, dict) and "messages" in first):
         return recognizes(first)
-    role = first.get("role") if isinstance(first, dict) else None
+    if not isinstance(first, dict) or ("parts" in first and "content" not in first):
+        return False  # Gemini's messages have parts
+    role = first.get("role")
     return isinstance(role, str) and role in _ROLES
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from eventlog import Json
 from eventlog.events import Usage
 from harness.importers.openhands_messages import text_of
+from harness.usage import tokens_of
 
 _SECRET = re.compile(r"key|token|secret|password|credential|authorization|cookie", re.IGNORECASE)
 _NO_SECRET = frozenset({"max_input_tokens", "max_output_tokens", "max_tokens", "keep_first"})
@@ -82,18 +83,17 @@ def usage_of(given: Mapping[str, Any] | None) -> Usage | None:
 
     def count(*fields: str) -> int:
         for field in fields:
-            value = given.get(field)
-            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            if value := tokens_of(given.get(field)):
                 return value
         return 0
 
     details = _dict(given.get("prompt_tokens_details"))
     prompt = count("prompt_tokens")
     cached = count("cache_read_tokens", "cache_read_input_tokens")
-    cached = cached or _positive(details.get("cached_tokens"))
+    cached = cached or tokens_of(details.get("cached_tokens"))
     written = count("cache_write_tokens", "cache_creation_input_tokens")
     reasoning = count("reasoning_tokens")
-    reasoning = reasoning or _positive(
+    reasoning = reasoning or tokens_of(
         _dict(given.get("completion_tokens_details")).get("reasoning_tokens")
     )
     together = cached + written <= prompt
@@ -135,10 +135,6 @@ def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _plain(given: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
     return {k: given[k] for k in fields if isinstance(given.get(k), _PLAIN)}
-
-
-def _positive(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -37,6 +37,8 @@ class FileImport(BaseModel):
     notes: list[str] = []
     error: str = ""
     """Why it was not imported, or not to its end: one line."""
+    unknown: bool = False
+    """It is no transcript of a format that can be imported."""
 
 
 class ImportReport(BaseModel):

@@ -16,11 +16,13 @@ import uuid
 
 from eventlog import Draft, EventLog, RecordedEvent, StreamKey
 from eventlog.errors import InputRefused, WrongExpectedVersion
+from eventlog.events import CompactionDeclined, ContextCompacted, Event, ModelResponded
 from harness.exchange.secret_text import Withheld
 from harness.exchange.withheld import event_without_secrets
 from harness.importers.identity import Identity, branch_id
 from harness.importers.report import SessionImport
 from harness.importers.units import Unit
+from harness.usage import unreadable_counts
 
 BATCH = 500
 """Events of one append, more where a unit goes over it."""
@@ -268,15 +270,22 @@ class StreamWriter:
             drafts = self._plan_rests(placed)
             return [*drafts, *self._plan(unit, placed + len(drafts))]
         self._assign(unit, self._version + placed + 1)
-        return [
-            Draft(
-                event_without_secrets(planned.build(), self._withheld),
-                self._id(unit, index),
-                planned.occurred_at,
-                planned.salt,
-            )
-            for index, planned in enumerate(unit.events)
-        ]
+        drafts = []
+        for index, planned in enumerate(unit.events):
+            event = event_without_secrets(planned.build(), self._withheld)
+            self._tell_usage(event)
+            drafts.append(Draft(event, self._id(unit, index), planned.occurred_at, planned.salt))
+        return drafts
+
+    def _tell_usage(self, event: Event) -> None:
+        """What a bill gives as counts of tokens and cannot be any: it counts as 0."""
+        usage = event.usage if isinstance(event, ModelResponded | CompactionDeclined) else None
+        if isinstance(event, ContextCompacted) and event.summarizer is not None:
+            usage = event.summarizer.usage
+        if usage is not None and (odd := unreadable_counts(usage)):
+            note = f"no count of tokens, so taken as 0: {', '.join(odd)}"
+            if note not in self.report.notes:
+                self.report.notes.append(note)
 
     @staticmethod
     def _assign(unit: Unit, first: int) -> None:

@@ -85,6 +85,9 @@ class Covered(Rule):
                 self._pinned.setdefault(step.origin, []).append((step.position, step.kind == "pin"))
         self._taken: dict[int, dict[Origin, None]] = {}
         """Pinned items that a decision took or cut, by its position."""
+        self._taken_back: set[int] = set()
+        """Those decisions that are undos and rewinds: somebody wanted that, and may not have seen
+        the pin."""
 
     def left(self, item: Item, move: Move) -> None:
         """Pinned items stay."""
@@ -96,18 +99,20 @@ class Covered(Rule):
             self._touched(origin(after.id), move)
 
     def _touched(self, item: Origin, move: Move) -> None:
-        if item not in self._pinned or move.kind in ("rewound", "undone"):
+        if item not in self._pinned:
             return
         told = [pins for position, pins in self._pinned[item] if position < move.position]
         if told and told[-1]:
             self._taken.setdefault(move.position, {})[item] = None
+            if move.kind in ("rewound", "undone"):
+                self._taken_back.add(move.position)
 
     def _pins(self) -> Iterator[Finding]:
         for position, items in self._taken.items():
             by, (names, listed) = self.subject.name(position), self.told(items)
             yield Finding(
                 rule=self.name,
-                severity="error",
+                severity="info" if position in self._taken_back else "error",
                 refs=some((by, *names)),
                 message=f"{by} touched {plural(len(items), 'pinned item')}: {listed}",
                 next=("why", "S", names[0].partition("-")[0]),

@@ -43,22 +43,28 @@ class Target:
 
     kind: Literal["program", "path", "option"]
     text: str
+    """Of a path: as it stands between slashes, whatever lies above it or below."""
 
-    def broken_by(self, part: Part) -> str:
-        """What of a call does it; empty where nothing does."""
-        if self.kind == "path":
-            return next((path for path in action(part).writes if self._holds(path)), "")
-        for words in commands(part):
-            if self.kind == "program" and words[0].rpartition("/")[2] == self.text:
-                return " ".join(words)
-            if self.kind == "option" and self.text in words[1:]:
-                return " ".join(words)
-        return ""
 
-    def _holds(self, path: str) -> bool:
-        """Whether the path is the forbidden one, or lies under it, wherever that is."""
-        name = posixpath.normpath(self.text).strip("/")
-        return f"/{name}/" in f"/{path.strip('/')}/"
+def done_by(part: Part, deepest: int) -> dict[Target, str]:
+    """Every target that a call breaks, with what of the call does it; of several the first.
+
+    So a call is read once, however many rules there are. ``deepest`` is how many names the longest
+    path has that may be forbidden.
+    """
+    found: dict[Target, str] = {}
+    for path in action(part).writes:
+        names = path.strip("/").split("/")
+        for first in range(len(names)):
+            for last in range(first + 1, min(first + deepest, len(names)) + 1):
+                found.setdefault(Target("path", "/".join(names[first:last])), path)
+    for words in commands(part):
+        whole = " ".join(words)
+        found.setdefault(Target("program", words[0].rpartition("/")[2]), whole)
+        for word in words[1:]:
+            if _OPTION.fullmatch(word):
+                found.setdefault(Target("option", word), whole)
+    return found
 
 
 def targets(rule: str) -> tuple[Target, ...]:
@@ -77,5 +83,7 @@ def _target(word: str, to_write: bool) -> Target | None:
     if _OPTION.fullmatch(word):
         return Target("option", word)
     if to_write:
-        return Target("path", word) if _PATH.fullmatch(word) else None
+        if not _PATH.fullmatch(word):
+            return None
+        return Target("path", posixpath.normpath(word).strip("/"))
     return Target("program", word) if is_program(word) else None

@@ -38,6 +38,9 @@ class Anchors(Rule):
         for position, compaction in self.subject.noted.compactions.items():
             if compaction.is_opaque:
                 continue
+            if compaction.is_erased:
+                yield self._erased(compaction)
+                continue
             entries = [entry for entry in literals.by.get(position, ()) if not entry.is_back]
             before = literals.before.get(position, 0)
             reworded = literals.reworded.get(position, [])
@@ -51,6 +54,17 @@ class Anchors(Rule):
                     if kind == "rule" and reworded:
                         also.append(_reworded(reworded))
                     yield self._finding(compaction, kind, of_kind, also)
+
+    def _erased(self, compaction: Compacted) -> Finding:
+        """Without its text nothing of what it covered can be said to be lost."""
+        return Finding(
+            rule=self.name,
+            severity="info",
+            refs=(compaction.name,),
+            message=f"the summary of {compaction.name} was erased: what it held is not known",
+            next=("show", f"S@{compaction.name}"),
+            position=compaction.position,
+        )
 
     def _finding(
         self, compaction: Compacted, kind: Kind, entries: list[LostLiteral], also: list[str]
@@ -101,9 +115,8 @@ class Anchors(Rule):
 
 
 def _all(entry: LostLiteral) -> tuple[str, ...]:
-    """What ``recover --lost`` needs to show this one: without it, what was needed or told alone."""
-    needed = entry.by in ("model", "person") or is_told(entry.item)
-    return () if needed else ("--all",)
+    """What ``recover --lost`` needs to show this one, beside what came up again or was told."""
+    return () if entry.by or is_told(entry.item) else ("--all",)
 
 
 def _reworded(rules: list[LostLiteral]) -> str:

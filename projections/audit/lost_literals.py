@@ -67,6 +67,8 @@ class LostLiterals(Watcher):
         self._is_idle = not (subject.noted.compactions or subject.noted.substitutions)
         """Nothing was ever taken out: no text needs to be searched."""
         self._calls = 0
+        self._stood: dict[int, frozenset[str]] = {}
+        """What stood as it came just after each compaction."""
         self._gone: list[tuple[Anchor, Item]] = []
         self._edited: list[Anchor] = []
         self._new: list[Item] = []
@@ -92,6 +94,10 @@ class LostLiterals(Watcher):
         of_rules, places = sayers(rules, told), {_key(rule): n for n, rule in enumerate(rules)}
         steps = subject.recording.steps
         rewinds = [(step.position, step.to) for step in steps if step.kind == "rewind"]
+        for position, stood in self._stood.items():
+            if position in self._by:
+                kept = [e for e in self._by[position] if not self._stands(e.anchor, stood)]
+                self._by[position] = kept
         for of in both:
             for position, lost_then in of.items():
                 branch = Branch(rewinds, position)
@@ -104,6 +110,14 @@ class LostLiterals(Watcher):
                         first = subject.items[at] if at is not None else None
                     entry.item = first or entry.item
         return both
+
+    def _stands(self, anchor: Anchor, stood: frozenset[str]) -> bool:
+        """Whether an item among those that stood holds it word for word, if not as an anchor: the
+        folder of a path that another item names in full."""
+        if anchor.kind == "rule":
+            return False
+        ground = self._subject.ground
+        return any(str(at) in stood for at in ground.said.all(ground.literal(_key(anchor))))
 
     def came(self, item: Item, move: Move | None) -> None:
         """An item stands; what it brings up again is lost no more."""
@@ -199,6 +213,8 @@ class LostLiterals(Watcher):
                     self._subject.literals.append(anchor)
                 self._lost[key] = entry
                 self._by.setdefault(move.position, []).append(entry)
+        if move.kind in ("summarised", "dropped"):
+            self._stood[move.position] = frozenset(self._of.keys() - self._whole.keys())
         if self._edited:
             self.before[move.position] = sum(_key(anchor) in self._lost for anchor in self._edited)
         self._gone, self._edited, self._new = [], [], []

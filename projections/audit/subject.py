@@ -58,6 +58,8 @@ class Compacted:
     shown: tuple[str, ...]
     """What its summarizer was shown, as entries; empty where nobody recorded that."""
     is_opaque: bool
+    is_erased: bool
+    """What it put in was erased from the log since: nobody can say any more what that held."""
     messages: int
     pre_tokens: int | None
     post_tokens: int | None
@@ -141,6 +143,7 @@ def _compacted(event: RecordedEvent, number: int) -> Compacted:
         trigger=str(data.get("trigger") or by.get("name") or ""),
         shown=tuple(summarizer.get("shown") or ()),
         is_opaque=bool(data.get("opaque")),
+        is_erased=event.erased and bool(data.get("messages")),
         messages=len(data.get("messages", ())),
         pre_tokens=data.get("pre_tokens"),
         post_tokens=data.get("post_tokens"),
@@ -237,6 +240,11 @@ class Subject:
         """Whether a compaction is encrypted: nobody knows what it kept."""
         compaction = self.noted.compactions.get(position)
         return compaction is not None and compaction.is_opaque
+
+    def is_erased(self, position: int) -> bool:
+        """Whether the summary of a compaction was erased: nobody knows any more what it kept."""
+        compaction = self.noted.compactions.get(position)
+        return compaction is not None and compaction.is_erased
 
     def next_call(self, position: int) -> Called | None:
         """The first call behind a position."""

@@ -14,7 +14,8 @@ from projections.audit.rule import Rule, about, first, plural, some
 from projections.audit.subject import Compacted, Subject
 from projections.items import Item
 from projections.metrics.mentions import texts
-from projections.runs import Named, Origin, origin
+from projections.runs import Origin, origin
+from projections.shown import not_shown
 
 
 class Summaries(Rule):
@@ -52,12 +53,13 @@ class Summaries(Rule):
         for compaction, move, edited, says in self._made:
             if compaction.is_opaque:
                 continue
-            shown = Named(compaction.shown, compaction.position) if compaction.shown else None
-            if shown is not None:
-                yield from self._not_shown(compaction, move, shown)
-                edited = [item for item in edited if item in shown]
+            missing = not_shown(compaction.shown, compaction.position, move.items)
+            if missing:
+                yield self._not_shown(compaction, missing)
+                unseen = set(missing)
+                edited = [item for item in edited if item not in unseen]
             if edited:
-                yield self._placeholders(compaction, edited, shown is not None)
+                yield self._placeholders(compaction, edited, bool(compaction.shown))
             if not says:
                 yield self._finding(compaction, "error", f"{compaction.name} put in an empty text")
             elif move.after >= move.before > 0 and len(move.items) > 1:
@@ -67,18 +69,15 @@ class Summaries(Rule):
                 )
                 yield self._finding(compaction, "warning", text)
 
-    def _not_shown(self, compaction: Compacted, move: Move, shown: Named) -> Iterator[Finding]:
-        missing = [item for item in move.items if item not in shown]
-        if not missing:
-            return
+    def _not_shown(self, compaction: Compacted, missing: list[Origin]) -> Finding:
         names, listed = self.told(missing)
         tokens = sum(self.subject.passages.fates[item].came for item in missing)
-        yield Finding(
+        return Finding(
             rule=self.name,
             severity="error",
             refs=some((compaction.name, *names)),
             message=f"{compaction.name} covers {plural(len(missing), 'item')} that its summarizer "
-            f"was not shown: {listed} ({about(tokens)})",
+            f"was not shown, by its own record of what it was: {listed} ({about(tokens)})",
             next=("recover", "S", *first(names)),
             position=compaction.position,
             count=len(missing),

@@ -47,6 +47,8 @@ class Unseen(Rule):
         """By decision, those of tool calls first."""
         by_decision: dict[int, dict[tuple[str, str], list[_Use]]] = {}
         for use in sorted({*self._needed(), *self._of_the_task()}):
+            if self.subject.is_erased(use.taken_at):
+                continue  # the summary may have held it
             found = by_decision.setdefault(use.taken_at, {})
             found.setdefault((use.kind, use.text), []).append(use)
         for position, literals in sorted(by_decision.items()):

@@ -22,19 +22,22 @@ class Verdicts(Rule):
     """One finding for all calls with the same verdict for the same reason."""
 
     name = "verdicts"
-    about = "calls that are broken, drifted, partly unknown, or were never answered"
+    about = (
+        "calls that are broken, drifted, partly unknown, proved as far as their messages alone, "
+        "or were never answered"
+    )
 
     def find(self) -> Iterator[Finding]:
         """By verdict and reason."""
         groups: dict[tuple[Provenance, str], list[Called]] = {}
         unanswered: list[Called] = []
         for call, verdict in zip(self.subject.calls, self.subject.verdicts, strict=True):
-            if verdict.name in SEVERITY:
+            if verdict.name in SEVERITY or (verdict.name == "exact" and verdict.detail):
                 groups.setdefault((verdict.name, verdict.detail), []).append(call)
             if verdict.outcome_unknown:
                 unanswered.append(call)
         for (name, detail), calls in groups.items():
-            yield self._finding(SEVERITY[name], f"{name}: {detail}", calls)
+            yield self._finding(SEVERITY.get(name, "info"), f"{name}: {detail}", calls)
         if unanswered:
             text = "outcome unknown: no answer and no failure was recorded"
             yield self._finding("warning", text, unanswered)

@@ -55,11 +55,11 @@ def parameters_of(request: Mapping[str, Any], fields: Sequence[str]) -> dict[str
 
 def with_rest(
     fields: Mapping[str, Any],
-    tools: Sequence[Mapping[str, Any]] | None,
+    tools: Any,
     parameters: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """The request of its messages, tools and parameters, as they are."""
     request = {**(parameters or {}), **fields}
     if tools is not None:
-        request["tools"] = list(tools)
+        request["tools"] = list(tools) if isinstance(tools, tuple) else tools
     return request

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from eventlog import jsonvalue, messages
@@ -196,14 +196,20 @@ def read_tool(native: Mapping[str, Any]) -> Tool | None:
     return None
 
 
+def tool_objects(tools: Any) -> list[Mapping[str, Any]]:
+    """Of what was declared as tools, whatever it is, those that are objects."""
+    return [tool for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, list) else []
+
+
 def tools_of(
-    tools: Iterable[Mapping[str, Any]] | None,
+    tools: Any,
     native: Callable[[Mapping[str, Any]], bool],
     write: Callable[[Tool], dict[str, Any]],
 ) -> list[Mapping[str, Any]]:
-    """The tools in a dialect: its own pass, functions are translated, others' hosted ones leave."""
+    """The tools in a dialect: its own pass, functions are translated, others' hosted ones leave,
+    and so does what is no tool: what a file declares may be anything."""
     found: list[Mapping[str, Any]] = []
-    for tool in tools or ():
+    for tool in tool_objects(tools):
         if native(tool):
             found.append(tool)
             continue

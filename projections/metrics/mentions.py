@@ -99,7 +99,12 @@ class Mentions:
                 pairs = set(pairwise(listed))
                 candidates = [place for place in candidates if self._paired(place) <= pairs]
             flat = " ".join(text.split())
-            for place in (*candidates, *self._wordless):
+            wanted = [p for p in candidates if p not in found]
+            if len(wanted) > MANY:
+                worded = Words(flat)
+                found.update(p for p in wanted if worded.first(self.literals[p]) is not None)
+                wanted = []
+            for place in (*wanted, *self._wordless):
                 if place not in found and _stands(self.literals[place], flat):
                     found.add(place)
         if not found:
@@ -114,6 +119,48 @@ class Mentions:
             found = frozenset(pairwise(_WORD.findall(self.literals[place])))
             self._pairs[place] = found
         return found
+
+
+class Words:
+    """A text by its words: any number of literals are found in it without a walk for each."""
+
+    def __init__(self, text: str) -> None:
+        """``text`` with runs of white space as one space, as in the literals."""
+        self._text = text
+        self._starts: list[int] = []
+        self._numbers: dict[str, list[int]] = {}
+        """By word, which words of the text are it, counted from 0."""
+        for number, match in enumerate(_WORD.finditer(text)):
+            self._starts.append(match.start())
+            self._numbers.setdefault(match.group(), []).append(number)
+
+    def first(self, literal: str) -> int | None:
+        """The number of the first word of a literal where it first stands, as a whole word.
+
+        None where it does not, and for one without a word.
+        """
+        rarest: Sequence[int] | None = None
+        before = 0
+        """Words of the literal in front of that one."""
+        listed = list(_WORD.finditer(literal))
+        for number, match in enumerate(listed):
+            numbers = self._numbers.get(match.group(), ())
+            if rarest is None or len(numbers) < len(rarest):
+                rarest, before = numbers, number
+        for number in rarest or ():
+            if number < before:
+                continue
+            at = self._starts[number - before] - listed[0].start()
+            if at < 0 or not self._text.startswith(literal, at):
+                continue
+            if not (_cuts_word(self._text, at) or _cuts_word(self._text, at + len(literal))):
+                return number - before
+        return None
+
+    @staticmethod
+    def ends(text: str) -> list[int]:
+        """Where each word of a text ends, whatever its white space."""
+        return [match.end() for match in _WORD.finditer(text)]
 
 
 def _stands(needle: str, text: str) -> bool:

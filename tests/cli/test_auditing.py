@@ -10,18 +10,26 @@ import pytest
 import recorded_calls
 from demo_log import demo_log
 from running import ROOT, run
-from small_log import KEY, small_log
+from small_log import KEY, said, small_log
 
 from cli.models_audit import AuditData
 from cli.render_audit import render_audit
 from cli.style import Style
 from eventlog import Draft
 from eventlog.errors import CriticalUnknown
-from eventlog.events import MessageAppended, ModelCalled, ModelResponded
+from eventlog.events import (
+    ContextCompacted,
+    MessageAppended,
+    ModelCalled,
+    ModelResponded,
+    NewMessage,
+    PlaceholderSubstituted,
+)
 from projections import open_log
 from projections.audit.auditing import RULES
 
 NAME = "refunds-0001"
+CALL = ModelCalled(model="gpt-test", dialect="openai_chat")
 
 
 @pytest.fixture
@@ -303,3 +311,43 @@ class TestShown:
             live.append(KEY, MessageAppended(dialect="openai_chat", source="human", message=said))
         result = run("audit", NAME, "--db", db)
         assert (result.exit_code, "no findings" in result.stdout) == (0, True)
+
+
+class TestWhatBecameOfEverything:
+    """Without it the account is a row for every placeholder, and its sums are not those above."""
+
+    def test_is_told_once_for_all_substitutions_and_once_for_a_compaction(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "l.db"
+        with open_log(path) as live:
+            live.append(KEY, said("user", "Look."), said("user", "x" * 400), said("user", "y" * 80))
+            live.append(KEY, CALL)
+            live.append(KEY, said("assistant", "so", call=4), ModelResponded(call=4))
+            for item in ("2", "3"):
+                cleared = {"item": item, "content": "[cleared]", "reason": f"to save {item}"}
+                live.append(KEY, PlaceholderSubstituted.model_validate(cleared), CALL)
+            live.append(KEY, said("user", "never given to any call"))
+            new = NewMessage(dialect="openai_chat", message={"role": "user", "content": "so far"})
+            live.append(KEY, ContextCompacted(covered=("1", "11"), messages=(new,), trigger="auto"))
+        shown = " ".join(run("audit", KEY.session, "--db", path).stdout.split())
+        assert "· 2 edited (cleared) ≈" in shown
+        assert "· 2 summarised by k1 (auto) ≈16, 1 of them given to no call; 4 items in" in shown
+
+
+class TestTheRowsOfCalls:
+    """Without these a column of decisions names rules nobody can place."""
+
+    def test_how_well_a_call_is_known_has_its_own_column_and_breaks_no_run(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "l.db"
+        with open_log(path) as live:
+            live.append(KEY, said("user", "x"))
+            for at in (2, 5, 8):
+                live.append(KEY, CALL, said("assistant", "so", call=at), ModelResponded(call=at))
+        assert run("redact", KEY.session, "3", "--yes", "--db", path).exit_code == 0
+        shown = run("audit", KEY.session, "--db", path).stdout
+        assert "findings" in shown.splitlines()[1]
+        assert "info  verdicts: " in shown
+        assert [row[0] for row in called(shown)] == ["c1-c3"]

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from demo_log import demo_log
 from running import ROOT, data, environment, process, run
-from small_log import FORK, KEY, small_log
+from small_log import FORK, KEY, said, small_log
 
+from eventlog.events import ContextCompacted
 from projections import open_log
 
 S = KEY.session
@@ -65,11 +66,46 @@ class TestUndo:
         result = run("undo", S, "12", "--db", db)  # what it cleared is folded since
         assert result.exit_code == 0
         assert "as before" in result.stdout
-        assert "nothing stands otherwise: a later decision in force" in result.stderr
+        assert (
+            "nothing stands otherwise, since k1 came later, about the same items" in result.stderr
+        )
+        assert "undo refunds-0001 k1\n" in result.stderr
+
+    def test_no_fork_is_made_in_which_nothing_would_stand_otherwise(self, demo: Path) -> None:
+        for more in (["--dry-run"], []):
+            result = run("undo", "8f31", "77", "--pass", *more, "--db", demo)
+            assert result.exit_code == 2
+            assert "no fork is made, since k1 came later, about the same items: " in result.stderr
+            assert result.stderr.endswith(" undo 8f31c0a9 k1 first, then this in its fork\n")
+        with open_log(demo) as live:
+            assert len(live.log.streams()) == 1
+        assert run("undo", "8f31", "k1", "--name", "mine", "--db", demo).exit_code == 0
+        assert data("undo", "mine", "77", "--pass", "--db", demo)["changed"]
+
+    def test_a_later_pin_and_whose_the_decision_was_are_told(self, demo: Path) -> None:
+        assert run("fork", "8f31", "--name", "mine", "--db", demo).exit_code == 0
+        assert run("pin", "mine", "154", "--db", demo).exit_code == 0
+        told = run("undo", "mine", "--dry-run", "--db", demo).stderr
+        assert "the last decision in force is k1, the agent's own: compacted" in told
+        assert "the pin of 154 with event 231, which is later, is no decision: " in told
+        assert "unpin mine 154 takes it back\n" in told
+        assert run("unpin", "mine", "154", "--db", demo).exit_code == 0
+        told = run("undo", "mine", "--dry-run", "--db", demo).stderr
+        assert "the unpin of 154 with event 232" in told
+        assert "the pin of" not in told
+        assert run("undo", "mine", "k1", "--db", demo).exit_code == 0
+        last = run("undo", "mine", "--dry-run", "--db", demo).stderr
+        assert "the last decision in force is 233, undone: k1\n" in last  # not the agent's
+
+    @pytest.mark.parametrize("args", [["rewind", f"{S}@11"], ["rewind", f"{S}@12"]])
+    def test_a_pinned_item_that_leaves_is_told(self, args: list[str], db: Path) -> None:
+        assert "13 is pinned and leaves the context with this\n" in run(*args, "--db", db).stderr
+        assert "pinned" not in run("undo", S, "--dry-run", "--db", db).stderr
 
     def test_of_a_pass_it_is_all_and_the_undo_of_it_can_be_undone(self, demo: Path) -> None:
-        args = ["--name", "mine", "--db", demo]
-        assert run("undo", "8f31", "77", "--pass", *args).exit_code == 0
+        # Of a session of one's own, since k1 has folded what it cleared.
+        assert run("fork", "8f31", "--name", "mine", "--db", demo).exit_code == 0
+        assert run("undo", "mine", "77", "--pass", "--db", demo).exit_code == 0
         with open_log(demo) as live:
             mine = next(i.key for i in live.log.streams() if i.key.session == "mine")
             undone = live.log.version(mine)
@@ -102,12 +138,13 @@ class TestUndo:
         assert {**dry, "dry_run": False, "undo": done["undo"]} == done
 
     def test_one_of_a_pass_is_undone_alone_and_the_others_are_counted(self, demo: Path) -> None:
-        result = run("undo", "last", "7@77", "--dry-run", "--db", demo)
+        assert run("fork", "8f31", "--name", "mine", "--db", demo).exit_code == 0
+        result = run("undo", "mine", "7@77", "--dry-run", "--db", demo)
         assert result.exit_code == 0
         assert "others of the same pass stay" in result.stderr
-        one = data("undo", "last", "77", "--dry-run", "--db", demo)
+        one = data("undo", "mine", "77", "--dry-run", "--db", demo)
         assert [e["says"] for e in one["events"]] == ["undone: 77"]
-        whole = data("undo", "last", "77", "--pass", "--dry-run", "--db", demo)
+        whole = data("undo", "mine", "77", "--pass", "--dry-run", "--db", demo)
         assert whole["events"][0]["says"] == "undone: pass 77"
 
     @pytest.mark.parametrize(
@@ -323,6 +360,26 @@ class TestIntoContext:
         done = data("recover", S, "4", "--into-context", "--yes", "--db", db)["into"]
         assert {**dry, "dry_run": False, "undo": done["undo"]} == done
         assert labels(db) == ["3", "4", "6", "8@12", "10", "13@20", "22"]
+
+    @pytest.mark.parametrize(
+        "args", [["undo", S, "k1"], ["rewind", f"{S}@11"], ["recover", S, "4", "--into-context"]]
+    )
+    def test_a_context_larger_than_what_was_compacted_is_told(
+        self, args: list[str], db: Path
+    ) -> None:
+        result = run(*args, "--dry-run", "--db", db)
+        assert "tokens are more than the ≈78 that k1 compacted: a model may" in result.stderr
+        assert "that k1 compacted" not in run("undo", S, "20", "--dry-run", "--db", db).stderr
+
+    def test_what_a_person_had_compacted_is_no_limit(self, tmp_path: Path) -> None:
+        db = tmp_path / "l.db"
+        with open_log(db) as live:
+            live.append(KEY, said("user", "The order is ORD-77120. " * 20))
+            live.append(KEY, ContextCompacted(covered=("1",), trigger="manual"))
+            live.append(KEY, said("user", "Go on."))
+        found = data("undo", S, "k1", "--dry-run", "--db", db)
+        assert found["after"]["tokens"] > found["before"]["tokens"]
+        assert (found["outgrown"], found["notes"]) == (None, [])
 
     def test_a_cleared_and_covered_item_needs_two_undos(self, db: Path) -> None:
         found = data("recover", S, "8", "--into-context", "--yes", "--db", db)["into"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import recorded_calls
+from running import run
 from small_log import said
 from specs_made import EVERY
 
@@ -25,6 +28,7 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import Json
 from projections import Live, open_log
+from projections.dialects import dialect as provider
 from projections.strategies import parse
 
 KEY = StreamKey("local", "agent", "deferred")
@@ -118,3 +122,60 @@ class TestDeclaredTools:
     def test_a_call_that_goes_back_to_fewer_tools_has_fewer_behind_it(self, live: Live) -> None:
         live.append(KEY, called(2), said("assistant", "fewer", call=16))
         assert tools(live, "17") == FEW
+
+
+class TestWhatIsNoListOfTools:
+    """A file declares anything as its tools: it is left out, told, and stops nothing."""
+
+    ODD: tuple[Any, ...] = (7.5, 0, True, "a" * 40, {"a": None}, [[{"type": "tool_use"}]], [None])
+
+    @pytest.fixture
+    def database(self, tmp_path: Path) -> Path:
+        found = tmp_path / "log.db"
+        with open_log(found) as opened:
+            for number, given in enumerate(self.ODD):
+                for dialect in ("openai_chat", "anthropic"):
+                    opened.append(
+                        StreamKey("local", "agent", f"odd-{number}-{dialect}"),
+                        ToolsDeclared(dialect=dialect, definitions=Json(given)),
+                        said("user", "hello"),
+                        said("assistant", "good day"),
+                    )
+            opened.append(KEY, *EVENTS)
+        return found
+
+    def test_an_export_of_all_has_every_session(self, database: Path) -> None:
+        result = run("--db", database, "export", "--all", "--format", "openai")
+        assert result.exit_code == 0, result.output
+        bodies = [json.loads(line) for line in result.stdout.splitlines()]
+        assert len(bodies) == 2 * len(self.ODD) + 1
+        assert [body["tools"] for body in bodies if "tools" in body] == [MORE]
+        assert result.stderr.count("what is no object") == 2 * len(self.ODD)
+
+    @pytest.mark.parametrize("form", ["openai", "responses", "anthropic"])
+    def test_a_request_goes_without_it_and_says_so(self, database: Path, form: str) -> None:
+        for number in range(len(self.ODD)):
+            where = f"odd-{number}-anthropic"
+            result = run("--db", database, "replay", where, "--format", form)
+            assert "internal error" not in result.output
+            assert "tools" not in json.loads(result.stdout)
+            assert "what is no object" in result.stderr
+
+    def test_what_was_sent_stays_as_it_was_sent(self) -> None:
+        for odd in self.ODD:
+            made = provider("anthropic").to_request([], odd, {"model": "m"})
+            assert made["tools"] == odd
+
+
+class TestMessagesAlone:
+    """Without it a request of which only the messages are known looks like the whole of it."""
+
+    def test_a_replay_says_what_of_its_request_was_recorded(self, tmp_path: Path) -> None:
+        key, bare = StreamKey("a", "b", "c"), {"messages": [{"role": "user", "content": "a"}]}
+        with open_log(tmp_path / "log.db") as live:
+            recorded_calls.record(live, key, "openai_chat", bare)
+            recorded_calls.record(live, key, "openai_chat", {"model": "m", **bare})
+        alone, whole = (run("replay", f"c@c{n}", "--db", tmp_path / "log.db") for n in (1, 2))
+        told = "recorded of this request: its messages; its tools and parameters were not recorded"
+        assert told in alone.stderr
+        assert whole.stderr == ""

@@ -94,9 +94,31 @@ class TestImport:
         result = run("import", noise, "--db", tmp_path / "i.db")
         assert result.exit_code == 2
         assert "not imported" in result.stderr
-        both = run("import", noise, BUNDLED, "--db", tmp_path / "i.db")
+        other = tmp_path / "other.json"
+        other.write_text('{"b": 1}')
+        both = run("import", noise, other, BUNDLED, "--db", tmp_path / "i.db")
         assert both.exit_code == 1
+        assert both.stderr.count("not imported: ") == 2
+        assert both.stderr.count("importable are claude-code, codex") == 1
         assert "229 new" in both.stdout
+
+    def test_each_session_stands_below_the_file_that_it_came_from(self, tmp_path: Path) -> None:
+        folder = tmp_path / "of"
+        (folder / "deep").mkdir(parents=True)
+        line = json.dumps([{"role": "user", "content": "hi"}])
+        (folder / "deep" / "a.jsonl").write_text(f"{line}\n{line}\n")
+        (folder / "b.jsonl").write_text(line)
+        lines = run("import", folder, "--db", tmp_path / "i.db").stdout.splitlines()
+        assert [lines[n] for n in (0, 2)] == ["b.jsonl", "deep/a.jsonl"]
+        assert ["new" in each for each in lines] == [False, True, False, True, True, True]
+        for row in data("sessions", "--db", tmp_path / "i.db")["sessions"]:
+            assert row["file"] in ("a.jsonl", "b.jsonl")
+            assert (
+                f"file           {row['file']}"
+                in run("stats", row["key"], "--db", tmp_path / "i.db").stdout
+            )
+        one = run("import", folder / "b.jsonl", "--db", tmp_path / "j.db").stdout
+        assert "b.jsonl" not in one
 
     def test_all_finds_what_the_agents_left(self, tmp_path: Path) -> None:
         project = tmp_path / ".claude" / "projects" / "-home-dev-shop"

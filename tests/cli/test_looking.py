@@ -16,9 +16,13 @@ from eventlog.events import (
     DecisionUndone,
     ItemPinned,
     MessageAppended,
+    ModelCalled,
+    ModelResponded,
     NewMessage,
     PlaceholderSubstituted,
+    SessionStarted,
     ToolResultRecorded,
+    Usage,
 )
 from projections import open_log
 from projections.dialects import dialect
@@ -380,6 +384,32 @@ class TestSessionsAndStats:
         assert str(KEY) not in run("sessions", "--db", db).stdout
         assert str(KEY) in run("sessions", "--deleted", "--db", db).stdout
 
+    def test_a_time_of_importing_is_not_shown_as_one_of_the_session(self, tmp_path: Path) -> None:
+        path = tmp_path / "b.db"
+        with open_log(path) as live:
+            live.append("a/b/live", said("user", "go"))
+            live.append("a/b/old", SessionStarted(ownership="observed"), said("user", "went"))
+        lines = run("sessions", "--db", path).stdout.splitlines()
+        brackets = {line.split()[0]: "(20" in line for line in lines[1:]}
+        assert brackets == {"live": False, "old": True}
+        assert "its source has no clock" in run("stats", "old", "--db", path).stdout
+        assert "its source has no clock" not in run("stats", "live", "--db", path).stdout
+
+    def test_tokens_that_no_provider_counted_are_not_told_as_none(self, tmp_path: Path) -> None:
+        path = tmp_path / "b.db"
+        called = ModelCalled(model="m", dialect="openai_chat")
+        with open_log(path) as live:
+            live.append("a/b/c", said("user", "go"), called, ModelResponded(call=2))
+        assert (
+            "billed tokens  - (no answer has its count)" in run("stats", "c", "--db", path).stdout
+        )
+        assert data("stats", "c", "--db", path)["usage"] is None
+        with open_log(path) as live:
+            live.append("a/b/c", called, ModelResponded(call=4, usage=Usage(input=7)))
+        text = run("stats", "c", "--db", path).stdout
+        assert "input 7, cached 0" in text
+        assert "of 1 of 2 answers" in text
+
     def test_a_fork_says_where_what_it_inherits_is_counted(self, db: Path) -> None:
         assert "2 of its own; 13 inherited ones are counted in the parent" in run(
             "stats", "retry", "--db", db
@@ -418,7 +448,7 @@ class TestSamples:
         run("import", samples, "--db", path)
         listed = data("sessions", "--db", path)["sessions"]
         assert len(listed) > 40
-        names = ("title", "updated_at", "output_is_partial")
+        names = ("title", "happened_at", "output_is_partial")
         wanted = {row["key"]: [row[name] for name in names] for row in listed}
         query = "select session, title, happened_at, output_is_partial from sessions_readable"
         rows = data("sql", query, "--db", path)["rows"]
@@ -464,7 +494,7 @@ class TestTheSourcesClock:
         (row,) = data("log", "c", "--db", path)["rows"]
         (hit,) = data("search", "one", "--db", path)["hits"]
         (listed,) = data("sessions", "--db", path)["sessions"]
-        assert row["happened_at"] == hit["at"] == listed["updated_at"] == event["happened_at"]
+        assert row["happened_at"] == hit["at"] == listed["happened_at"] == event["happened_at"]
         for view in ("sessions_readable", "messages_readable", "events_readable"):
             answer = data("sql", f"select happened_at from {view}", "--db", path)
             assert answer["rows"] == [[event["happened_at"]]]

@@ -255,6 +255,23 @@ class TestErrors:
             assert result.stdout == ""
             assert re.fullmatch(r"ctxlog: [^\n]+\n", result.stderr)
 
+    @pytest.mark.parametrize("given", ["9" * 20, "9" * 5000, "inf", "nan", "-inf", "1e400", "-1"])
+    def test_a_number_that_is_none_is_refused_by_every_option(self, db: Path, given: str) -> None:
+        """Each reached another limit: of SQLite, of the clock, of Python."""
+        tried = 0
+        for name, command in commands().items():
+            needed: list[str] = []
+            for param in command.params:
+                if param.required:
+                    needed += [each for each in param.opts[:1] if each[0] == "-"] + ["x"]
+            for option in command.params:
+                if option.type_descriptor.is_ranged:
+                    tried += 1
+                    result = run(name, *needed, f"{option.opts[0]}={given}", "--db", db)
+                    assert result.exit_code == 2, (name, option.name, result.output)
+                    assert "Invalid value" in result.stderr
+        assert tried > 10
+
     def test_with_json_an_error_is_json(self, db: Path) -> None:
         result = run("show", "refunds-0001@c99", "--db", db, "--json")
         error = json.loads(result.stderr)

@@ -140,3 +140,57 @@ class TestPairs:
         observed = asked("compare", "last", "--db", db)["strategies"][0]
         assert observed["strategy"] == "observed"
         assert (observed["valid"]["value"] < 1) == bool(parted)
+
+
+class TestWhatACompactionDid:
+    """Without these one command calls an item dropped and the next one folded into a summary."""
+
+    def test_is_the_same_in_diff_and_log_and_why(self, db: Path) -> None:
+        words = {"summarised": "folded", "dropped": "left"}
+        for number in range(1, asked("stats", "last", "--db", db)["compactions"] + 1):
+            rows = asked("diff", f"last@k{number}", "--db", db)["rows"]
+            gone = {row["item"]: row for row in rows if row["state"] in words}
+            log = asked("log", "last", "--at", f"k{number}", "--db", db)["rows"]
+            states = {row["ref"]: row["state"] for row in log}
+            assert {item: words[row["state"]] for item, row in gone.items()} == {
+                item: states[item] for item in gone
+            }
+            (taken,) = [row for row in log if row["ref"] == f"k{number}"]
+            assert taken["items"] == len(gone)
+            assert {row["state"] for row in gone.values()} == {
+                "summarised" if taken["brought"] else "dropped"
+            }
+            assert {row["by"] for row in gone.values()} == {str(taken["position"])}
+            for item in list(gone)[:: max(1, len(gone) // 3)]:
+                why = asked("why", "last", f"{item}@k{number}", "--db", db)
+                assert why["state"] == words[gone[item]["state"]]
+
+    def test_is_the_same_in_audit(self, db: Path) -> None:
+        compactions = asked("stats", "last", "--db", db)["compactions"]
+        if not compactions:
+            return
+        rows = asked("diff", f"last@k{compactions}", "--db", db)["rows"]
+        states = asked("audit", "last", "--db", db)["sessions"][0]["coverage"]["states"]
+        assert sum(each["items"] for each in states if each["by"] == f"k{compactions}") == sum(
+            row["state"] in ("summarised", "dropped") for row in rows
+        )
+
+
+class TestWhatCameUpAgain:
+    """Without it the command that an audit names does not show what the audit told of."""
+
+    def test_is_what_recover_shows(self, db: Path) -> None:
+        findings = asked("audit", "last", "--rule", "anchors", "--db", db)["findings"]
+        for finding in findings:
+            shown = asked("recover", "last", "--lost", finding["refs"][0], "--db", db)
+            literals = {one["text"] for each in shown["sentences"] for one in each["literals"]}
+            assert {one["text"] for one in finding["anchors"] if one["by"]} <= literals
+
+    def test_is_of_what_diff_calls_lost(self, db: Path) -> None:
+        told: dict[str, set[tuple[str, str]]] = {}
+        for finding in asked("audit", "last", "--rule", "anchors", "--db", db)["findings"]:
+            literals = {(one["kind"], one["text"]) for one in finding["anchors"]}
+            told.setdefault(finding["refs"][0], set()).update(literals)
+        for name, literals in told.items():
+            lost = asked("diff", f"last@{name}", "--anchors", "--db", db)["lost"]
+            assert literals <= {(one["kind"], one["text"]) for one in lost}

@@ -86,6 +86,7 @@ class TestTable:
         shown = run("diff", "talk", "--prefix", "--db", path).stdout
         assert "no bill was recorded" in shown
         assert "written" not in shown.replace("re-written", "").replace("rewritten", "")
+        assert data("diff", "talk", "--prefix", "--db", path)["billed"] is None
 
     def test_the_sums_alone(self, db: Path) -> None:
         whole = run("diff", NAME, "--prefix", "--db", db).stdout

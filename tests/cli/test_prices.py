@@ -93,8 +93,9 @@ class TestModel:
         (tier,) = asked(demo, "claude-sonnet-4-5")["prices"][0]["tiers"]
         assert tier["above"] == 200_000
 
-    def test_several_tables_are_numbered_and_each_is_named(self, demo: Path) -> None:
-        lines = shown(demo, "gpt-5", "in=1,out=2", "gpt-99", more=("--width", "140")).splitlines()
+    def test_several_tables_are_numbered_and_each_is_named(self, tmp_path: Path) -> None:
+        db = calls(tmp_path, ("gpt-99", None))
+        lines = shown(db, "gpt-5", "in=1,out=2", "gpt-99", more=("--width", "140")).splitlines()
         head = lines[1]
         assert head.index("cost 1 USD") < head.index("cost 2") < head.index("cost 3")
         assert lines[4].startswith("cost 1 USD: gpt-5 from genai-prices")
@@ -114,9 +115,10 @@ class TestModel:
         assert "no room" not in shown(demo, *four, more=("--width", "140"))
 
     @pytest.mark.parametrize("width", [60, 80, 100])
-    def test_lines_fit(self, demo: Path, width: int) -> None:
-        named = ("claude-sonnet-4-5", "recorded", "gpt-99", "deepseek-v4-flash")
-        text = shown(demo, *named, more=("--width", str(width)))
+    def test_lines_fit(self, tmp_path: Path, width: int) -> None:
+        db = calls(tmp_path, ("gpt-99", None), ("claude-opus-4-5-20251101", None))
+        named = ("claude-sonnet-4-5", "recorded", "deepseek-v4-flash")
+        text = shown(db, *named, more=("--width", str(width)))
         assert max(map(display_width, text.splitlines())) <= width
 
     def test_prices_that_changed_between_calls_are_told_with_their_times(
@@ -192,9 +194,28 @@ class TestUnknown:
         assert "cost 2: in 1, cached 1, write 1, out 2 per million tokens" in result.stderr
         assert "! genai-prices" in result.stderr
 
-    def test_a_name_that_toml_wants_in_quotes_is_shown_in_quotes(self, demo: Path) -> None:
-        (warning,) = [w for w in asked(demo, "some/model-9.9")["warnings"] if "incomplete" in w]
+    def test_a_name_that_toml_wants_in_quotes_is_shown_in_quotes(self, tmp_path: Path) -> None:
+        db = calls(tmp_path, ("some/model-9.9", None))
+        (warning,) = [w for w in asked(db, "some/model-9.9")["warnings"] if "incomplete" in w]
         assert '[prices."some/model-9.9"]' in warning
+
+    @pytest.mark.parametrize(
+        ("typed", "hint"),
+        [
+            ("nope", "give them with --prices in=…,out=…"),
+            ("recordet", "did you mean 'recorded'?"),
+            ("claude-sonet-4-5", "did you mean 'claude-sonnet-4-5'?"),
+            ("minne", "did you mean 'mine'?"),
+        ],
+    )
+    def test_a_slip_is_refused_before_anything_is_run(
+        self, typed: str, hint: str, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        configured(tmp_path, MINE, monkeypatch)
+        result = run("compare", "last", "--prices", typed, "--db", demo)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f"no prices of {typed!r}, and no call here names it; " in result.stderr
+        assert hint in result.stderr
 
 
 class TestConfig:
@@ -318,7 +339,7 @@ class TestImports:
 
 
 def test_the_same_bytes_under_another_hash_seed(demo: Path, tmp_path: Path) -> None:
-    options = ("--prices", "recorded", "--prices", "deepseek-v4-pro", "--prices", "gpt-99")
+    options = ("--prices", "recorded", "--prices", "deepseek-v4-pro", "--prices", "in=1,out=2")
     args = ("compare", "last", *options, "--json", "--db", demo)
     found = {process(*args, home=tmp_path, env={"PYTHONHASHSEED": seed}).stdout for seed in "17"}
     assert len(found) == 1

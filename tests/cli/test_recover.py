@@ -10,6 +10,7 @@ from demo_log import demo_log
 from running import data, run
 from small_log import KEY, said, small_log
 
+from cli.exports import inline
 from eventlog import Json
 from eventlog.events import ContextCompacted, MessageAppended, NewMessage
 from projections import open_log
@@ -146,6 +147,10 @@ class TestLost:
         result = run("recover", "last", "--lost", "k1", "--db", demo)
         assert result.stdout.startswith("Recovered from before the compaction k1 of `local/")
         assert "- `ORD-77120`, `4f1c9a7be2d05836` (3, user; needed by 187" in result.stdout
+
+    def test_the_name_of_a_tool_is_as_it_is_typed(self, tmp_path: Path) -> None:
+        assert inline("exec_command a_b_c") == "exec_command a_b_c"
+        assert inline("_a_ __b__ c*") == r"\_a\_ \_\_b\_\_ c\*"
 
     @pytest.mark.parametrize("opaque", [True, False])
     def test_what_an_encrypted_summary_may_hold_is_not_told_as_lost(

@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import data, process, run
-from small_log import said
+from small_log import called, said
 
 from cli.erasing import MANY
 from cli.render_redact import ROWS
+from eventlog import Json
+from eventlog.events import (
+    ContextCompacted,
+    MessageAppended,
+    ModelResponded,
+    NewMessage,
+    SessionTitled,
+)
 from projections import open_log
 
 KEY = "ann/bot/vault"
@@ -130,6 +139,21 @@ class TestLists:
         assert data(*args)["copies"] == []
         assert "1 line of it stands in 8 events for other reasons" in run(*args).stdout
 
+    def test_that_an_event_goes_whole_is_told_before_and_after(self, tmp_path: Path) -> None:
+        """Without it a person takes a pattern to erase its match, and loses the message."""
+        path = tmp_path / "long.db"
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, said("user", "x" * 8_000 + " the key is swordfish"), said("user", "b"))
+            live.append(KEY, SessionTitled(title="swordfish " + "y" * 4_000))
+        args = ["redact", "--pattern", "swordfish", "--db", path]
+        sizes = {each["position"]: each["tokens"] for each in data(*args, "--dry-run")["erased"]}
+        assert sizes.keys() == {1, 3}
+        assert 2_000 < sizes[1] < 2_020
+        assert 1_000 < sizes[3] < 1_010
+        told = "the whole text of 2 events {}erased, ≈3.0k tokens ann/bot/vault\n"
+        assert run(*args, "--dry-run").stdout.startswith(told.format("would be "))
+        assert run(*args, "--yes").stdout.startswith(told.format(""))
+
 
 class TestWhatStays:
     """Without these a person reads "erased" and the secret is still in the file."""
@@ -143,7 +167,7 @@ class TestWhatStays:
         run("fork", "vault@2", "--name", "away", "--reason", f"from {self.WORD}", "--db", path)
         done = run("redact", "--pattern", self.WORD, "--yes", "--db", path)
         assert done.exit_code == 1
-        assert "1 event erased" in done.stdout
+        assert "the whole text of 1 event erased" in done.stdout
         assert "kept: reason of ann/bot/away@3, which is never erased" in done.stdout
         again = run("redact", "--pattern", self.WORD, "--yes", "--db", path)
         assert again.exit_code == 1
@@ -203,3 +227,56 @@ class TestWhatStays:
         refused = run(*args, "--db", path)
         assert refused.exit_code == 2
         assert "--reason stays in the log" in refused.stderr
+
+
+class TestAnErasedSummary:
+    """Without it the log blames a compaction for what a redaction took."""
+
+    @pytest.fixture
+    def folded(self, tmp_path: Path) -> Path:
+        """A summary that keeps all of what it covers, and an answer that uses it."""
+        kept = {"role": "user", "content": "Use httpie, not curl. It is in src/shop/money.py."}
+        new = NewMessage(dialect="openai_chat", message=Json(kept), label="summary")
+        arguments = '{"command": "cat src/shop/money.py; curl http://localhost"}'
+        call = {"id": "a", "type": "function"}
+        call["function"] = {"name": "bash", "arguments": arguments}
+        answer = {"role": "assistant", "content": "I look.", "tool_calls": [call]}
+        path = tmp_path / "folded.db"
+        with open_log(path, durability="normal") as live:
+            live.append(KEY, said("user", "Fix it."), called())
+            live.append(KEY, said("assistant", "What?", call=2), ModelResponded(call=2))
+            live.append(KEY, said("user", kept["content"] + " Really, and do it with great care."))
+            live.append(KEY, ContextCompacted(covered=("5",), messages=(new,)))
+            live.append(KEY, called())
+            live.append(
+                KEY,
+                MessageAppended.model_validate(
+                    {"dialect": "openai_chat", "source": "model", "call": 7, "message": answer}
+                ),
+                ModelResponded(call=7),
+            )
+        return path
+
+    def test_leaves_what_it_held_unknown_and_nothing_lost(self, folded: Path) -> None:
+        def answer(*args: str) -> Any:
+            return json.loads(run(*args, "--json", "--db", folded).stdout)["data"]
+
+        def findings() -> list[tuple[str, str]]:
+            told = answer("audit", "vault")["findings"]
+            assert not [f for f in told if f["rule"] in ("unseen", "broken_rules", "summaries")]
+            return [(f["severity"], f["message"]) for f in told if f["rule"] == "anchors"]
+
+        assert findings() == []
+        assert "erased" not in run("log", "vault", "--db", folded).stdout
+        assert run("recover", "vault", "--lost", "k1", "--db", folded).exit_code == 0
+        assert run("redact", "vault", "6.0", "--yes", "--db", folded).exit_code == 0
+        said_so = "the summary of k1 was erased: what it held is not known"
+        assert findings() == [("info", said_so)]
+        assert "summary erased" in run("log", "vault", "--db", folded).stdout
+        for command in (["recover", "vault", "--lost", "k1"], ["why", "vault", "5"]):
+            result = run(*command, "--db", folded)
+            assert result.exit_code == int(command[0] == "recover")
+            assert "erased: what it held is not known" in " ".join(result.stdout.split())
+            assert answer(*command)["summary_erased"]
+        shown = answer("diff", "vault@k1")
+        assert "erased: what it held is not known" in " ".join(shown["notes"])

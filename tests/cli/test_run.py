@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,28 @@ class TestRun:
             assert "150.0" in live.view(mine).items
             assert live.log.version(DEMO) == 229
 
+    def test_what_its_summarizer_is_not_shown_is_told_before_an_audit_does(
+        self, demo: Path
+    ) -> None:
+        args = [
+            "run",
+            "raw",
+            "-s",
+            "compress:max_messages=20,keep_recent=2,at=model_call",
+            "--db",
+            str(demo),
+        ]
+        told = re.compile(r"summarised \d+ items \((\d+) of them not shown to the summarizer\)")
+        dry, done = run(*args, "--dry-run"), run(*args)
+        counts = [int(count) for count in told.findall(" ".join(done.stdout.split()))]
+        assert counts
+        assert [int(count) for count in told.findall(" ".join(dry.stdout.split()))] == counts
+        audit = run("audit", "raw", "--rule", "summaries", "--json", "--db", demo)
+        found = [
+            f for f in json.loads(audit.stdout)["data"]["findings"] if f["severity"] == "error"
+        ]
+        assert [finding["count"] for finding in found] == counts
+
     def test_the_moments_at_which_it_decided_are_named(self, demo: Path) -> None:
         args = ["run", "raw", "-s", "clear:keep=1 | window:tokens=90000", "--db", str(demo)]
         found = data(*args, "--dry-run")
@@ -132,6 +155,11 @@ class TestRun:
         moment = found["moments"][0]["moment"]
         assert f"  {moment}: cleared " in shown
         assert "  now: nothing, " in shown
+
+    def test_which_event_is_what_can_be_read(self, demo: Path) -> None:
+        shown = run("run", "8f31", "-s", "clear:keep=3", "--dry-run", "--db", demo).stdout
+        assert " 9 times cleared (all but the last 3): 231-234, 236, 238-241\n" in shown
+        assert " 3 times declined: no gain: 235, 237, 242\n" in shown
 
     def test_why_it_did_nothing_is_told(self, demo: Path) -> None:
         result = run("run", "raw", "-s", "condense:tokens=90000", "--db", demo)

@@ -96,6 +96,15 @@ class TestDiff:
         assert short == data("diff", f"{NAME}@11", f"{NAME}@12", "--db", db)
         assert [row["item"] for row in short["rows"] if row["state"] == "cleared"] == ["8"]
 
+    def test_a_fork_is_held_against_its_parent(self, db: Path) -> None:
+        found = data("diff", f"{NAME}@12", "retry", "--db", db)
+        assert (found["key"], found["left"]["ref"]) == ("ann/bot/retry", "12")
+        assert found == data("diff", "retry@12", "retry", "--db", db)
+        new = [row["item"] for row in found["rows"] if row["state"] == "new"]
+        assert new == ["13", "15"]
+        back = data("diff", "retry", f"{NAME}@c2", "--db", db)
+        assert (back["key"], back["right"]["ref"]) == ("ann/bot/retry", "c2")
+
     def test_a_side_that_is_not_given_is_what_really_was(self, db: Path) -> None:
         found = data("diff", NAME, "--right", "none", "--at", "c4", "--db", db)
         assert found == data("diff", NAME, "--left", "observed", "--right", "none", "--at", "c4",
@@ -452,7 +461,7 @@ class TestWrongInput:
             (["diff", f"{NAME}@c99"], 3, "has no c99; it has 4 calls"),
             (["diff", f"{NAME}@k9"], 3, "has no k9"),
             (["diff", "nobody@k1"], 3, "no session 'nobody'"),
-            (["diff", f"{NAME}@11", "retry@12"], 2, "two places of one session"),
+            (["diff", f"{NAME}@16", "retry"], 2, "part after event 13: of one of them name"),
             (["diff", f"{NAME}@11", "@12", "--left", "none"], 2, "one place"),
             (["diff", f"{NAME}@k1", "--at", "c2"], 2, "--at goes with"),
             (["diff", NAME, "--left", "none", "--at", "c99"], 3, "has no c99"),

@@ -10,12 +10,15 @@ from running import data, run
 from small_log import FORK, KEY, said, small_log
 
 from eventlog.events import (
+    ContextCompacted,
     MessageAppended,
     ModelCalled,
     ModelResponded,
+    NewMessage,
     PlaceholderSubstituted,
     ToolResultRecorded,
 )
+from eventlog.values import Summarizer
 from projections import open_log
 
 S = KEY.session
@@ -125,7 +128,7 @@ class TestAnswers:
         assert found["calls"] == ["c2", "c3"]
         assert [way["command"] for way in found["back"]][:2] == [
             "recover refunds-0001 8",
-            "recover refunds-0001 8 --into-context",
+            "recover refunds-0001 8 --into-context --only",
         ]
 
     def test_the_calls_that_had_all_of_it_are_told_from_those_that_had_a_placeholder(
@@ -139,6 +142,22 @@ class TestAnswers:
         shown = run("why", S, "8", "--db", db).stdout
         assert "given to 2 calls: in full to 1 (c2); as a placeholder (cleared) to 1 (c3)" in shown
         assert "given in full to 3 calls: c1-c3" in run("why", S, "4", "--db", db).stdout
+
+    @pytest.mark.parametrize("recorded", [True, False])
+    def test_the_call_that_was_asked_for_counts_as_the_last_one_does(
+        self, recorded: bool, tmp_path: Path
+    ) -> None:
+        db = tmp_path / "l.db"
+        call = ModelCalled(
+            model="m", dialect="openai_chat", manifest=("1-2",) if recorded else None
+        )
+        with open_log(db) as live:
+            live.append(KEY, said("system", "be brief"), said("user", "U1"))
+            live.append(KEY, call, said("user", "U2"), call)  # 3: c1, 5: c2
+        assert data("why", S, "2@c1", "--db", db)["calls"] == ["c1"]
+        assert data("why", S, "2@c2", "--db", db)["calls"] == ["c1", "c2"]
+        assert data("why", S, "2", "--db", db)["calls"] == ["c1", "c2"]
+        assert "No call was given it." not in data("why", S, "2@c1", "--db", db)["answer"]
 
     def test_an_item_is_told_as_it_was_at_a_call(self, db: Path) -> None:
         found = data("why", S, "8@c2", "--db", db)
@@ -193,6 +212,51 @@ class TestAnswers:
         assert "Never touch migrations/, 0001 to 0004 are in production" in lost
 
 
+class TestTheWayBack:
+    """What is suggested works as it is typed, and says what it costs."""
+
+    def test_alone_at_the_end_where_an_undo_brings_others_back(self, tmp_path: Path) -> None:
+        db = demo_log(tmp_path)
+        found = data("why", "last", "3", "--db", db)
+        only, look = found["back"][1:3]
+        assert only["command"].endswith(" 3 --into-context --only")
+        assert only["does"].startswith("puts it at the end of the context, ≈137 tokens")
+        assert look["command"].endswith(" 3 --into-context --dry-run")
+        assert "70 other items, context ≈5.6k → ≈19.1k tokens" in look["does"]
+        assert look["does"].endswith(", more than the ≈14.5k that k1 compacted")
+        for way in found["back"]:
+            assert run(*way["command"].split(), "--db", db).exit_code == 0
+
+    def test_as_it_came_in_where_nothing_else_comes_back(self, tmp_path: Path) -> None:
+        db = tmp_path / "l.db"
+        with open_log(db) as live:
+            live.append(KEY, said("user", "The order is ORD-77120. " * 20), said("user", "Go on."))
+            live.append(KEY, PlaceholderSubstituted(item="1", content="[cleared]"))
+        back = data("why", S, "1", "--db", db)["back"]
+        assert back[1]["command"].endswith(" 1 --into-context")
+        assert back[1]["does"].startswith("it stands again as it came in: context ")
+        assert run(*back[1]["command"].split(), "--db", db).exit_code == 0
+        assert data("why", S, "1", "--db", db)["state"] == "context"
+        assert data("why", f"{S}@3", "1", "--db", db)["back"][1:] == []  # there is nothing to do
+
+    def test_its_text_put_back_is_told_and_not_suggested_again(self, db: Path) -> None:
+        assert run("recover", S, "4", "--into-context", "--only", "--db", db).exit_code == 0
+        found = data("why", S, "4", "--db", db)
+        assert found["stands_in"] == ["27"]
+        assert "Its whole text stands in 27." in found["answer"]
+        assert [way["command"].split()[-1] for way in found["back"]] == ["4", "k1"]
+        assert data("why", S, "6", "--db", db)["stands_in"] == []  # another one's text is there
+        again = run("recover", S, "4", "--into-context", "--only", "--dry-run", "--db", db)
+        assert "the text of 4 stands in 27 already\n" in again.stderr
+        at_k1 = [way["command"] for way in data("why", f"{S}@k1", "4", "--db", db)["back"]]
+        assert not any("--into-context" in command for command in at_k1)
+
+    def test_the_same_text_in_another_item_counts_too(self, db: Path) -> None:
+        with open_log(db) as live:
+            live.append(KEY, said("user", "Never touch migrations. The order is ORD-77120."))
+        assert data("why", S, "4", "--db", db)["stands_in"] == ["27"]
+
+
 class TestRecordedRequests:
     """A recorded request is the proof; what is folded is only what should have been."""
 
@@ -227,3 +291,33 @@ class TestRecordedRequests:
         assert data("why", S, "1", "--db", db)["given"] == [
             {"form": "original", "calls": ["c1", "c2"]}
         ]
+
+
+class TestWhatOfItSurvived:
+    """Without it "0 lost" reads as if a summary had kept the text."""
+
+    def test_the_text_itself_is_told_as_gone(self, tmp_path: Path) -> None:
+        path = tmp_path / "l.db"
+        new = NewMessage(dialect="openai_chat", message={"role": "user", "content": "See a/b.py."})
+        with open_log(path) as live:
+            live.append(KEY, said("user", "Much is said of a/b.py here. " + "And more. " * 90))
+            live.append(KEY, ContextCompacted(covered=("1",), messages=(new,)))
+        shown = " ".join(run("why", KEY.session, "1", "--db", path).stdout.split())
+        assert "the text itself left the context; of the 1 literal in it, such as paths" in shown
+        assert "1 in 2.0, 0 elsewhere in the context then, 0 lost word for word" in shown
+
+    def test_that_its_summarizer_was_not_shown_it_is_told(self, tmp_path: Path) -> None:
+        """Without it nobody can tell what an error of ``audit`` rests on."""
+        path = tmp_path / "l.db"
+        new = NewMessage(dialect="openai_chat", message={"role": "user", "content": "So far."})
+        with open_log(path) as live:
+            live.append(KEY, said("user", "One."), said("user", "Two."), said("user", "Three."))
+            by = Summarizer(model="gpt-sum", shown=("1", "3"))
+            live.append(KEY, ContextCompacted(covered=("1-3",), messages=(new,), summarizer=by))
+        for item, told in (("1", False), ("2", True)):
+            shown = " ".join(run("why", KEY.session, item, "--db", path).stdout.split())
+            assert ("written by gpt-sum, which was not shown it" in shown) == told
+        shown = run("show", f"{KEY.session}@k1", "--db", path).stdout
+        assert "not shown  to its summarizer, as was recorded: 1 item of these, 2\n" in shown
+        audit = " ".join(run("audit", KEY.session, "--db", path).stdout.split())
+        assert "not shown, by its own record of what it was: 2 (" in audit

@@ -235,6 +235,28 @@ class TestDecisions:
         assert told == (2, "sum\nsum", 9, 1)
 
 
+class TestForks:
+    """Without it what a fork decided is dropped by a query that joins it with its items."""
+
+    def test_an_item_is_found_under_the_session_that_it_stands_under(self, log: EventLog) -> None:
+        child, grandchild = (KEY._replace(session=f"fork{n}") for n in (1, 2))
+        log.append(KEY, said("one"), said("of the parent alone"))
+        log.fork(child, KEY, 1)
+        at = log.append(child, said("two")).last
+        log.fork(grandchild, child, at)
+        cut = [events.PlaceholderSubstituted(item=str(n), content="[x]") for n in (1, at)]
+        own = log.append(grandchild, *cut, said("three")).last
+        log.append(grandchild, events.PlaceholderSubstituted(item=str(own), content="[x]"))
+        found = rows(
+            log.path,
+            "select p.session, m.text from placeholders_readable p join messages_readable m "
+            "on m.session = p.item_session and m.position = cast(p.item as integer) "
+            "order by p.position",
+        )
+        assert {row["session"] for row in found} == {str(grandchild)}
+        assert [row["text"] for row in found] == ["one", "two", "three"]
+
+
 class TestSessions:
     """Without it the first look with another program at a log tells nothing."""
 
@@ -246,7 +268,7 @@ class TestSessions:
         first, second = rows(log.path, "select * from sessions_readable order by session")
         assert (first["title"], first["events"], first["messages"]) == ("Last", 3, 1)
         assert (second["title"], second["version"], second["format"]) == ("b", 1, None)
-        assert first["updated_at"].endswith("Z")
+        assert first["recorded_at"].endswith("Z")
 
     def test_every_row_of_every_view_has_a_time(self, log: EventLog) -> None:
         by = {"by": events.DecidedBy(name="clear")}
@@ -277,7 +299,7 @@ class TestFormat:
             (1, "55d370136e58444328e142c71d67c416b0651887156adaa0e43c3a497f3cff61"),
             (2, "107cd54fa8fac0a8ee94f7a2d9bdd8b396d2168c9aacf6fa9098f8981913d4ce"),
             (3, "b4fe2f27dda956704273386adbee9a83812031b3017abadef5215de6c6dc2e6a"),
-            (4, "3a69e635252e51e9d97b670bb58d053a28c2a80e07ad2cc73418afe7e0cd0f36"),
+            (4, "522e649fcd0461b4cb11aaa30c026fef10fffa732dbd2b2143191fc376f3fad9"),
         ],
     )
     def test_no_text_of_a_format_ever_changes(self, version: int, digest: str) -> None:

@@ -145,7 +145,7 @@ class TestTheStart:
             started = imported(live.log, tmp_path, r)[0].data
             assert started["parent_session"] == f"local/codex/{parent}"
             assert started["metadata"]["forked_from_id"] == parent
-            assert session_stats(live, KEY).parent == f"local/codex/{parent}"
+            assert session_stats(live, KEY).parent_session == f"local/codex/{parent}"
             assert str(find_session(live, "last")) == KEY
 
     @pytest.mark.parametrize(

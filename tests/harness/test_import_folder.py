@@ -270,10 +270,37 @@ class TestWhatElseLiesInAFolder:
         (folder / "copilot.jsonl").write_text('{"type": "session.start", "data": {}, "id": "e"}\n')
         report = import_path(log, folder)
         assert report.passed_over == ["settings.json"]
-        assert [error.partition(";")[0] for error in report.errors] == [
+        assert report.errors == [
             "copilot.jsonl: a Copilot CLI session, which is not imported yet",
             "pi.jsonl: a pi session, which is not imported yet",
         ]
+
+    @pytest.mark.parametrize(
+        ("name", "text", "what"),
+        [
+            ("a.json", '{"projectHash": "1", "messages": [{"type": "user"}]}', "a Gemini session"),
+            ("a.json", '[{"role": "user", "parts": [{"text": "hi"}]}]', "a Gemini session"),
+            (
+                "cut.json",
+                '[{"role": "user", "parts": [{"text": "hi"}]}, {"content": "' + "x" * 2**20 + '"}]',
+                "a Gemini session",
+            ),
+            ("a.json", '[{"lc": 1, "id": ["langchain"], "kwargs": {}}]', "a dump of LangChain"),
+            ("a.json", '{"tasks": [], "simulations": [{"role": "", "content": ""}]}', "results of"),
+            ("a.eval", "PK\x03\x04", "a zip archive, as Inspect logs are"),
+        ],
+    )
+    def test_what_cannot_be_imported_is_told_alike_by_name_and_in_a_folder(
+        self, log: EventLog, tmp_path: Path, name: str, text: str, what: str
+    ) -> None:
+        (tmp_path / "of").mkdir()
+        (tmp_path / "of" / name).write_text(text)
+        one, folder = (import_path(log, at) for at in (tmp_path / "of" / name, tmp_path / "of"))
+        assert one.errors == folder.errors
+        assert one.errors[0].startswith(f"{name}: {what}")
+        assert one.errors[0].endswith("not imported yet")
+        assert [file.unknown for file in one.files] == [True]
+        assert (one.sessions, folder.sessions, folder.passed_over) == ([], [], [])
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look into everything")

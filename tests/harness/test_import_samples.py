@@ -122,7 +122,11 @@ class TestRealCodexRollouts:
         with open_log(tmp_path / "log.db") as live:
             run(live.log, ROOT / name)
             [stats] = list_sessions(live)
-        truth = TRUTH[name]["usage"] or dict.fromkeys(CODEX_USAGE, 0)
+        truth = TRUTH[name]["usage"]
+        if truth is None:
+            assert stats.usage is None
+            return
+        assert stats.usage is not None
         assert stats.usage.prompt == truth["input_tokens"]
         assert stats.usage.cached == truth["cached_input_tokens"]
         assert stats.usage.output == truth["output_tokens"]

@@ -20,9 +20,12 @@ from request_logs import small_session
 from eventlog import EventLog
 from eventlog.events import (
     DecidedBy,
+    ModelCalled,
     ModelFailed,
+    Origin,
     PlaceholderSubstituted,
     RecordUnrecognized,
+    SessionStarted,
     ToolResultRecorded,
 )
 from eventlog.jsonvalue import Json
@@ -77,6 +80,12 @@ def settings(key: Callable[..., str]) -> dict[str, Any]:
         "auth": ["user", key()],
         "cookies": [{"name": "sid", "value": key()}],
         "variables": [{"name": "GITHUB_TOKEN", "value": key()}],
+        "mcp": {"command": f"env GITHUB_TOKEN={key()} npx x", "args": {"api_key": key()}},
+        "install": {"command": f'curl -H "x-api-key: {key()}"', "input": f"DB_PWD={key()}"},
+        "agent": {"system": {"api_key": key()}, "prompt": [f"GH_PAT={key()}"]},
+        "history": [{"text": {"password": key()}, "stdout": f"token={key()}"}],
+        "tokens": {"access": key(), "input": 12_000},
+        "keys": {key("sk-ant-api03-0123456789"): {"rpm": 5}},
         "note": f"export ANTHROPIC_API_KEY='{key()}'; password: {key()}",
         "shaped": key("sk-ant-api03-0123456789"),
         "replay": json.dumps({"agent": {"api_key": key(), "inner": json.dumps({"token": key()})}}),
@@ -210,7 +219,9 @@ def claude_code(folder: Path, key: Callable[..., str]) -> Path:
 
 def codex(folder: Path, key: Callable[..., str]) -> Path:
     lines = Rollout(mcp=settings(key), git={"repository_url": f"https://me:{key()}@host/r.git"})
-    lines.line("turn_context", {"model": "gpt-kiln-1", **settings(key)})
+    odd = {**settings(key), "model": key("sk-ant-api03-0123456789")}
+    lines.line("turn_context", odd)
+    lines.line("turn_context", {**settings(key), "model": "gpt-kiln-1"})
     lines.user(f"My password is {SPOKEN}.")
     lines.say("I see.")
     lines.event("mcp_startup", servers=settings(key))
@@ -381,6 +392,7 @@ class TestNames:
             *("client_secret", "password", "DB_PASSWD", "passphrase", "cookie", "Set-Cookie"),
             *("credentials", "private_key", "aws_secret_access_key", "bearer", "auth"),
             *("authorization_token", "sessionKey", "aws_access_key_id", "apiKeys"),
+            *("GH_PAT", "DB_PWD", "db-pwd"),
         ],
     )
     def test_of_secrets(self, name: str) -> None:
@@ -394,6 +406,7 @@ class TestNames:
             *("max_tokens", "prompt_tokens", "token_count", "tokenizer", "eos_token", "key"),
             *("stop_token", "author", "sessionId", "keyboard", "cwd", "keep_first"),
             *("auth_mode", "monkey", "token_usages", "input", "cache_key"),
+            *("PWD", "OLDPWD", "path_pattern", "pat", "tokens"),
         ],
     )
     def test_of_no_secrets(self, name: str) -> None:
@@ -432,6 +445,53 @@ class TestValues:
         found = event_without_secrets(kept, Withheld())
         assert isinstance(found, RecordUnrecognized)
         assert CORE not in found.raw
+
+    @pytest.mark.parametrize("name", ["command", "args", "input", "prompt", "system", "text"])
+    def test_no_name_alone_makes_a_configuration_a_conversation(self, name: str) -> None:
+        inner = {name: {"api_key": CORE, "env": f"GITHUB_TOKEN={CORE}"}}
+        for found in (inner, {"servers": {"g": inner}}, {"message": {"config": inner}}):
+            raw = json.dumps({"type": "mcp-config", **found})
+            for kind in ("known", "unknown"):
+                record = RecordUnrecognized(file="f", line=1, offset=0, kind=kind, raw=raw)  # type: ignore[arg-type]
+                assert CORE not in str(event_without_secrets(record, Withheld()))
+            called = ModelCalled(model="m", dialect="openai_chat", parameters=Json(found))
+            assert CORE not in str(event_without_secrets(called, Withheld()))
+            rest = Origin(records=(), rest=Json(found))
+            assert CORE not in str(event_without_secrets(SessionStarted(origin=rest), Withheld()))
+
+    def test_a_record_of_what_was_said_called_and_returned_stays(self) -> None:
+        said = f"api_key={SPOKEN}"
+        for value in (
+            {"role": "odd", "content": [{"type": "text", "text": said}]},
+            {"type": "x", "message": {"role": "user", "content": said}},
+            {"payload": {"call_id": "c", "command": ["env", said], "stdout": said}},
+            {"message": {"tools": [{"type": "tool_use", "id": "t", "input": {"token": said}}]}},
+            {"toolUseResult": {"token": said}},
+            {"step": {"observation": said, "thought": said}},
+            {"choice": {"logprobs": [{"token": "api_key", "logprob": -1.0}]}},
+        ):
+            raw = json.dumps(value)
+            kept = RecordUnrecognized(file="f", line=1, offset=0, raw=raw)
+            assert event_without_secrets(kept, Withheld()) is kept
+
+    def test_a_number_may_be_a_secret_and_a_count_is_none(self) -> None:
+        found = without_secrets(
+            {"password": 7737737731, "secret": {"version": 3, "on": True}, "max_tokens": 5000},
+            Withheld(),
+        )
+        assert found == {
+            "password": "[withheld]", "secret": {"version": 3, "on": True}, "max_tokens": 5000
+        }  # fmt: skip
+        assert "7737737731" not in text_without_secrets('{"password": 7737737731, "', Withheld())
+        assert without_secrets({"tokens": {"input": 12_000}}, Withheld())["tokens"]["input"]
+
+    def test_keys_that_are_names_stay_apart(self) -> None:
+        names = [f"sk-ant-api03-0123456789{n}" for n in range(2)]
+        found = without_secrets({"keys": {name: {"rpm": 5} for name in names}}, Withheld())
+        assert found["keys"] == {"[withheld]": {"rpm": 5}, "[withheld] 2": {"rpm": 5}}
+        again = Withheld()
+        assert without_secrets(found, again) == found
+        assert not again
 
     def test_every_value_of_an_event_but_the_conversation(self) -> None:
         by = DecidedBy(name="agent", parameters=Json({"api_key": CORE}))

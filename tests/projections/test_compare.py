@@ -50,6 +50,27 @@ def winner(found: Comparison, by: str) -> Winner:
     return next(each for each in found.winners if each.by == by)
 
 
+class TestWarnings:
+    """Without these a recording is told as compacted in which a result was cleared."""
+
+    def test_what_was_cleared_was_not_compacted(self) -> None:
+        made = Session()
+        made.human("Look.")
+        made.call(("read_file", {"path": "a"}))
+        made.cleared(made.result("x" * 400))
+        made.call(text="so")
+        (told,) = [
+            w for w in compare([made.recording()], ["none"], COUNTING).warnings if "see" in w
+        ]
+        assert told.startswith("1 of 1 recordings were cleared or cut while they were made: ")
+        made.compacted([1], "They looked.")
+        made.call(text="on")
+        (told,) = [
+            w for w in compare([made.recording()], ["none"], COUNTING).warnings if "see" in w
+        ]
+        assert told.startswith("1 of 1 recordings were compacted while they were made: ")
+
+
 class TestRows:
     """Without this a column of the table is another number than it says."""
 

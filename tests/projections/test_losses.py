@@ -24,6 +24,12 @@ def said(text: str, role: str = "user") -> events.MessageAppended:
     )
 
 
+def found_again(text: str) -> events.ToolResultRecorded:
+    return events.ToolResultRecorded(
+        dialect="openai_chat", tool_call_id="a", name="bash", content=text
+    )
+
+
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[Live]:
     new = events.NewMessage(
@@ -78,12 +84,23 @@ class TestLosses:
         found = losses(live, KEY, 3)
         assert {one.text: one.used_by for one in found.lost}["ORD-77120"] == ("6",)
 
-    def test_literals_come_in_their_sentences_and_what_people_said_first(self, live: Live) -> None:
+    def test_literals_come_in_their_sentences_and_what_was_needed_most_first(
+        self, live: Live
+    ) -> None:
+        live.append(KEY, found_again("It is in shop/money.py."))
         found = losses(live, KEY, 3)
         assert [(each.item.id, each.text) for each in found.sentences(found.needed)] == [
-            ("1", "The order is ORD-77120."),
             ("2", "So is ORD-88231."),
+            ("1", "The order is ORD-77120."),
+            ("2", "It is in shop/money.py."),
         ]
+
+    def test_what_a_tool_found_again_came_up_again(self, live: Live) -> None:
+        """Without it the audit tells of a literal that the command it names does not show."""
+        live.append(KEY, found_again("shop/money.py:3: cents"))
+        found = losses(live, KEY, 3)
+        assert {one.text: one.found_in for one in found.needed}["shop/money.py"] == ("5",)
+        assert {one.text: one.used_by for one in found.needed}["shop/money.py"] == ()
 
     def test_where_no_compaction_stands_there_is_nothing_to_lose(self, live: Live) -> None:
         with pytest.raises(PositionNotFound, match="no compaction at position 4"):

@@ -24,6 +24,7 @@ from projections.live import Live
 from projections.references import (
     Reference,
     find_session,
+    in_one_session,
     items,
     parse,
     place_in,
@@ -289,3 +290,56 @@ class TestItems:
     def test_what_is_not_written_as_one_is_refused(self, told: Live, word: str) -> None:
         with pytest.raises(InputRefused):
             items(told, KEY, [word])
+
+
+class TestPlacesInForks:
+    """A fork holds what its parent did before it: what both have is compared in either."""
+
+    @pytest.fixture
+    def forked(self, live: Live) -> Live:
+        """A session of 6 events with a compaction at 5; forks of it from 4, and of that from 6."""
+        live.append(KEY, said("a"), CALLED, said("b"), said("c"))
+        live.append(KEY, events.ContextCompacted(covered=("1",), messages=(SUMMARY,)), said("d"))
+        live.log.fork(named("one"), KEY, 4)
+        live.append(named("one"), said("e"))
+        live.log.fork(named("two"), named("one"), 6)
+        live.append(named("two"), said("f"))
+        live.append(named("other"), said("g"))
+        return live
+
+    @pytest.mark.parametrize(
+        ("one", "other", "found"),
+        [
+            (("one", None), ("", "c1"), ("one", "call", 1)),
+            (("one", None), ("", "4"), ("one", "position", 4)),
+            (("one", None), ("", "k1^"), ("one", "position", 4)),
+            (("two", None), ("", "3"), ("two", "position", 3)),
+            (("two", None), ("one", None), ("two", "position", 6)),
+            (("", "k1"), ("one", "4"), ("", "position", 4)),
+        ],
+    )
+    def test_the_place_that_both_have_is_moved(
+        self,
+        one: tuple[str, str | None],
+        other: tuple[str, str | None],
+        found: tuple[str, str, int],
+        forked: Live,
+    ) -> None:
+        first, second = (
+            place_in(forked, named(name) if name else KEY, place) for name, place in (one, other)
+        )
+        stream = named(found[0]) if found[0] else KEY
+        moved = in_one_session(forked, first, second)
+        assert moved[0] == first
+        assert (moved[1].stream, moved[1].kind, moved[1].position) == (stream, *found[1:])
+        turned = in_one_session(forked, second, first)
+        assert turned == (moved[1], moved[0])
+
+    @pytest.mark.parametrize(
+        ("name", "words"),
+        [("one", "part after event 4: "), ("other", "two places of one session")],
+    )
+    def test_what_neither_has_is_refused(self, name: str, words: str, forked: Live) -> None:
+        here = place_in(forked, KEY, None)
+        with pytest.raises(InputRefused, match=words):
+            in_one_session(forked, here, place_in(forked, named(name), None))

@@ -26,11 +26,19 @@ def human(content: Any) -> events.MessageAppended:
     return events.MessageAppended(dialect="anthropic", source="human", message=message)
 
 
+def task(text: str) -> events.MessageAppended:
+    message = {"role": "user", "content": text}
+    return events.MessageAppended(
+        dialect="anthropic", source="injected", label="task", message=message
+    )
+
+
 def said(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-TEXTS = st.text(st.sampled_from("ab \n\t\r"), max_size=8) | st.just("long  " * 40)
+PIECES = ["a", "b ", " ", "\n\t\r", "<system-reminder>", "</system-reminder>", "long  " * 40]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 CONTENTS = TEXTS | st.lists(
     st.builds(said, TEXTS)
     | st.just({"type": "tool_result", "tool_use_id": "x", "content": "no human said that"})
@@ -43,6 +51,7 @@ OWNERSHIPS = st.sampled_from(["owned", "observed"])
 STARTS = st.builds(events.SessionStarted, title=TITLES, format=FORMATS, ownership=OWNERSHIPS)
 EVENTS = st.one_of(
     st.builds(human, CONTENTS),
+    st.builds(task, TEXTS),
     st.builds(events.SessionTitled, title=TITLES),
     st.sampled_from([
         events.ModelCalled(model="m", dialect="anthropic"),
@@ -69,7 +78,9 @@ def assert_views_agree(live: Live) -> None:
     shown = {row["session"]: row for row in view}
     for stats in list_sessions(live, deleted=True):
         row = shown[stats.key]
-        assert row["happened_at"] == stats.updated_at
+        assert row["happened_at"] == stats.happened_at
+        links = (row["parent"], row["parent_session"])
+        assert links == (stats.parent, stats.parent_session)
         assert (row["title"] or "") == stats.title
         assert bool(row["output_is_partial"]) is stats.output_is_partial
         assert (row["calls"], row["compactions"]) == (stats.calls, stats.compactions)
@@ -124,6 +135,19 @@ class TestAgreement:
                 list_sessions(live),
             )
             assert row["title"] == stats.title == "fix it"
+
+    def test_no_title_is_what_an_agent_put_in_front(self, tmp_path: Path) -> None:
+        note = "<system-reminder>\nbe careful\n</system-reminder>"
+        with open_log(tmp_path / "log.db", durability="normal") as live:
+            live.append(KEY, human(note), human([said(note), said(f"{note}\n\nfix it")]))
+            agent = KEY._replace(session="agent")
+            live.append(agent, events.SessionStarted(parent_session=str(KEY)), task("look it up"))
+            assert_views_agree(live)
+            titles = {stats.key: stats.title for stats in list_sessions(live)}
+            (started,) = [s for s in list_sessions(live) if s.key == str(agent)]
+        assert titles == {str(KEY): "fix it", str(agent): "look it up"}
+        assert (started.parent, started.parent_session) == (None, str(KEY))
+        assert started.human_messages == 0
 
     def test_the_sets_in_their_text_are_those_of_the_statistics(self) -> None:
         """The text of a view is frozen: another note, or another such format, is a new format."""

@@ -28,6 +28,7 @@ from projections.sessions import (
     session_states,
     session_stats,
 )
+from projections.usage import UsageTotals
 
 KEY = StreamKey("local", "agent", "s")
 CHILD = StreamKey("local", "agent", "s~2")
@@ -87,9 +88,12 @@ class TestCounts:
             events.RecordUnrecognized(line=3, kind="known", **raw),
         )
         stats = session_stats(live, KEY)
-        assert stats.model_dump(exclude={"updated_at"}) == {
+        assert stats.model_dump(exclude={"happened_at"}) == {
+            "file": "",
+            "is_clocked": True,
             "key": "local/agent/s",
             "parent": None,
+            "parent_session": None,
             "title": "fix the build",
             "provenance": "partial",
             "events": 13,
@@ -106,9 +110,20 @@ class TestCounts:
             "placeholders": 1,
             "unrecognized": 2,
             "usage": {"input": 3, "cached": 0, "cache_write": 0, "output": 4, "reasoning": 0},
+            "billed_answers": 1,
             "output_is_partial": False,
             "source": None,
         }
+
+    def test_no_tokens_are_told_where_no_provider_counted_any(self, live: Live) -> None:
+        live.append(KEY, said("go"), CALLED, events.ModelResponded(call=2))
+        before = session_stats(live, KEY)
+        assert (before.usage, before.billed_answers) == (None, 0)
+        zero = events.ModelResponded(call=4, usage=events.Usage())
+        live.append(KEY, CALLED, zero)
+        stats = session_stats(live, KEY)
+        assert stats.usage == UsageTotals()  # a count of nothing is a count
+        assert (stats.billed_answers, stats.answers) == (1, 2)
 
     def test_an_answer_of_a_call_counts_once_in_however_many_messages(self, live: Live) -> None:
         part = {"dialect": "openai_chat", "source": "model", "call": 1}
@@ -216,7 +231,7 @@ class TestTitleAndTime:
         self, live: Live, label: str, shown: str
     ) -> None:
         live.append(KEY, Draft(said("x"), occurred_at=label))
-        assert session_stats(live, KEY).updated_at == shown
+        assert session_stats(live, KEY).happened_at == shown
 
     @pytest.mark.parametrize(
         "label", [None, "yesterday", "9" * 60, "0001-01-01T00:00:00+14:00", ".", ""]
@@ -237,17 +252,19 @@ class TestTitleAndTime:
             events.ModelResponded(call=3),
             result("without a time too"),
         )
-        assert session_stats(live, KEY).updated_at == "2026-01-02T03:04:05.678Z"
+        assert session_stats(live, KEY).happened_at == "2026-01-02T03:04:05.678Z"
+        assert session_stats(live, KEY).is_clocked
         live.append(KEY, events.DecisionUndone(target=3))
-        assert session_stats(live, KEY).updated_at == "2026-01-02T03:04:05.678Z"
+        assert session_stats(live, KEY).happened_at == "2026-01-02T03:04:05.678Z"
         live.log.fork(KEY._replace(session="f"), KEY, 5)
-        assert session_stats(live, KEY._replace(session="f")).updated_at > "2026-01-02T04"
+        assert session_stats(live, KEY._replace(session="f")).happened_at > "2026-01-02T04"
 
     def test_without_any_clock_it_went_on_when_it_was_recorded(self, live: Live) -> None:
         live.append(KEY, events.SessionStarted(ownership="observed"), said("a"))
         first = session_states(live)[0].updated
         live.append(KEY, said("b"))
         assert session_states(live)[0].updated > first
+        assert not session_stats(live, KEY).is_clocked
 
     @pytest.mark.parametrize("ownership", ["owned", "observed"])
     @pytest.mark.parametrize("clock", [None, "2026-01-02T03:04:05Z"])
@@ -510,7 +527,7 @@ class TestImported:
         source = session_stats(live, KEY).source
         assert source is not None
         assert (source.records, source.tool_calls) == (2, 2)
-        assert session_stats(live, agent).parent == str(KEY)
+        assert session_stats(live, agent).parent_session == str(KEY)
 
     @pytest.mark.parametrize(("format", "partial"), [("claude-code", True), ("openai-chat", False)])
     def test_output_is_a_lower_bound_where_the_format_keeps_a_part(

@@ -145,6 +145,17 @@ class TestTools:
 class TestRecorded:
     """Without these an erasure hides that a request was never exactly known."""
 
+    def test_of_a_request_that_is_messages_alone_it_is_told_that_it_is(self, live: Live) -> None:
+        bare = {"messages": [{"role": "user", "content": "a"}]}
+        alone = recorded_calls.record(live, KEY, "openai_chat", bare).position
+        tooled = recorded_calls.record(live, KEY, "openai_chat", {**bare, "tools": TOOLS}).position
+        live.append(KEY, events.ModelResponded(call=alone), events.ModelResponded(call=tooled))
+        detail = "its messages; its tools and parameters were not recorded"
+        assert verdict(live, alone) == Verdict("exact", False, detail)
+        detail = "its messages; its parameters were not recorded"
+        assert verdict(live, tooled) == Verdict("exact", False, detail)
+        assert verdict(live, recorded(live, "a", "b")) == Verdict("exact")
+
     def test_erased_items_are_counted(self, live: Live) -> None:
         call = recorded(live, "a", "b", "c")
         erase(live, "1", "3")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from audits_made import audit_of, compaction, findings, quiet_session
 from recorded_sessions import Session
 
 from eventlog import events
-from projections.audit.forbidden import Target, targets
+from eventlog.messages import Part
+from projections.audit import forbidden
+from projections.audit.forbidden import done_by, targets
 from projections.audit.model import Finding
+from projections.metrics.actions import Action, action
 
 
 def of_kind(found: list[Finding], kind: str) -> Finding:
@@ -47,6 +52,19 @@ class TestAnchors:
         compaction(made, ["4-7"], "done")
         made.call(text="on")
         assert [f for f in findings(made, "anchors") if f.anchors[0].kind == "id"] == []
+
+    def test_one_that_stands_inside_another_literal_is_not_lost(self) -> None:
+        """``diff`` says so too."""
+        made = Session()
+        made.human("Look around.")
+        made.call(("bash", {"command": "ls"}))
+        listed = made.result("/srv/shop/tests/\n/srv/shop/docs/", "bash")
+        made.call(("bash", {"command": "ls -R"}))
+        made.result("/srv/shop/tests/test_money.py", "bash")
+        compaction(made, [listed], "They looked.")
+        made.call(text="on")
+        found = of_kind(findings(made, "anchors"), "path")
+        assert [anchor.text for anchor in found.anchors] == ["/srv/shop/docs/"]
 
     def test_one_that_a_person_has_to_say_again_is_a_warning(self) -> None:
         made = compacted("They refund an order, ticket SHOP-482.")
@@ -198,12 +216,12 @@ class TestForbidden:
         ("rule", "expected"),
         [
             ("Use httpie, not curl, against the dev server", [("program", "curl")]),
-            ("Never touch migrations/, they are in production", [("path", "migrations/")]),
+            ("Never touch migrations/, they are in production", [("path", "migrations")]),
             ("Do not use npm or yarn here", [("program", "npm"), ("program", "yarn")]),
             ("Don't edit src/generated.py by hand", [("path", "src/generated.py")]),
             ("Never commit without --no-edit", [("option", "--no-edit")]),
             ("用 pnpm, 不要用 npm", [("program", "npm")]),
-            ("不要修改 migrations/ 里的文件", [("path", "migrations/")]),
+            ("不要修改 migrations/ 里的文件", [("path", "migrations")]),
             ("Use pytest instead of make", [("program", "make")]),
         ],
     )
@@ -226,29 +244,40 @@ class TestForbidden:
         assert targets(rule) == ()
 
     @pytest.mark.parametrize(
-        ("target", "name", "arguments", "expected"),
+        ("rule", "name", "arguments", "expected"),
         [
-            (("program", "curl"), "bash", {"command": "cd x && curl -s http://a"}, True),
-            (("program", "curl"), "bash", {"command": "/usr/bin/curl x"}, True),
-            (("program", "curl"), "bash", {"command": "grep curl notes.md"}, False),
-            (("program", "curl"), "edit_file", {"path": "curl"}, False),
-            (("path", "migrations/"), "edit_file", {"path": "app/migrations/0004.py"}, True),
-            (("path", "migrations/"), "read_file", {"path": "app/migrations/0004.py"}, False),
-            (("path", "migrations/"), "bash", {"command": "rm migrations/0001.py"}, True),
-            (("path", "migrations/"), "edit_file", {"path": "my_migrations/a.py"}, False),
-            (("option", "--no-verify"), "bash", {"command": "git commit --no-verify"}, True),
-            (("option", "--no-verify"), "bash", {"command": "git commit"}, False),
+            ("never touch a/../db/x.sql", "edit_file", {"path": "/w/db/x.sql/y"}, True),
+            ("never touch /db/x", "edit_file", {"path": "db/x"}, True),
+            ("never touch a/b/c", "edit_file", {"path": "a/b"}, False),
+            ("never touch a/b", "bash", {"command": "tee a/b; rm x/a/b"}, True),
+            ("do not use curl", "bash", {"command": "cd x && curl -s http://a"}, True),
+            ("do not use curl", "bash", {"command": "/usr/bin/curl x"}, True),
+            ("do not use curl", "bash", {"command": "grep curl notes.md"}, False),
+            ("do not use curl", "edit_file", {"path": "curl"}, False),
+            ("never touch migrations/", "edit_file", {"path": "app/migrations/0004.py"}, True),
+            ("never touch migrations/", "read_file", {"path": "app/migrations/0004.py"}, False),
+            ("never touch migrations/", "bash", {"command": "rm migrations/0001.py"}, True),
+            ("never touch migrations/", "edit_file", {"path": "my_migrations/a.py"}, False),
+            (
+                "never commit without --no-verify",
+                "bash",
+                {"command": "git commit --no-verify"},
+                True,
+            ),
+            ("never commit without --no-verify", "bash", {"command": "git commit"}, False),
         ],
     )
     def test_a_call_does_it_where_its_arguments_say_so(
-        self, target: tuple[str, str], name: str, arguments: dict[str, str], expected: bool
+        self, rule: str, name: str, arguments: dict[str, str], expected: bool
     ) -> None:
         made = Session()
         made.human("x")
         made.call((name, arguments))
         (item,) = [step.item for step in made.recording().steps if step.item and step.item.call]
         (part,) = [part for part in item.parts if part.kind == "call"]
-        assert bool(Target(*target).broken_by(part)) is expected  # type: ignore[arg-type]
+        (target,) = targets(rule)
+        deepest = target.text.count("/") + 1
+        assert (target in done_by(part, deepest)) is expected
 
 
 class TestBrokenRules:
@@ -300,6 +329,40 @@ class TestBrokenRules:
         made = self.made("They asked what is red.")
         made.call(("bash", {"command": "http :8123/orders"}))
         assert findings(made, "broken_rules") == []
+
+    def test_a_call_is_read_once_however_many_rules_there_are(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read = Counter[str]()
+
+        def counted(part: Part) -> Action:
+            read[part.text] += 1
+            return action(part)
+
+        monkeypatch.setattr(forbidden, "action", counted)
+        made = Session()
+        asked = [
+            made.human(f"Step {n}: never touch db/{n}.sql, nor use tool{n}") for n in range(90)
+        ]
+        compaction(made, asked, "They said how it is done.")
+        for number in (7, 70):
+            made.call(("edit_file", {"path": f"/w/db/{number}.sql"}))
+        found = findings(made, "broken_rules")
+        assert [f.anchors[0].text for f in found] == [
+            f"Step {n}: never touch db/{n}.sql, nor use tool{n}" for n in (7, 70)
+        ]
+        assert set(read.values()) == {1}
+        assert len(read) == 2
+
+    def test_of_many_rules_the_one_that_a_text_says_again_is_seen_again(self) -> None:
+        rules = [f"never touch db/{n}.sql" for n in range(60)]
+        made = Session()
+        asked = [made.human(rule) for rule in rules]
+        compaction(made, asked, "They said how it is done.")
+        made.human(f"As I said: {rules[7]}, and  NEVER\ntouch db/33.sql.")
+        for number in (7, 33, 8):
+            made.call(("edit_file", {"path": f"db/{number}.sql"}))
+        assert [f.anchors[0].text for f in findings(made, "broken_rules")] == [rules[8]]
 
     def test_a_tool_that_says_never_gives_no_rule(self) -> None:
         made = Session()

@@ -44,6 +44,12 @@ class TestVerdicts:
         (found,) = findings(made, "verdicts", [Verdict("exact"), Verdict("exact", True)])
         assert (found.severity, found.refs) == ("warning", ("c2",))
 
+    def test_what_is_exact_of_a_part_alone_is_told(self) -> None:
+        known = [Verdict("exact"), Verdict("exact", False, "its messages")]
+        (found,) = findings(quiet_session(), "verdicts", known)
+        assert (found.severity, found.refs) == ("info", ("c2",))
+        assert found.message == "exact: its messages (c2)"
+
     def test_exact_and_rebuilt_calls_are_none(self) -> None:
         assert findings(quiet_session(), "verdicts", [Verdict("exact"), Verdict("rebuilt")]) == []
 
@@ -75,6 +81,13 @@ class TestCoverage:
         made.compacted([2], "gone")
         (found,) = findings(made, "coverage")
         assert (found.severity, found.refs) == ("error", ("k1", "2"))
+
+    def test_an_undo_that_takes_it_is_told_and_no_error(self) -> None:
+        made = quiet_session()
+        made.add(events.ItemPinned(item="2"))
+        at = made.add(events.SessionRewound(to=1))
+        (found,) = findings(made, "coverage")
+        assert (found.severity, found.refs) == ("info", (str(at), "2"))
 
     def test_an_item_that_was_unpinned_before_is_none(self) -> None:
         made = quiet_session()
