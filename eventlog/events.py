@@ -33,6 +33,7 @@ from eventlog.values import OriginRecord as OriginRecord
 from eventlog.values import Position as Position
 from eventlog.values import Rename as Rename
 from eventlog.values import RepairInsert as RepairInsert
+from eventlog.values import Skeleton as Skeleton
 from eventlog.values import Source as Source
 from eventlog.values import Summarizer as Summarizer
 from eventlog.values import Usage as Usage
@@ -337,18 +338,6 @@ class RecordingInterrupted(EventBase):
     type: Literal["recording_interrupted"] = "recording_interrupted"
     calls_missed: int
     reason: str
-
-
-class Skeleton(Value):
-    """What is left of an erased event: what a fold, a manifest and a count need; no text."""
-
-    position: Position
-    stream: str = ""
-    """Full key of the stream that owns the row, when it is not the stream of the redaction."""
-    event_id: str
-    payload: Json
-    entry_hashes: Json | None = None
-    """For each call whose manifest names it: the entry hash, so that other calls still verify."""
 
 
 class Redacted(EventBase):

@@ -77,9 +77,8 @@ class EventLog(Writing):
 
         ``expected_version``: 0 for a new stream, n for one at version n, None for no check. Events
         given with ids may be appended again: known ids with the same bytes add nothing and succeed,
-        whatever the expected version. ``import_key`` is stored when the stream is new. Without
-        ``durable`` they survive the process at once, and a power failure once the next durable
-        append returned.
+        whatever the expected version. ``import_key`` is stored when the stream is new. Not
+        ``durable``, they survive a power failure only once the next durable append returned.
 
         Raises WrongExpectedVersion, EventIdConflict, PartialRepeat, EventInvalid, EventTooLarge,
         Busy, LogFull, ReadOnlyLog, OutcomeUnknown.

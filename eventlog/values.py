@@ -153,3 +153,15 @@ class Rename(Value):
     """The rendition that was renamed; the original when empty."""
     old: str
     new: str
+
+
+class Skeleton(Value):
+    """What is left of an erased event: what a fold, a manifest and a count need; no text."""
+
+    position: Position
+    stream: str = ""
+    """Full key of the stream that owns the row, when it is not the stream of the redaction."""
+    event_id: str
+    payload: Json
+    entry_hashes: Json | None = None
+    """For each call whose manifest names it: the entry hash, so that other calls still verify."""

@@ -15,31 +15,29 @@ from __future__ import annotations
 import os
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from eventlog.events import Event, ModelCalled, ToolsDeclared
 from eventlog.jsonvalue import Json
-from eventlog.messages import SYSTEM_ROLES, Dialect
+from eventlog.messages import SYSTEM_ROLES
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from projections import digests, forms, manifest, proof, runs
+from projections.asked import MESSAGES as MESSAGES
+from projections.asked import Asked as Asked
 from projections.changes import entry_key, entry_kind, item_kind, new_item
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
 from projections.edited import server_edited
 from projections.expanding import Expanded, following
+from projections.last_request import Last, Tail, Tools, closed, grown, hashed, wired
 from projections.live import Live
-from projections.manifest import Piece, SentAs
+from projections.manifest import Piece
 from projections.observe import continued, draft_at, observe, tools_position
 from projections.parts import parted
-from projections.proof import Shapes
 from projections.remembered import Remembered
-from projections.runs import ItemPositions, Origin
-
-MESSAGES = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages"}
-"""By dialect: the field of a request that holds the conversation."""
+from projections.runs import ItemPositions
 
 _FIRST = {"openai_chat": "", "openai_responses": "instructions", "anthropic": "system"}
 """By dialect: the field that stands before the conversation as an entry of its own."""
@@ -47,33 +45,6 @@ _FIRST = {"openai_chat": "", "openai_responses": "instructions", "anthropic": "s
 
 _CHANGING = {*ITEM_TYPES, *DECISIONS, "model_called"} - {"item_pinned", "item_unpinned"}
 """Events after which a context is another one, or was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request, as far as it was read."""
-
-    dialect: Dialect
-    fields: Mapping[str, Any]
-    """Everything but the list of messages."""
-    messages: Sequence[Any]
-    wire: bytes
-    """The whole as it goes out."""
-    kept: int = 0
-    """How many messages stand at its front that the last request of this stream had there, to the
-    byte; 0 where nobody looked."""
-    same: int = 0
-    """How many bytes at its front are those of the last request."""
-    end: int = 0
-    """Where its last message ends, in bytes; 0 where nobody looked."""
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """The whole request."""
-        name = MESSAGES[self.dialect]
-        if name in self.fields:  # not a list, but a text, or what no model is asked with
-            return dict(self.fields)
-        return {**self.fields, name: list(self.messages)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,69 +56,12 @@ class Plan:
     """Of the stream, at which it has to be appended."""
     drafts: tuple[Draft, ...] = ()
     """What the request changes, and the call at the end; none for a side call."""
-    tail: _Tail | None = None
+    tail: Tail | None = None
 
     @property
     def position(self) -> int:
         """Of the call."""
         return self.version + len(self.drafts)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tools:
-    """The tools of a request."""
-
-    value: Any
-    at: int | None
-    """Where they were declared."""
-    hash: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class _Wire:
-    """A body up to the end of its last message, hashed."""
-
-    size: int
-    state: Any
-
-
-@dataclass(frozen=True, slots=True)
-class _Tail:
-    """A request behind what it shares with the last one."""
-
-    dialect: Dialect
-    first: Any
-    """Its instructions or system prompt; None where it has none apart from the messages."""
-    lead: int
-    """Entries that are none of its messages."""
-    tools: _Tools
-    start: int
-    """Entries that it shares with the last request."""
-    begins: int
-    """Pieces of those."""
-    entries: Sequence[SentAs]
-    hashes: Sequence[bytes]
-    shapes: Shapes
-    """By the number of the piece in the whole."""
-    wire: _Wire
-
-
-@dataclass(frozen=True, slots=True)
-class _Last:
-    """What the last request was made of, so that the next one goes on from it."""
-
-    dialect: Dialect
-    first: Any
-    lead: int
-    tools: _Tools
-    entries: list[SentAs]
-    """Its manifest. The list grows in place as long as requests only go on."""
-    places: list[int]
-    """Where the pieces of each entry begin, and where the last ones end."""
-    hashes: list[bytes]
-    wire: _Wire
-    behind: list[Origin] = field(default_factory=list)
-    """The items that came after it."""
 
 
 class Followed:
@@ -162,7 +76,7 @@ class Followed:
         self.version = 0
         self._remembered = Remembered()
         self._salts: dict[int, bytes] = {}
-        self._last: _Last | None = None
+        self._last: Last | None = None
 
     @property
     def items(self) -> int:
@@ -222,7 +136,7 @@ class Followed:
         assert call.salt is not None
         assert isinstance(call.event, ModelCalled)
         self._salts[plan.position], self.version = call.salt, plan.position
-        self._last = _grown(last, tail)
+        self._last = grown(last, tail)
         sent = self._sent(last, tail, plan.position)
         self._remembered.called(plan.position, sent, tail.tools.at, call.event.model)
 
@@ -237,7 +151,7 @@ class Followed:
         elif is_item or event.type in _CHANGING:
             self._last = None
 
-    def _sent(self, last: _Last | None, tail: _Tail, call: int) -> Expanded:
+    def _sent(self, last: Last | None, tail: Tail, call: int) -> Expanded:
         """The manifest of the call, with the forms that it shares with the one before."""
         assert self._last is not None
         before = self._remembered.last
@@ -293,11 +207,11 @@ class Followed:
         salts = ChainMap(own, self._salts)
         try:
             hashes = proof.hashes_of(fresh, entries, salts)
-            tools = _hashed(asked, declared, last.tools, salts)
+            tools = hashed(asked, declared, last.tools, salts)
         except KeyError:  # some of it was erased
             return None
         begins = last.places[start]
-        tail = _Tail(
+        tail = Tail(
             asked.dialect,
             last.first,
             last.lead,
@@ -307,7 +221,7 @@ class Followed:
             entries,
             hashes,
             proof.shapes_of(items, fresh, begins),
-            _wired(asked, last.wire),
+            wired(asked, last.wire),
         )
         return self._called(asked, tail, last, drafts)
 
@@ -332,20 +246,18 @@ class Followed:
             positions=self._positions(made),
             previous=self._remembered.last if follows else None,
         )
-        own, wire = os.urandom(16), _wired(asked, None)
-        proved = proof.call(
-            request, seen.pieces, seen.tools, own, ground, _closed(asked, wire, own)
-        )
+        own, wire = os.urandom(16), wired(asked, None)
+        proved = proof.call(request, seen.pieces, seen.tools, own, ground, closed(asked, wire, own))
         tail = None
         if proved.hashes is not None:
             tools_hash = digests.NO_TOOLS
             if seen.tools is not None:
                 tools_hash = digests.value_hash(salts[seen.tools], request.tools)
-            tail = _Tail(
+            tail = Tail(
                 asked.dialect,
                 asked.fields.get(_FIRST[asked.dialect]),
                 len(proved.entries) - len(asked.messages),
-                _Tools(request.tools, seen.tools, tools_hash),
+                Tools(request.tools, seen.tools, tools_hash),
                 0,
                 0,
                 proved.entries,
@@ -356,7 +268,7 @@ class Followed:
         call = Draft(proved.event, salt=own)
         return Plan(seen.kind, self.version, (*drafts, call), tail)
 
-    def _called(self, asked: Asked, tail: _Tail, last: _Last, drafts: Sequence[Draft]) -> Plan:
+    def _called(self, asked: Asked, tail: Tail, last: Last, drafts: Sequence[Draft]) -> Plan:
         """The call of a request that shares its beginning with the last one."""
         before = self._remembered.last
         assert before is not None
@@ -386,7 +298,7 @@ class Followed:
             server_edited=server_edited(asked.dialect, parameters, asked.messages),
             parameters=Json(parameters),
             request_digest=digests.request_digest(hashes, tail.tools.hash, own_hash),
-            wire_digest=_closed(asked, tail.wire, own),
+            wire_digest=closed(asked, tail.wire, own),
             forms=proof.json_forms(shapes),
             forms_stand=stands,
             manifest=stored,
@@ -403,7 +315,7 @@ class Followed:
             made[at] = draft_at(event, self.key, at)
         return drafts, made
 
-    def _declared(self, asked: Asked, last: _Tools, new: list[Event]) -> int | None:
+    def _declared(self, asked: Asked, last: Tools, new: list[Event]) -> int | None:
         """Where the tools of a request are declared: maybe by an event that is new."""
         tools = asked.fields.get("tools")
         if tools is last.value or forms.identical(tools, last.value):
@@ -433,47 +345,3 @@ def _entries(asked: Asked) -> tuple[RequestEntry, ...]:
     name = MESSAGES[asked.dialect]
     found = dialect_of(asked.dialect).from_request({name: list(asked.messages[asked.kept :])})
     return tuple(entry.behind(asked.kept) for entry in found)
-
-
-def _hashed(asked: Asked, at: int | None, last: _Tools, salts: Mapping[int, bytes]) -> _Tools:
-    value = asked.fields.get("tools")
-    if at is None:
-        return _Tools(value, None, digests.NO_TOOLS)
-    if at == last.at:
-        return last
-    return _Tools(value, at, digests.value_hash(salts[at], value))
-
-
-def _wired(asked: Asked, last: _Wire | None) -> _Wire:
-    """The body up to the end of its last message, hashed on from what it shares with the last."""
-    size, state = 0, sha256()
-    if last is not None and last.size <= min(asked.same, asked.end):
-        size, state = last.size, last.state.copy()
-    state.update(memoryview(asked.wire)[size : asked.end])
-    return _Wire(asked.end, state)
-
-
-def _closed(asked: Asked, wire: _Wire, own: bytes) -> str:
-    """The digest of the whole body."""
-    state = wire.state.copy()
-    state.update(memoryview(asked.wire)[wire.size :])
-    state.update(own)
-    return str(state.hexdigest())
-
-
-def _grown(last: _Last | None, tail: _Tail) -> _Last:
-    """What the next request is read against."""
-    if last is not None and tail.start == len(last.entries):
-        entries, places, hashes = last.entries, last.places, last.hashes
-    elif last is not None:
-        entries, hashes = last.entries[: tail.start], last.hashes[: tail.start]
-        places = last.places[: tail.start + 1]
-    else:
-        entries, places, hashes = [], [0], []
-    for entry in tail.entries:
-        entries.append(entry)
-        places.append(places[-1] + len(entry))
-    hashes.extend(tail.hashes)
-    return _Last(
-        tail.dialect, tail.first, tail.lead, tail.tools, entries, places, hashes, tail.wire
-    )

@@ -51,7 +51,9 @@ def stood(pieces: Sequence[Piece], items: Sequence[Item]) -> list[Standing]:
     while at < len(pieces):
         piece = pieces[at]
         size = _together(pieces, at) if piece.part == 0 else 1
-        whole = piece.part is None or (piece.part == 0 and items[at].siblings in (0, size))
+        item = items[at]
+        known = 0 if item.form == "redacted" else item.siblings  # a revision had others
+        whole = piece.part is None or (piece.part == 0 and known in (0, size))
         if whole:
             found.append(piece.standing)
         else:

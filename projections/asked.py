@@ -1,0 +1,39 @@
+"""A request that is about to go out, as far as it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eventlog.messages import Dialect
+
+MESSAGES = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages"}
+"""By dialect: the field of a request that holds the conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, as far as it was read."""
+
+    dialect: Dialect
+    fields: Mapping[str, Any]
+    """Everything but the list of messages."""
+    messages: Sequence[Any]
+    wire: bytes
+    """The whole as it goes out."""
+    kept: int = 0
+    """How many messages stand at its front that the last request of this stream had there, to the
+    byte; 0 where nobody looked."""
+    same: int = 0
+    """How many bytes at its front are those of the last request."""
+    end: int = 0
+    """Where its last message ends, in bytes; 0 where nobody looked."""
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The whole request."""
+        name = MESSAGES[self.dialect]
+        if name in self.fields:  # not a list, but a text, or what no model is asked with
+            return dict(self.fields)
+        return {**self.fields, name: list(self.messages)}
