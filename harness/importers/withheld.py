@@ -191,13 +191,14 @@ def _record(value: Any, withheld: Withheld) -> Any:
     return _walked("", value, withheld, _OF_RECORD)
 
 
-def _said_in(value: Mapping[str, Any]) -> frozenset[str]:
-    """Which fields of an object hold what was said, called or returned."""
+def _said_in(value: Mapping[str, Any], is_record: bool) -> frozenset[str]:
+    """Which fields of an object hold what was said, called or returned: a configuration has
+    objects with a role, too, and a record has it in one place."""
     if any(isinstance(value.get(name), str) for name in _CALL_NAMES):
         return _CALLED | _SPOKEN
     if value.get("type") == "tool_use" and isinstance(value.get("id"), str):
         return _CALLED
-    return _SPOKEN if isinstance(value.get("role"), str) else frozenset()
+    return _SPOKEN if is_record and isinstance(value.get("role"), str) else frozenset()
 
 
 def _walked(name: str, value: Any, withheld: Withheld, said: frozenset[str] | None = None) -> Any:
@@ -214,14 +215,14 @@ def _walked(name: str, value: Any, withheld: Withheld, said: frozenset[str] | No
         return value
     if name.lower().endswith("headers"):
         return {key: _of_header(key, each, withheld) for key, each in value.items()}
-    if "logprob" in value and isinstance(value.get("token"), str):
-        return value  # a token of a model's answer
     kept: dict[str, Any] = {}
     named = next((value[n] for n in _PAIRED if isinstance(value.get(n), str)), "")
-    mine = None if said is None else said | _said_in(value)
+    mine = None if said is None else said | _said_in(value, bool(said))
     for field, each in value.items():
         # In a JSON Schema the names are those of parameters, and no value stands there.
         is_secret = is_secret_name(field) and name != "properties"
+        if field == "token" and "logprob" in value:  # one of a model's answer
+            is_secret = False
         shown = each
         if mine is not None and field in mine:
             pass
