@@ -19,8 +19,9 @@ from eventlog.happened import iso, moment
 from eventlog.reading import Header
 from projections import Live
 from projections.context import DECISIONS, ITEM_TYPES, is_known
+from projections.force import TAKING
 from projections.items import Item
-from projections.leaving import TAKING, Leaving, is_folding
+from projections.leaving import Leaving, is_folding
 from projections.materialize import original
 from projections.runs import Origin, Standing, origin
 

@@ -362,7 +362,11 @@ class TestMoments:
         at = typed_moment(text, NOW, end=end) / 1e6
         assert datetime.fromtimestamp(at, UTC) == datetime.fromisoformat(expected + "+00:00")
 
-    @pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "999999w", "9999-12-31", "-2h"])
+    def test_the_last_day_that_there_is_ends_too(self) -> None:
+        whole = typed_moment("9999-12-31", NOW, end=True) - typed_moment("9999-12-31", NOW)
+        assert whole == 24 * 60 * 60 * 1_000_000
+
+    @pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "999999w", "10000-01-01", "-2h"])
     def test_what_is_none_is_refused(self, text: str) -> None:
         with pytest.raises(InputRefused):
             typed_moment(text, NOW, end=True)
