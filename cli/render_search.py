@@ -62,7 +62,7 @@ def render_search(data: SearchData, style: Style, names: Mapping[str, str]) -> I
         widths = [by + 2 if by else 1, ref, *([session] if several else [])]
         widths += [width for width in (who, calls) if width]
         if parts["when"]:
-            cells.append(style.paint(pad(when(row.at), 16), "dim"))
+            cells.append(style.paint(pad(when(row.happened_at), 16), "dim"))
             widths.append(16)
         room = style.width - 1 - sum(widths) - len(widths)
         yield f" {' '.join(cells)} {marked(row, style, room)}".rstrip()

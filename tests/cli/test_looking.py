@@ -531,7 +531,8 @@ class TestTheSourcesClock:
         (row,) = data("log", "c", "--db", path)["rows"]
         (hit,) = data("search", "one", "--db", path)["hits"]
         (listed,) = data("sessions", "--db", path)["sessions"]
-        assert row["happened_at"] == hit["at"] == listed["happened_at"] == event["happened_at"]
+        told = [row["happened_at"], hit["happened_at"], listed["happened_at"]]
+        assert told == [event["happened_at"]] * 3
         for view in ("sessions_readable", "messages_readable", "events_readable"):
             answer = data("sql", f"select happened_at from {view}", "--db", path)
             assert answer["rows"] == [[event["happened_at"]]]

@@ -431,7 +431,7 @@ class TestRows:
             "role": "user",
             "who": "user",
             "tool": "",
-            "at": "2026-09-20T14:05:00.000Z",
+            "happened_at": "2026-09-20T14:05:00.000Z",
             "snippet": text,
             "marks": marks,
         }
