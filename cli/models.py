@@ -47,6 +47,8 @@ class TimelineRow(BaseModel):
     """Of a compaction: how many messages it put in; with none, what left was dropped."""
     summary_erased: bool = False
     """Of a compaction: the text of what it put in was erased."""
+    started: list[str] = []
+    """The sub-agents that its calls of tools started, as they are typed."""
     before_tokens: int | None = None
     """Of the context before a compaction: the agent's own count, else estimated."""
     before_estimated: bool = False
@@ -140,6 +142,8 @@ class CallData(BaseModel):
     verdict: str
     """How well it is known what it was given."""
     detail: str
+    request_digest: str | None
+    """What proves it: of the request, salted, as it was recorded before it went out."""
     outcome: str
     """answered, failed or unknown."""
     finish_reason: str = ""
@@ -213,7 +217,8 @@ class EventData(BaseModel):
     """The source's clock, as it wrote it."""
     recorded_at: str
     erased: bool
-    state: State
+    state: State | None
+    """Of an item."""
     left_at: int | None = None
     changed_at: int | None = None
     """The event that carries the rendition in which the item stands, or stood when it left."""
@@ -222,7 +227,7 @@ class EventData(BaseModel):
     number: str | None = None
     """``c5`` or ``k1``."""
     summary: str = ""
-    """Of an event that is no item: what it says, on one line."""
+    """Of an event of which nothing below tells more: what it says, on one line."""
     call: CallData | None = None
     compaction: CompactionData | None = None
     substitutions: PassData | None = None

@@ -465,7 +465,7 @@ class TestVerify:
         assert run("verify", "--db", db).exit_code == 0  # a cut-off end is unseen without a head
         cut = run("verify", "--head", kept, "--db", db)
         assert cut.exit_code == 4
-        assert "no earlier state of it has that head" in cut.stdout
+        assert "no earlier state of the log has that head" in cut.stdout
 
     def test_a_kept_head_stays_good_while_the_log_grows(self, db: Path, tmp_path: Path) -> None:
         kept = run("head", "--db", db).stdout.strip()
