@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cli.models import TimelineData, TimelineRow
+from cli.models_log import TimelineData, TimelineRow
 from cli.safetext import display_width
 from cli.style import RULE, Style, heading, pad, pad_left, plural, short, shrunk, tokens
 

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from cli.counts import Counts
-from cli.models import State, TimelineData, TimelineRow
+from cli.models import State
+from cli.models_log import TimelineData, TimelineRow
 from cli.naming import short_names
 from cli.occurrences import LETTERS, Outcomes, billed, outcome_words, pass_name
 from cli.saying import preview, said, who
