@@ -186,8 +186,6 @@ def _record(value: Any, withheld: Withheld) -> Any:
     """
     if isinstance(value, list):
         return [_record(each, withheld) for each in value]
-    if not isinstance(value, Mapping):
-        return _walked("", value, withheld)
     return _walked("", value, withheld, _OF_RECORD)
 
 
@@ -229,7 +227,9 @@ def _walked(name: str, value: Any, withheld: Withheld, said: frozenset[str] | No
         elif is_secret or (field == "value" and is_secret_name(named)):
             shown = _hidden(field if is_secret else named, each, withheld)
         elif field.lower() == "tokens" and isinstance(each, Mapping):
-            shown = {k: _token(k, v, withheld) for k, v in each.items()}
+            # A text is one to sign in with, a number counts those of a model.
+            texts = {k: _hidden(k, v, withheld) for k, v in each.items() if isinstance(v, str)}
+            shown = _walked("", {**each, **texts}, withheld)
         else:
             inner = None if mine is None else frozenset[str]()
             if said and field in _IN_RECORD:
@@ -248,13 +248,6 @@ def _name(field: str, taken: Mapping[str, Any], withheld: Withheld) -> str:
     while (numbered := shown if number == 1 else f"{shown} {number}") in taken:
         number += 1
     return numbered
-
-
-def _token(name: str, value: Any, withheld: Withheld) -> Any:
-    """One of ``tokens``: a text is one to sign in with, a number counts those of a model."""
-    if isinstance(value, str):
-        return _hidden(name, value, withheld)
-    return _walked(name, value, withheld)
 
 
 def _hidden(name: str, value: Any, withheld: Withheld) -> Any:
