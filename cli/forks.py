@@ -5,16 +5,19 @@ from __future__ import annotations
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from projections import Live
+from projections.references import reads_otherwise
 
 
 def fork_key(live: Live, parent: StreamKey, name: str = "") -> StreamKey:
     """The key of a fork: with the session id that was asked for, else the next free one.
 
-    Raises InputRefused for a name that is taken.
+    Raises InputRefused for a name that is taken, or that would be read as something else.
     """
     taken = {info.key for info in live.log.streams()}
     if not name:
         return _free(parent, taken)
+    if reads_otherwise(name):
+        raise InputRefused(f"{name!r} would be read as a place or as last; choose another --name")
     child = parent._replace(session=name).checked()
     if child in taken:
         raise InputRefused(f"that name is taken: {child} exists; choose another --name")

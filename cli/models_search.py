@@ -29,7 +29,7 @@ class HitData(BaseModel):
     tool: str
     call: int | None = None
     """Of an answer: the n of ``c<n>``."""
-    at: str
+    happened_at: str
     """When it happened, by the source's clock where that can be read; UTC."""
     occurred_at: str | None = None
     snippet: str

@@ -30,10 +30,9 @@ def typed_moment(text: str, now: datetime, *, end: bool = False) -> int:
             at = datetime.fromisoformat(text.strip())
             is_day = len(text.strip()) <= len("2026-09-20")
             at = at.astimezone(UTC) if at.tzinfo is not None else at.replace(tzinfo=UTC)
-        if end and is_day:
-            at += timedelta(days=1)
     except (ValueError, OverflowError):
         raise InputRefused(
             f"{text!r} is no time: 2026-09-20, 2026-09-20T14:05, yesterday, 2h or 3d are"
         ) from None
-    return (at - _EPOCH) // timedelta(microseconds=1)
+    since = at - _EPOCH + timedelta(days=end and is_day)  # the last day of a calendar ends, too
+    return since // timedelta(microseconds=1)

@@ -11,7 +11,7 @@ from eventlog import RecordedEvent, StreamKey
 from eventlog.codec import CLASSES
 from eventlog.errors import Ambiguous, InputRefused
 from projections import Live
-from projections.references import Reference, find_session, place_in, resolve
+from projections.references import Reference, find_session, is_last, place_in, resolve
 from projections.session_names import shortest
 from projections.sessions import session_states
 
@@ -79,13 +79,13 @@ def check_filters(keys: Iterable[StreamKey], *, agent: str = "", user: str = "")
 def short_names(keys: Iterable[str]) -> dict[str, str]:
     """For each key the least that can be typed for it, when these are all sessions that there are.
 
-    The full key where two have the same id.
+    The full key where two have the same id, or where the id is ``last``.
     """
     every = list(keys)
     ids = [key.split("/", 2)[2] for key in every]
     count = Counter(ids)
     return {
-        key: key if count[name] > 1 else short
+        key: key if count[name] > 1 or is_last(short) else short
         for key, name, short in zip(every, ids, shortest(ids), strict=True)
     }
 

@@ -115,6 +115,7 @@ def call_data(live: Live, call: RecordedEvent) -> CallData:
         model=str(call.data.get("model", "")),
         verdict=verdict.name,
         detail=verdict.detail,
+        request_digest=call.data.get("request_digest"),
         outcome=came,
         finish_reason=why if came == "answered" else "",
         error=why if came == "failed" else "",

@@ -65,7 +65,8 @@ def render_import(data: ImportData, style: Style) -> Iterator[str]:
     if data.unreadable:
         words.append(f"{data.unreadable:,} unreadable, kept as they are")
     if data.withheld:
-        words.append(f"{plural(data.withheld, 'value')} left out that may be keys")
+        keys = "a key" if data.withheld == 1 else "keys"
+        words.append(f"{plural(data.withheld, 'value')} left out that may be {keys}")
     if data.errors:
         words.append(f"{plural(len(data.errors), 'file')} not imported")
     yield ("would import: " if data.dry_run else "") + ", ".join(words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cli.models import TimelineData, TimelineRow
+from cli.models_log import TimelineData, TimelineRow
 from cli.safetext import display_width
 from cli.style import RULE, Style, heading, pad, pad_left, plural, short, shrunk, tokens
 
@@ -94,6 +94,7 @@ def _item(row: TimelineRow, style: Style, ref: int, calls: int, size: int) -> st
     start += style.paint(name, "bold" if row.who in ("user", "summary") else "dim") + " "
     plain += who_width + 1
     marks = ("(pinned) " if row.pinned else "") + ("(erased) " if row.erased else "")
+    marks += f"↳ {', '.join(row.started)} " if row.started else ""
     room = style.width - plain - size - 1
     text = style.line(marks + row.preview, room)
     if row.state in ("left", "folded"):

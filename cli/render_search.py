@@ -29,6 +29,9 @@ _WHO = 12
 _NARROW = 88
 """Columns below which the time is left out."""
 
+_LEAST = 24
+"""Columns of a text in which a match can be told; where not even these are left, others go."""
+
 
 def render_search(data: SearchData, style: Style, names: Mapping[str, str]) -> Iterator[str]:
     """One line a hit: what became of it, session, item, call, who, when, and a little text."""
@@ -39,6 +42,12 @@ def render_search(data: SearchData, style: Style, names: Mapping[str, str]) -> I
     ref = max([3, *(display_width(row.ref) for row in rows)])
     calls = max([0, *(len(f"c{row.call}") for row in rows if row.call)])
     who = _WHO if style.width >= _NARROW else 9
+    fixed = (by + 2 if by else 1) + ref + (session + 1 if several else 0) + 3
+    parts = {"when": 16 if style.width >= _NARROW else 0, "call": calls, "who": who}
+    for name in parts:
+        if style.width - fixed - sum(width + 1 for width in parts.values() if width) < _LEAST:
+            parts[name] = 0
+    calls, who = parts["call"], parts["who"]
     for row in rows:
         sign = SIGNS[row.state]
         state = f"{sign} {row.by or ''}" if by else sign
@@ -48,11 +57,12 @@ def render_search(data: SearchData, style: Style, names: Mapping[str, str]) -> I
         cells.append(pad(style.line(row.ref, ref), ref))
         if calls:
             cells.append(style.paint(pad(f"c{row.call}" if row.call else "", calls), "dim"))
-        cells.append(style.paint(pad(style.line(_who(row), who), who), "dim"))
-        widths = [by + 2 if by else 1, ref, who, *([session] if several else [])]
-        widths += [calls] if calls else []
-        if style.width >= _NARROW:
-            cells.append(style.paint(pad(when(row.at), 16), "dim"))
+        if who:
+            cells.append(style.paint(pad(style.line(_who(row), who), who), "dim"))
+        widths = [by + 2 if by else 1, ref, *([session] if several else [])]
+        widths += [width for width in (who, calls) if width]
+        if parts["when"]:
+            cells.append(style.paint(pad(when(row.happened_at), 16), "dim"))
             widths.append(16)
         room = style.width - 1 - sum(widths) - len(widths)
         yield f" {' '.join(cells)} {marked(row, style, room)}".rstrip()

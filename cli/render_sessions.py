@@ -27,7 +27,29 @@ def render_sessions(
     """One line a session, the newest first, each with the name that is typed for it."""
     if not rows:
         return
-    columns: dict[str, tuple[list[str], bool]] = {
+    columns, widths = _table(rows, style, names)
+    room = _room(style, widths)
+    head = [_cell(title, columns[title][1], width) for title, width in widths.items()]
+    yield style.paint("  ".join([*head, "title"] if room > 4 else head).rstrip(), "dim")
+    for index, row in enumerate(rows):
+        cells = [
+            _cell(columns[title][0][index], columns[title][1], width)
+            for title, width in widths.items()
+        ]
+        mark = "↳ " if row.parent or row.parent_session else ""
+        title = style.line(mark + (row.title or "(no title)"), room) if room > 4 else ""
+        yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], title]).rstrip()
+
+
+_Columns = dict[str, tuple[list[str], bool]]
+"""By title the cells, and whether they stand at the right."""
+
+
+def _table(
+    rows: Sequence[SessionStats], style: Style, names: Mapping[str, str]
+) -> tuple[_Columns, dict[str, int]]:
+    """The columns, and how wide those are for which there is room."""
+    columns: _Columns = {
         "session": ([style.line(names.get(row.key, row.key), _ANY) for row in rows], False),
         "when": ([_when(row) for row in rows], False),
         "agent": ([style.line(_agent(row.key), 12) for row in rows], False),
@@ -44,17 +66,16 @@ def render_sessions(
         if _room(style, widths) >= _LEAST_TITLE:
             break
         del widths[title]
-    room = _room(style, widths)
-    head = [_cell(title, columns[title][1], width) for title, width in widths.items()]
-    yield style.paint("  ".join([*head, "title"] if room > 4 else head).rstrip(), "dim")
-    for index, row in enumerate(rows):
-        cells = [
-            _cell(columns[title][0][index], columns[title][1], width)
-            for title, width in widths.items()
-        ]
-        mark = "↳ " if row.parent or row.parent_session else ""
-        title = style.line(mark + (row.title or "(no title)"), room) if room > 4 else ""
-        yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], title]).rstrip()
+    return columns, widths
+
+
+def no_room(rows: Sequence[SessionStats], style: Style, names: Mapping[str, str]) -> str:
+    """Which columns are left out, if any."""
+    if not rows:
+        return ""
+    columns, widths = _table(rows, style, names)
+    gone = [title for title in _GIVING_WAY if title in columns and title not in widths]
+    return f"no room for: {', '.join(gone)} (--width and --json have it)" if gone else ""
 
 
 def _room(style: Style, widths: Mapping[str, int]) -> int:

@@ -133,6 +133,8 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
     yield "model", call.model
     yield "given", f"{plural(call.items, 'item')}, {tokens(call.tokens)} tokens"
     yield "known as", call.verdict + (f": {call.detail}" if call.detail else "")
+    if call.request_digest is not None:
+        yield "digest", f"{call.request_digest} of the request"
     told = call.error or call.finish_reason
     yield "outcome", call.outcome + (f": {told}" if told else "")
     if call.usage is not None:
@@ -183,7 +185,8 @@ def _happened(data: EventData, label: str) -> str:
 
 
 def _state(data: EventData) -> str:
-    text = f"{GUTTER[data.state]} {dict(LEGEND)[GUTTER[data.state]]}"
+    sign = GUTTER[data.state or "never"]
+    text = f"{sign} {dict(LEGEND)[sign]}"
     changed = f"{data.changed} with event {data.changed_at}" if data.changed_at is not None else ""
     if data.left_at is not None:
         before = f"; {changed} before that" if changed else ""

@@ -193,7 +193,7 @@ def _row(live: Live, query: Query, hit: Hit) -> HitData:
         who=(hit.text.tool or "tool") if is_tool else who(item) if item else hit.text.area,
         tool=hit.text.tool,
         call=_call(live, hit),
-        at=iso(moment(event.occurred_at, event.recorded_at)),
+        happened_at=iso(moment(event.occurred_at, event.recorded_at)),
         occurred_at=event.occurred_at,
         snippet=shown.text,
         marks=shown.marks,

@@ -10,7 +10,9 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from cli.counts import Counts
-from cli.models import State, TimelineData, TimelineRow
+from cli.models import State
+from cli.models_log import TimelineData, TimelineRow
+from cli.naming import short_names
 from cli.occurrences import LETTERS, Outcomes, billed, outcome_words, pass_name
 from cli.saying import preview, said, who
 from cli.tools import Tools
@@ -19,10 +21,12 @@ from eventlog.happened import iso, moment
 from eventlog.reading import Header
 from projections import Live
 from projections.context import DECISIONS, ITEM_TYPES, is_known
+from projections.force import TAKING
 from projections.items import Item
-from projections.leaving import TAKING, Leaving, is_folding
+from projections.leaving import Leaving, is_folding
 from projections.materialize import original
 from projections.runs import Origin, Standing, origin
+from projections.sessions import session_states
 
 SUBSTITUTED = "placeholder_substituted"
 
@@ -193,6 +197,7 @@ class _Rows:
         self._names: dict[int, str | None] = {}
         self._outcomes = Outcomes(live, key)
         self._tools = Tools(live, key, begin)
+        self._agents: dict[str, list[str]] | None = None
 
     def take(self, event: RecordedEvent, *, shown: bool) -> None:
         """The next event."""
@@ -263,7 +268,22 @@ class _Rows:
             occurred_at=event.occurred_at,
             pinned=origin in self.states.view.pins,
             erased=event.erased,
+            started=self._started(item),
         )
+
+    def _started(self, item: Item) -> list[str]:
+        """The sub-agents that the calls of an item started."""
+        called = [part.id for part in item.parts if part.kind == "call"]
+        if not called:
+            return []
+        if self._agents is None:
+            self._agents = {}
+            states = session_states(self.live)
+            names = short_names(state.key for state in states)
+            for state in states:
+                if state.is_subagent and state.parent == str(self.key):
+                    self._agents.setdefault(state.parent_call, []).append(names[state.key])
+        return [name for call in called if call for name in sorted(self._agents.get(call, []))]
 
     def _in_force(self, item: Item, origin: Origin, rendition: int) -> Item:
         made = self.live.materialize(self.key, [(origin, rendition)])

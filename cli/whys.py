@@ -116,7 +116,7 @@ class _Why:
             changed = found.changed
             said = f"{name} stands in the context{when}"
             if changed is None:
-                said += ", as it came in."
+                said += "." if self.found.is_erased else ", as it came in."
             else:
                 said += f" as {label(self.item, found.now.rendition)}, {form_of(changed.event)}"
                 said += f" with event {changed.event.position}."

@@ -136,11 +136,13 @@ def event_at(live: Live, place: Reference) -> EventData:
         raise ItemNotFound(str(stream), place.item)
     version = live.log.version(stream)
     states = States(live, stream, version)
-    state: State = states.of(item_origin) if item_origin is not None else "never"
+    state: State | None = states.of(item_origin) if item_origin is not None else None
     left_at = states.left_at(item_origin) if item_origin is not None else None
     changed = change_of(live, stream, states, item_origin) if item_origin is not None else (0, "")
     counter = tokens.counter()
     data = item_data(item, counter) if item is not None else None
+    told = (NUMBERED["c"], NUMBERED["k"], SUBSTITUTED)
+    is_plain = item is None and event.type not in told
     return EventData(
         key=str(stream),
         ref=ref_of(place),
@@ -158,7 +160,7 @@ def event_at(live: Live, place: Reference) -> EventData:
         changed_at=changed[0] or None,
         changed=changed[1],
         number=number_of(live, stream, position),
-        summary=said(event, lambda what: name_of(live, stream, what)) if item is None else "",
+        summary=said(event, lambda what: name_of(live, stream, what)) if is_plain else "",
         call=call_data(live, event) if event.type == NUMBERED["c"] else None,
         compaction=compaction_data(live, event) if event.type == NUMBERED["k"] else None,
         substitutions=pass_data(live, event) if event.type == SUBSTITUTED else None,

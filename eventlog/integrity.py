@@ -28,8 +28,8 @@ from eventlog.stored import stored_head
 from eventlog.verifying import Progress, Verifier
 
 NEVER = (
-    "and the log did not only grow since: no earlier state of it has that head, so events were cut "
-    "off, changed or made anew, or it is the head of another log"
+    "no earlier state of the log has that head either, so events were cut off, changed or made "
+    "anew since, or it is the head of another log"
 )
 
 

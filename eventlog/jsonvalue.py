@@ -99,7 +99,12 @@ def _loads_exactly(text: str | bytes) -> Any:
     try:
         return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, TypeError, RecursionError) as error:
-        raise EventInvalid(f"not JSON: {error}") from None
+        raise EventInvalid(f"not JSON: {why_no_json(error)}") from None
+
+
+def why_no_json(error: Exception) -> str:
+    """Why Python's reader refused a text; of a long number it would name a setting of its own."""
+    return "an integer of more than 4,300 digits" if "int_max_str" in str(error) else str(error)
 
 
 def value_at(text: str, at: int) -> tuple[Any, int]:

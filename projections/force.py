@@ -1,11 +1,22 @@
-"""Which events are in force, and what put the others out of force: an undo, or a rewind."""
+"""Which events are in force, and what put the others out of force: an undo, or a rewind.
+
+And, of what is in force, which event keeps an item out of the context.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from eventlog.recorded import RecordedEvent
-from projections.context import REFOLDING, UNDOABLE
+from projections.context import REFOLDING, UNDOABLE, View
+from projections.runs import Origin, position_of
+
+TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
+"""Decisions that can take an item out of a context."""
+
+_TAKING_IN_FORCE = frozenset(TAKING) - REFOLDING
+"""What takes items out in a history from which undos and rewinds are left out."""
 
 
 def out_of_force(events: Sequence[RecordedEvent]) -> dict[int, int]:
@@ -39,6 +50,46 @@ def out_of_force(events: Sequence[RecordedEvent]) -> dict[int, int]:
             if undone is not None:
                 found[event.position] = undone
     return found
+
+
+class Force(NamedTuple):
+    """What is in force at the end of a stream."""
+
+    gone: Mapping[int, int]
+    """What ``out_of_force`` says."""
+    taken: Mapping[Origin, int]
+    """What took out each item that left; also those that stand again."""
+
+    def taker(self, item: Origin) -> int:
+        """The event in force that keeps out an item that does not stand; 0 where it never stood."""
+        return self.gone.get(position_of(item)) or self.taken.get(item, 0)
+
+
+NOTHING = Force({}, {})
+"""Of a stream in which nothing was decided."""
+
+
+def in_force(events: Sequence[RecordedEvent]) -> Force:
+    """Fold what is in force of a stream once, and find what every item left with."""
+    gone = out_of_force(events)
+    view, taken = View(), dict[Origin, int]()
+    for event in events:
+        if event.position in gone or event.type in REFOLDING:
+            continue
+        if not _may_take(event, view):
+            view.evolve(event)
+            continue
+        before = set(view.items)
+        view.evolve(event)
+        taken.update(dict.fromkeys(before - view.items.keys(), event.position))
+    return Force(gone, taken)
+
+
+def _may_take(event: RecordedEvent, view: View) -> bool:
+    """A real result takes the place of a synthetic one."""
+    if event.type == "tool_result_recorded":
+        return event.data.get("tool_call_id") in view.waiting
+    return event.type in _TAKING_IN_FORCE
 
 
 def decisions_in_force(events: Sequence[RecordedEvent]) -> Iterator[RecordedEvent]:

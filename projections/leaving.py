@@ -12,18 +12,10 @@ from typing import Literal, NamedTuple
 
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
-from projections.context import REFOLDING, View
 from projections.diff import Became
-from projections.force import out_of_force
+from projections.force import TAKING, Force, in_force
 from projections.live import Live
 from projections.runs import Named, Origin
-
-TAKING = ("context_compacted", "decision_undone", "repair_applied", "session_rewound")
-"""Decisions that can take an item out of a context."""
-
-_TAKING_IN_FORCE = frozenset(TAKING) - REFOLDING | {"tool_result_recorded"}
-"""What takes items out in a history from which undos and rewinds are left out; a real result takes
-the place of a synthetic one."""
 
 
 def is_folding(event: RecordedEvent) -> bool:
@@ -73,9 +65,9 @@ class Leaving:
         self._found: dict[Origin, int] = {}
         decisions = list(live.log.read(key, to=at, types=TAKING))
         self._events = {event.position: event for event in decisions}
-        self._gone: dict[int, int] | None = None
+        self._force: Force | None = None
         self._plain: list[_Taken] | None = None
-        if {event.type for event in decisions} <= {"context_compacted"}:
+        if all(map(_is_plain, decisions)):
             self._plain = [_taken(event) for event in decisions]
 
     def of(self, item: Origin) -> RecordedEvent | None:
@@ -100,26 +92,17 @@ class Leaving:
                 taken = (t.position for t in self._plain[first:] if t.takes(item))
                 self._found[item] = next(taken, 0)
             return self._found[item]
-        if self._gone is None:
-            self._gone = self._folded()
-        return self._gone.get(came) or self._found.get(item, 0)
+        if self._force is None:
+            self._force = in_force(self._live.history(self._key, self._at))
+        return self._force.taker(item)
 
-    def _folded(self) -> dict[int, int]:
-        """Find what every item left with; and what put each event out of force."""
-        events = self._live.history(self._key, self._at)
-        gone = out_of_force(events)
-        view = View()
-        for event in events:
-            if event.position in gone or event.type in REFOLDING:
-                continue
-            if event.type not in _TAKING_IN_FORCE:
-                view.evolve(event)
-                continue
-            before = set(view.items)
-            view.evolve(event)
-            for item in before - view.items.keys():
-                self._found[item] = event.position
-        return gone
+
+def _is_plain(event: RecordedEvent) -> bool:
+    """Whether it is a compaction of which every message stood: a layout may leave some out."""
+    if event.type != "context_compacted":
+        return False
+    layout, messages = event.data.get("layout"), event.data.get("messages", ())
+    return layout is None or {f"m{n}" for n in range(len(messages))} <= {*layout}
 
 
 def _taken(event: RecordedEvent) -> _Taken:

@@ -9,13 +9,14 @@ one session pay for them once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import materialize
 from projections.context import DECISIONS, ITEM_TYPES
+from projections.force import NOTHING, Force, in_force
 from projections.items import Item
 from projections.runs import Origin, origin
 from projections.seen import Counted, Seen, seen_steps
@@ -75,6 +76,10 @@ class Recording:
     counter: str
     seen: tuple[Seen | Step, ...] = ()
     """What really became of the context, decisions included; a step where it just went on."""
+    force: Force = NOTHING
+    """What is in force of it at the end."""
+    takers: Mapping[int, RecordedEvent] = field(default_factory=dict)
+    """The events that keep something out then, by position."""
     key: str = ""
     """The stream's."""
 
@@ -100,7 +105,10 @@ def recording(events: Iterable[RecordedEvent], counting: Counter) -> Recording:
     seen = seen_steps(light, {step.position: step for step in steps}, counting)
     steps = [s for s in steps if s.position not in undone or s.kind not in ("revise", "rewind")]
     answers = _answers(steps, answered)
-    return Recording(tuple(steps), answers, counting.name, tuple(seen), key)
+    force = in_force(light)
+    taking = {*force.taken.values(), *force.gone.values()}
+    takers = {event.position: event for event in light if event.position in taking}
+    return Recording(tuple(steps), answers, counting.name, tuple(seen), force, takers, key)
 
 
 def _light(event: RecordedEvent) -> RecordedEvent:

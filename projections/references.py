@@ -7,6 +7,8 @@ in ``session_names``), its exact title, or ``last``, ``last~1`` … A place is w
     @12       after event 12           @57.0, @12@340   an item, a rendition of one
     @c5       what call 5 was given    @k1, @k1^        after compaction 1, just before it
     @now      the end, which is also what no place at all means
+
+``last`` is always the newest: a session that came with such an id goes by its full key.
 """
 
 from __future__ import annotations
@@ -91,6 +93,16 @@ def _splits(text: str) -> Iterator[tuple[str, str | None]]:
     yield text, None
 
 
+def reads_otherwise(name: str) -> bool:
+    """Whether a session id would be read as something else: ``last``, ``c5``, ``a@12``."""
+    return bool(is_last(name) or _PLACE.fullmatch(name) or parse(name)[1] is not None)
+
+
+def is_last(text: str) -> bool:
+    """Whether it means the newest session, or one counted from there."""
+    return _LAST.fullmatch(text) is not None
+
+
 # -- sessions -----------------------------------------------------------------------------------
 
 
@@ -107,6 +119,8 @@ def find_session(live: Live, text: str) -> StreamKey:
 
 
 def _exact(live: Live, text: str) -> StreamKey | None:
+    if is_last(text):
+        return None
     with contextlib.suppress(EventInvalid, StreamNotFound):
         return live.log.stream(text).key
     keys = [info.key for info in live.log.streams() if info.key.session == text]
@@ -143,7 +157,8 @@ def _near(text: str, sessions: Sequence[SessionState]) -> list[str]:
     short = shortest(ids)
     found = []
     for at in near(text, [(ids[n], s.own_title or "") for n, s in enumerate(sessions)]):
-        name = short[at] if count[ids[at]] == 1 else sessions[at].key
+        is_enough = count[ids[at]] == 1 and not is_last(short[at])
+        name = short[at] if is_enough else sessions[at].key
         title = " ".join((sessions[at].own_title or "").split())
         cut = title if len(title) <= _TITLE else title[: _TITLE - 1] + "…"
         found.append(f"{name} ({cut})" if cut else name)
@@ -244,7 +259,7 @@ def place_in(live: Live, stream: StreamKey, place: str | None) -> Reference:
         at = _number(match["position"])
         if not 1 <= at <= version:
             hint = f"it ends at {version}" if at else "the first is 1"
-            raise PositionNotFound(str(stream), f"position {at}", hint)
+            raise PositionNotFound(str(stream), f"position {_typed(match['position'])}", hint)
         return Reference(stream, "position", at)
     if match["item"]:
         item = match["item"]
@@ -306,6 +321,11 @@ def _lineage(live: Live, stream: StreamKey) -> Iterator[tuple[StreamKey, int]]:
 def _number(digits: str) -> int:
     """Of hostile length, a number that no log has."""
     return int(digits[: _MAX_DIGITS + 1])
+
+
+def _typed(digits: str) -> str:
+    """A number as it was typed, in an error."""
+    return digits if len(digits) <= _TITLE else f"{digits[: _TITLE - 1]}…"
 
 
 def _origin(live: Live, stream: StreamKey, item: str) -> RecordedEvent:

@@ -55,6 +55,8 @@ class SessionState(BaseModel):
     is_fork: bool = False
     """``parent`` is what it was forked from here, and not what its source says."""
     is_subagent: bool = False
+    parent_call: str = ""
+    """Of a sub-agent: the id of the call of a tool there that started it."""
     deleted: bool = False
     format: str = ""
     file: str = ""
@@ -305,6 +307,7 @@ def _started(state: SessionState, data: Mapping[str, Any]) -> None:
     if data.get("parent_session"):
         state.parent = data["parent_session"]
         # A copy that an agent made is gone on with by people, as any session is.
+        state.parent_call = _clean(data.get("parent_call") or "")
         state.is_subagent = not (isinstance(metadata, dict) and metadata.get("forked") is True)
 
 

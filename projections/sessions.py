@@ -108,7 +108,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 7
+    version = 8
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log

@@ -37,7 +37,7 @@ def command(
     """
     from cli.models import SessionsData
     from cli.naming import check_filters, short_names
-    from cli.render_sessions import render_sessions
+    from cli.render_sessions import no_room, render_sessions
     from eventlog import StreamKey
     from projections.sessions import list_sessions, session_states
 
@@ -51,3 +51,5 @@ def command(
     found = [row for row in every if agent in ("", StreamKey.parse(row.key).agent)][:last]
     text = render_sessions(found, out.style, names) if found else "no sessions yet"
     out.show(SessionsData(sessions=found), text)
+    if not out.as_json and (told := no_room(found, out.style, names)):
+        out.note(told)

@@ -14,6 +14,8 @@ from cli.options import complete_session, settings_of
 from cli.output import output
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cli.heads import SessionHead
     from eventlog import StreamKey
     from eventlog.reading import Reading
@@ -58,7 +60,7 @@ def command(
         given = one_line(kept, 40) or "nothing"
         raise InputRefused(f"--head takes the 64 digits that `ctxlog head` printed, not {given}")
     out = output(ctx)
-    with opened(settings_of(ctx), read_only=True) as live:
+    with _unbroken(), opened(settings_of(ctx), read_only=True) as live:
         key = session_key(live, session) if session is not None else None
         of_log = kept if key is None else None
         found = verify(live.log, stream=key, head=of_log)
@@ -91,6 +93,18 @@ def command(
         out.note("keep the head outside the file: only against it is a cut-off end seen")
     if problems:
         raise typer.Exit(INTEGRITY)
+
+
+@contextlib.contextmanager
+def _unbroken() -> Iterator[None]:
+    """A file that SQLite cannot read does not hold either, and nothing more can be asked of it."""
+    from eventlog.errors import DamagedLog, IntegrityFault
+
+    try:
+        yield
+    except DamagedLog as error:
+        advice = "go back to a copy that `ctxlog backup` made"
+        raise IntegrityFault(f"{error.path} is damaged: {error.detail}; {advice}") from None
 
 
 def _appended(log: Reading, key: StreamKey, own: SessionHead, kept: str, whole: str) -> int | None:

@@ -186,18 +186,17 @@ def _record(value: Any, withheld: Withheld) -> Any:
     """
     if isinstance(value, list):
         return [_record(each, withheld) for each in value]
-    if not isinstance(value, Mapping):
-        return _walked("", value, withheld)
     return _walked("", value, withheld, _OF_RECORD)
 
 
-def _said_in(value: Mapping[str, Any]) -> frozenset[str]:
-    """Which fields of an object hold what was said, called or returned."""
+def _said_in(value: Mapping[str, Any], is_record: bool) -> frozenset[str]:
+    """Which fields of an object hold what was said, called or returned: a configuration has
+    objects with a role, too, and a record has it in one place."""
     if any(isinstance(value.get(name), str) for name in _CALL_NAMES):
         return _CALLED | _SPOKEN
     if value.get("type") == "tool_use" and isinstance(value.get("id"), str):
         return _CALLED
-    return _SPOKEN if isinstance(value.get("role"), str) else frozenset()
+    return _SPOKEN if is_record and isinstance(value.get("role"), str) else frozenset()
 
 
 def _walked(name: str, value: Any, withheld: Withheld, said: frozenset[str] | None = None) -> Any:
@@ -214,21 +213,23 @@ def _walked(name: str, value: Any, withheld: Withheld, said: frozenset[str] | No
         return value
     if name.lower().endswith("headers"):
         return {key: _of_header(key, each, withheld) for key, each in value.items()}
-    if "logprob" in value and isinstance(value.get("token"), str):
-        return value  # a token of a model's answer
     kept: dict[str, Any] = {}
     named = next((value[n] for n in _PAIRED if isinstance(value.get(n), str)), "")
-    mine = None if said is None else said | _said_in(value)
+    mine = None if said is None else said | _said_in(value, bool(said))
     for field, each in value.items():
         # In a JSON Schema the names are those of parameters, and no value stands there.
         is_secret = is_secret_name(field) and name != "properties"
+        if field == "token" and "logprob" in value:  # one of a model's answer
+            is_secret = False
         shown = each
         if mine is not None and field in mine:
             pass
         elif is_secret or (field == "value" and is_secret_name(named)):
             shown = _hidden(field if is_secret else named, each, withheld)
         elif field.lower() == "tokens" and isinstance(each, Mapping):
-            shown = {k: _token(k, v, withheld) for k, v in each.items()}
+            # A text is one to sign in with, a number counts those of a model.
+            texts = {k: _hidden(k, v, withheld) for k, v in each.items() if isinstance(v, str)}
+            shown = _walked("", {**each, **texts}, withheld)
         else:
             inner = None if mine is None else frozenset[str]()
             if said and field in _IN_RECORD:
@@ -247,13 +248,6 @@ def _name(field: str, taken: Mapping[str, Any], withheld: Withheld) -> str:
     while (numbered := shown if number == 1 else f"{shown} {number}") in taken:
         number += 1
     return numbered
-
-
-def _token(name: str, value: Any, withheld: Withheld) -> Any:
-    """One of ``tokens``: a text is one to sign in with, a number counts those of a model."""
-    if isinstance(value, str):
-        return _hidden(name, value, withheld)
-    return _walked(name, value, withheld)
 
 
 def _hidden(name: str, value: Any, withheld: Withheld) -> Any:

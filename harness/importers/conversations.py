@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eventlog.errors import InputRefused
-from eventlog.jsonvalue import value_fault
+from eventlog.jsonvalue import value_fault, why_no_json
 from harness.importers.records import Record, read_records, records_of_line
 from harness.importers.source import Source
 
@@ -134,7 +134,7 @@ def whole_document(data: bytes) -> Record:
         fault = f"not JSON ({error.msg})"
         torn = error.pos >= len(error.doc) - 1 or error.msg.startswith("Unterminated string")
     except ValueError as error:
-        fault = f"not JSON ({error})"
+        fault = f"not JSON ({why_no_json(error)})"
     return Record(1, 0, 0, raw, None if fault else value, fault, torn)
 
 

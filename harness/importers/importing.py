@@ -260,7 +260,10 @@ class _Run:
             self.unrecognized = isinstance(error, UnknownFormat) and not error.what
             into.error = _line(source.name, error)
         finally:
-            into.sessions.extend(writer.report for writer in job.writers)
+            reports = [writer.report for writer in job.writers]
+            into.sessions.extend(report for report in reports if not report.is_empty)
+            if reports and not (into.sessions or into.error or into.pending or into.notes):
+                into.notes.append("it holds no message, so there is no session")
             _tell_withheld(into, job.withheld)
         return False
 

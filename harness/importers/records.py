@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json
 
-from eventlog.jsonvalue import MAX_DEPTH, value_fault
+from eventlog.jsonvalue import MAX_DEPTH, value_fault, why_no_json
 
 MAX_LINE = 32 * 1024 * 1024
 """Bytes; a longer line is not read, only counted."""
@@ -161,7 +161,7 @@ def _pieces(body: bytes, line: int, offset: int, ended: bool) -> Iterator[Record
             except json.JSONDecodeError as error:
                 fault = f"not JSON ({error.msg})"
             except ValueError as error:
-                fault = f"not JSON ({error})"
+                fault = f"not JSON ({why_no_json(error)})"
             if fault:
                 stop = len(text)
             else:

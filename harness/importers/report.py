@@ -23,6 +23,12 @@ class SessionImport(BaseModel):
     """Streams that hold what follows where the file was rewritten."""
     notes: list[str] = []
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file held nothing of it: then there is no such stream, or it has no part."""
+        counts = (self.new, self.known, self.pending, self.unreadable, self.vanished)
+        return not (any(counts) or self.forks or self.notes)
+
 
 class FileImport(BaseModel):
     """What happened to one file."""

@@ -3,6 +3,9 @@
 kept: it stands as it came · edited: it stands as less · summarised: a compaction put messages in
 its place · dropped: nothing stands for it · never_visible: no call was ever given it, it came and
 left in between. What left with no decision that names it is a hole: ``unaccounted``.
+
+The decision is the one in force at the end, as ``why`` names it: not the last that changed what
+stands, which may itself have been undone, or have undone something only.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from eventlog.recorded import RecordedEvent
 from projections.audit.model import Coverage, Finding, State
-from projections.audit.passages import EDITED, Fate, Move
+from projections.audit.passages import EDITED, Fate, Move, MoveKind
 from projections.audit.rule import Rule, plural, some
 from projections.audit.subject import Subject
 from projections.items import Item
-from projections.runs import Origin, label, origin
+from projections.leaving import is_folding
+from projections.runs import Named, Origin, label, origin, standing
 
 StateName = Literal["kept", "edited", "summarised", "dropped", "never_visible", "unaccounted"]
 _ORDER: tuple[StateName, ...] = (
@@ -23,30 +28,69 @@ _ORDER: tuple[StateName, ...] = (
 )
 
 
-def state_of(fate: Fate, subject: Subject) -> tuple[StateName, str, str]:
-    """The state of an item, the reason, and the decision."""
-    move = fate.move
-    by = subject.moved_by(move)
+def state_of(name: Origin, subject: Subject) -> tuple[StateName, str, int]:
+    """The state of an item, the reason, and the position of the decision; 0 where there is none."""
+    fate = subject.passages.fates[name]
     if fate.stands:
         if fate.form not in EDITED:
-            return "kept", "", ""
-        why = move.reason if move is not None else ""
+            return "kept", "", 0
+        why, by = _edited(name, fate, subject)
         return "edited", f"{fate.form}: {why}" if why else fate.form, by
-    if move is None or fate.is_uncovered:
+    event = subject.taker(name)
+    if event is None or not _names(event, name):
+        by = event.position if event is not None else 0
         return "unaccounted", "no decision names it", by
-    why = f"{move.kind}: {move.reason}" if move.reason else move.kind
-    if not fate.first:
-        return "never_visible", why, by
-    if move.kind == "summarised" or move.kind == "dropped":
-        return move.kind, move.reason, by
-    return "dropped", why, by
+    kind, reason = _taken(event)
+    if kind in ("summarised", "dropped") and fate.first:
+        return ("summarised" if kind == "summarised" else "dropped"), reason, event.position
+    why = f"{kind}: {reason}" if reason else kind
+    return ("dropped" if fate.first else "never_visible"), why, event.position
+
+
+def _edited(name: Origin, fate: Fate, subject: Subject) -> tuple[str, int]:
+    """Why an item stands as less, and the event that says so; of a pass the first in force."""
+    passages, gone = subject.passages, subject.recording.force.gone
+    if fate.form == "redacted":
+        move = fate.move
+        return (move.reason, move.position) if move and move.position not in gone else ("", 0)
+    _, rendition = standing(passages.standing[name][0].rendition)
+    if rendition in passages.renderings:
+        move, events = passages.renderings[rendition]
+        return move.reason, next(event for event in events if event not in gone)
+    # It did not stand when it was substituted, or a repair renamed what stands for it.
+    return subject.reasons.get(rendition, ""), rendition
+
+
+_KINDS: dict[str, tuple[MoveKind, str]] = {
+    "session_rewound": ("rewound", "reason"),
+    "decision_undone": ("undone", "reason"),
+    "repair_applied": ("repaired", "rule"),
+    "tool_result_recorded": ("inserted", ""),
+}
+"""What an event that took something out is called, and the field that says why."""
+
+
+def _taken(event: RecordedEvent) -> tuple[MoveKind, str]:
+    kind, why = _KINDS.get(
+        event.type, ("summarised" if is_folding(event) else "dropped", "trigger")
+    )
+    return kind, str(event.data.get(why) or "")
+
+
+def _names(event: RecordedEvent, item: Origin) -> bool:
+    """Whether a decision tells that it took the item; a layout may leave one out in silence."""
+    if event.type != "context_compacted" or event.data.get("layout") is None:
+        return True
+    return item in Named(event.data.get("covered", ()), event.position)
 
 
 def coverage(subject: Subject) -> Coverage:
     """The account of a session, at its end."""
     groups: dict[tuple[StateName, str, str], list[int]] = {}
-    for fate in subject.passages.fates.values():
-        sums = groups.setdefault(state_of(fate, subject), [0, 0, 0])
+    for name, fate in subject.passages.fates.items():
+        state, reason, position = state_of(name, subject)
+        by = subject.name(position) if position else ""
+        sums = groups.setdefault((state, reason, by), [0, 0, 0])
         for place, count in enumerate((1, fate.came, fate.tokens)):
             sums[place] += count
     return Coverage(
@@ -122,9 +166,10 @@ class Covered(Rule):
 
     def _holes(self) -> Iterator[Finding]:
         holes: dict[int, list[Origin]] = {}
-        for item, fate in self.subject.passages.fates.items():
-            if state_of(fate, self.subject)[0] == "unaccounted":
-                holes.setdefault(fate.move.position if fate.move else 0, []).append(item)
+        for item in self.subject.passages.fates:
+            state, _, position = state_of(item, self.subject)
+            if state == "unaccounted":
+                holes.setdefault(position, []).append(item)
         for position, items in holes.items():
             name, (names, listed) = self.subject.name(position), self.told(items)
             yield Finding(

@@ -59,9 +59,10 @@ class Opaque(Rule):
             )
 
     def _finding(self, position: int, name: str) -> Finding:
+        force = self.subject.recording.force
         gone = sum(
-            fate.move is not None and fate.move.position == position
-            for fate in self.subject.passages.fates.values()
+            not fate.stands and force.taker(item) == position
+            for item, fate in self.subject.passages.fates.items()
         )
         what = f": what it kept of {plural(gone, 'item')} cannot be read" if gone else ""
         return Finding(

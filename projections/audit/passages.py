@@ -67,9 +67,7 @@ class Fate:
     first: int = 0
     """The first call that was given it, counted from 1 over all that the walk met; 0: none."""
     move: Move | None = None
-    """What edited it or took it, the latest one."""
-    is_uncovered: bool = False
-    """It left with a decision that does not name it."""
+    """What edited it or took it, the latest one that the walk met; it may be in force no longer."""
 
 
 @dataclass(slots=True)
@@ -120,6 +118,8 @@ class Passages:
         self.tokens = 0
         self.rest = Passage(0)
         """What changed behind the last call."""
+        self.renderings: dict[int, tuple[Move, list[int]]] = {}
+        """By each event that gave an item another form: the pass, and all events of it."""
         self._watchers = watchers
         self._fresh: dict[Origin, None] = {}
         """What no call was given yet."""
@@ -163,7 +163,6 @@ class Passages:
         if fate is None:
             fate = self.fates[name] = Fate(tokens, tokens, item.form)
         fate.stands, fate.tokens, fate.form = True, tokens, item.form
-        fate.is_uncovered = False
         if item.form == "original":
             fate.move = None
         if not fate.first:
@@ -196,6 +195,10 @@ class Passages:
         self.standing[name] = counted
         self.tokens += tokens - was
         move = self._pass(kind or _rendering(item), step)
+        if step.kind == "render":
+            same = self.renderings.get(move.position, (move, []))
+            same[1].append(step.position)
+            self.renderings[step.position] = same
         move.items.append(name)
         move.before += was
         move.after += tokens
@@ -240,10 +243,6 @@ class Passages:
                 self._came(counted, None)
         elif gone or new:
             self._decide(Move(_kind(step, new), step.position, step.reason), gone, new)
-        if step.cause == "compacted":
-            covered = set(step.covered)
-            for name in gone:
-                self.fates[name].is_uncovered = name not in covered
         whole = step.cause in ("rewound", "undone", "repaired")
         for _, counted in others:
             self._changed(step, counted, _kind(step, ()) if whole else None)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from eventlog.recorded import RecordedEvent
 from projections.anchors import Anchor
-from projections.audit.passages import Move, Passages, Watcher
+from projections.audit.passages import Passages, Watcher
 from projections.items import Item
 from projections.metrics.ground import Ground
 from projections.metrics.measure import Measured, Options, measure
@@ -232,9 +232,14 @@ class Subject:
         known = self.noted.calls.get(position) or self.noted.compactions.get(position)
         return known.name if known is not None else str(position)
 
-    def moved_by(self, move: Move | None) -> str:
-        """The name of the decision."""
-        return self.name(move.position) if move is not None else ""
+    def taker(self, item: Origin) -> RecordedEvent | None:
+        """The event in force that keeps out an item that does not stand, as ``why`` names it."""
+        return self.recording.takers.get(self.recording.force.taker(item))
+
+    @cached_property
+    def reasons(self) -> dict[int, str]:
+        """Why each substitution was made, by its position."""
+        return {each.position: each.reason for each in self.noted.substitutions}
 
     def is_sealed(self, position: int) -> bool:
         """Whether a compaction is encrypted: nobody knows what it kept."""

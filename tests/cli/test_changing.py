@@ -335,6 +335,14 @@ class TestObservedSessions:
         again = run("undo", "8f31c0a9.fork1", "124", "--pass", "--db", demo)
         assert again.exit_code == 0
 
+    @pytest.mark.parametrize("name", ["last", "last~1", "c5", "retry@12"])
+    def test_a_name_that_reads_as_something_else_is_refused(self, name: str, demo: Path) -> None:
+        for command in (["fork", "last"], ["undo", "last", "k1"], ["rewind", "last@c12"]):
+            result = run(*command, "--name", name, "--db", demo)
+            assert result.exit_code == 2
+            assert "would be read as a place or as last" in result.stderr
+        assert len(json.loads(run("sessions", "--json", "--db", demo).stdout)["data"]) == 1
+
     def test_a_name_that_no_fork_needed_is_told(self, db: Path) -> None:
         result = run("undo", S, "k1", "--name", "mine", "--db", db)
         assert "no fork was needed" in result.stderr

@@ -138,7 +138,7 @@ WHAT_IFS: list[list[str]] = [
         "compress:max_messages=3,keep_recent=2",
     ],
     ["compare", NAME, "-s", "truncate:turns=1", "--prices", "in=1,out=2"],
-    ["compare", NAME, "-s", "none", "--prices", "recorded", "--prices", "gpt-99"],
+    ["compare", NAME, "-s", "none", "--prices", "recorded", "--prices", "gpt-5"],
 ]
 SEARCHES: list[list[str]] = [["search", "evil"], ["search", "link script"], ["search", "*A*", NAME]]
 REASONS: list[list[str]] = [

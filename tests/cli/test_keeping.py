@@ -142,6 +142,24 @@ class TestImport:
         assert f"no transcript in {tmp_path / 'empty'}" in result.stderr
         assert ".jsonl" in result.stderr
 
+    @pytest.mark.parametrize("given", ["[]", '{"messages": []}'])
+    def test_what_holds_no_message_is_no_session(self, tmp_path: Path, given: str) -> None:
+        path = tmp_path / "empty.json"
+        path.write_text(given)
+        result = run("import", path, "--db", tmp_path / "log.db")
+        assert (result.exit_code, result.stdout) == (0, "0 sessions, 0 new events, 0 known\n")
+        assert "it holds no message, so there is no session" in result.stderr
+
+    def test_a_number_of_millions_of_digits_is_refused_in_our_words(self, tmp_path: Path) -> None:
+        path = tmp_path / "long.json"
+        path.write_text(
+            f'{{"messages": [{{"role": "user", "content": "a", "n": {"9" * 5_000_000}}}]}}'
+        )
+        result = run("import", path, "--db", tmp_path / "log.db")
+        assert result.exit_code == 2
+        assert "not JSON (an integer of more than 4,300 digits)" in result.output
+        assert "set_int_max" not in result.output
+
     def test_a_file_that_is_not_of_the_named_format_is_an_error(self, tmp_path: Path) -> None:
         noise = tmp_path / "noise.jsonl"
         noise.write_text('{"a": 1}\n' * 5)
@@ -409,6 +427,16 @@ class TestOneSessionInTwoLogs:
 class TestVerify:
     """The proof is worth what it finds."""
 
+    @pytest.mark.parametrize("size", [5_000, 20_000])
+    def test_a_file_that_was_cut_off_does_not_hold(self, db: Path, size: int) -> None:
+        with db.open("r+b") as file:
+            file.truncate(size)
+        result = run("verify", "--db", db)
+        assert result.exit_code == 4
+        assert "is damaged" in result.stderr
+        assert "ctxlog backup" in result.stderr
+        assert "run `ctxlog verify`" not in result.stderr
+
     def test_a_changed_byte_is_found(self, db: Path) -> None:
         raw = db.read_bytes()
         assert raw.count(b"ORD-77120") == 1
@@ -437,7 +465,7 @@ class TestVerify:
         assert run("verify", "--db", db).exit_code == 0  # a cut-off end is unseen without a head
         cut = run("verify", "--head", kept, "--db", db)
         assert cut.exit_code == 4
-        assert "no earlier state of it has that head" in cut.stdout
+        assert "no earlier state of the log has that head" in cut.stdout
 
     def test_a_kept_head_stays_good_while_the_log_grows(self, db: Path, tmp_path: Path) -> None:
         kept = run("head", "--db", db).stdout.strip()

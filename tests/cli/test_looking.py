@@ -115,6 +115,18 @@ class TestLog:
             "26",
         ]
 
+    def test_only_an_item_has_a_state_and_a_call_shows_what_proves_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "p.db"
+        with open_log(path) as live:
+            body = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
+            Calls(live).record(StreamKey("a", "b", "c"), "openai_chat", body)
+        found = data("show", "c@c1", "--db", path)
+        assert (found["state"], found["summary"]) == (None, "")
+        digest = found["event"]["request_digest"]
+        assert found["call"]["request_digest"] == digest
+        assert f"digest     {digest} of the request" in run("show", "c@c1", "--db", path).stdout
+        assert data("show", "c@1", "--db", path)["state"] == "context"
+
     def test_what_was_undone_is_called_as_people_call_it(self, tmp_path: Path) -> None:
         path = tmp_path / "u.db"
         with open_log(path) as live:
@@ -125,6 +137,21 @@ class TestLog:
         assert "── 3 undone: k1 ─" in text
         assert "── 5 undone: 3 ─" in text
         assert data("show", "c@3", "--db", path)["summary"] == "undone: k1"
+
+    def test_a_call_of_a_tool_names_the_session_that_it_started(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.db"
+        call = {"id": "t1", "type": "function", "function": {"name": "Task", "arguments": "{}"}}
+        asking = {"role": "assistant", "content": None, "tool_calls": [call]}
+        answer = MessageAppended(dialect="openai_chat", source="model", message=Json(asking))
+        with open_log(path) as live:
+            live.append("a/b/main", said("user", "one"), answer)
+            live.append("a/b/main.x", SessionStarted(parent_session="a/b/main", parent_call="t1"))
+            live.append("a/b/other", answer)
+        assert "↳ main.x → Task" in run("log", "main", "--db", path).stdout
+        assert [row["started"] for row in data("log", "main", "--db", path)["rows"]] == [
+            [], ["main.x"],
+        ]  # fmt: skip
+        assert "↳" not in run("log", "other", "--db", path).stdout
 
     def test_types_can_be_asked_for(self, db: Path) -> None:
         rows = data(
@@ -343,10 +370,18 @@ class TestSessionsAndStats:
         both = [row["key"] for row in data("sessions", "--db", db)["sessions"]]
         assert both == ["ann/bot/retry", "ann/bot/refunds-0001"]
         assert len(data("sessions", "-n", "1", "--db", db)["sessions"]) == 1
-        assert data("sessions", "--agent", "other", "--db", db)["sessions"] == []
 
     def test_an_agent_that_has_none_is_told_as_that(self, db: Path) -> None:
-        assert "there are bot" in run("sessions", "--agent", "other", "--db", db).stdout
+        assert "there are bot" in run("sessions", "--agent", "other", "--db", db).stderr
+
+    @pytest.mark.parametrize(
+        ("width", "told"),
+        [(100, ""), (60, "no room for: known as, agent (--width and --json have it)")],
+    )
+    def test_a_column_without_room_is_told(self, db: Path, width: int, told: str) -> None:
+        result = run("sessions", "--width", str(width), "--db", db)
+        assert result.stderr.strip() == told
+        assert ("known as" in result.stdout) is not bool(told)
 
     @pytest.mark.parametrize("width", [40, 60, 80, 100])
     def test_what_is_listed_as_a_name_is_taken_as_one(self, tmp_path: Path, width: int) -> None:
@@ -494,7 +529,8 @@ class TestTheSourcesClock:
         (row,) = data("log", "c", "--db", path)["rows"]
         (hit,) = data("search", "one", "--db", path)["hits"]
         (listed,) = data("sessions", "--db", path)["sessions"]
-        assert row["happened_at"] == hit["at"] == listed["happened_at"] == event["happened_at"]
+        told = [row["happened_at"], hit["happened_at"], listed["happened_at"]]
+        assert told == [event["happened_at"]] * 3
         for view in ("sessions_readable", "messages_readable", "events_readable"):
             answer = data("sql", f"select happened_at from {view}", "--db", path)
             assert answer["rows"] == [[event["happened_at"]]]

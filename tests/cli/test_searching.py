@@ -88,6 +88,20 @@ class TestCommand:
         seen = run("search", "again", "--db", path)
         assert "show c@3" in seen.stderr
 
+    @pytest.mark.parametrize("width", [60, 80, 100])
+    def test_beside_a_long_name_there_is_room_for_what_was_found(
+        self, tmp_path: Path, width: int
+    ) -> None:
+        path, name = tmp_path / "l.db", "a-session-with-a-name-of-32-signs"
+        with open_log(path) as live:
+            live.append(f"a/b/{name}", said("user", "it was the blue one that we lost"))
+            live.append("a/b/a-session-with-a-name-of-32-other", said("user", "red"))
+        (line,) = run("search", "blue", "--width", str(width), "--db", path).stdout.splitlines()
+        assert name[:-5] in line
+        assert "[blue] one" in line
+        assert ("user" in line) is (width > 60)
+        assert len(line) <= width
+
     @pytest.mark.parametrize("args", [["sessions"], ["search", "order"]])
     def test_an_agent_of_whom_there_is_nothing_is_refused(self, db: Path, args: list[str]) -> None:
         result = run(*args, "--agent", "nobody", "--db", db)
@@ -362,7 +376,11 @@ class TestMoments:
         at = typed_moment(text, NOW, end=end) / 1e6
         assert datetime.fromtimestamp(at, UTC) == datetime.fromisoformat(expected + "+00:00")
 
-    @pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "999999w", "9999-12-31", "-2h"])
+    def test_the_last_day_that_there_is_ends_too(self) -> None:
+        whole = typed_moment("9999-12-31", NOW, end=True) - typed_moment("9999-12-31", NOW)
+        assert whole == 24 * 60 * 60 * 1_000_000
+
+    @pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "999999w", "10000-01-01", "-2h"])
     def test_what_is_none_is_refused(self, text: str) -> None:
         with pytest.raises(InputRefused):
             typed_moment(text, NOW, end=True)
@@ -417,7 +435,7 @@ class TestRows:
             "role": "user",
             "who": "user",
             "tool": "",
-            "at": "2026-09-20T14:05:00.000Z",
+            "happened_at": "2026-09-20T14:05:00.000Z",
             "snippet": text,
             "marks": marks,
         }

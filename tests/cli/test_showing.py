@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli import saying
-from cli.models import TimelineRow
+from cli.models_log import TimelineRow
 from cli.naming import short_names
 from cli.output import _is_colored, json_text
 from cli.paths import cache_folder, data_folder, database, program, shown

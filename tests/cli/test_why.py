@@ -200,6 +200,7 @@ class TestAnswers:
         found = data("why", S, "4", "--db", db)
         assert found["erased"]
         assert found["answer"].endswith("Its text was erased from the log for good.")
+        assert "as it came in" not in found["answer"]
         assert found["steps"][-1]["effect"] == "erased"
         assert (found["back"], found["anchors"]) == ([], [])
 

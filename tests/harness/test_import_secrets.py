@@ -449,7 +449,9 @@ class TestValues:
     @pytest.mark.parametrize("name", ["command", "args", "input", "prompt", "system", "text"])
     def test_no_name_alone_makes_a_configuration_a_conversation(self, name: str) -> None:
         inner = {name: {"api_key": CORE, "env": f"GITHUB_TOKEN={CORE}"}}
-        for found in (inner, {"servers": {"g": inner}}, {"message": {"config": inner}}):
+        odd = {"agents": [{"role": "r", "content": f"api_key={CORE}"}]}
+        odd["logged"] = [{"logprob": 1, "token": "a", "api_key": CORE}]
+        for found in (inner, {"servers": {"g": inner}}, {"message": {"config": inner}}, odd):
             raw = json.dumps({"type": "mcp-config", **found})
             for kind in ("known", "unknown"):
                 record = RecordUnrecognized(file="f", line=1, offset=0, kind=kind, raw=raw)  # type: ignore[arg-type]

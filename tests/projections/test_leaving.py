@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from random_logs import LOG
 
 from eventlog import RecordedEvent, StreamKey, events
 from projections import open_log
+from projections.audit.auditing import audit
 from projections.context import ITEM_TYPES
 from projections.force import out_of_force
 from projections.leaving import Leaving
@@ -67,6 +69,48 @@ class TestLeaving:
                     assert (event.position if event is not None else 0) == taker(
                         history, gone, item
                     )
+
+    @settings(max_examples=100, deadline=None)
+    @given(LOG)
+    def test_the_coverage_of_an_audit_names_the_same(
+        self, tmp_path_factory: pytest.TempPathFactory, log: list[list[events.Event]]
+    ) -> None:
+        with open_log(tmp_path_factory.mktemp("left") / "log.db", durability="normal") as live:
+            for batch in log:
+                live.append(KEY, *batch)
+            covered = audit(live, KEY, ["coverage"]).coverage
+            leaving, view = Leaving(live, KEY, live.log.version(KEY)), live.view(KEY)
+            history = live.history(KEY)
+            gone, numbers = out_of_force(history), {}
+            for event in history:
+                if event.type == "context_compacted":
+                    numbers[event.position] = f"k{len(numbers) + 1}"
+            left = Counter[str]()
+            for item in {*brought(history)} - view.items.keys():
+                event = leaving.of(item)
+                if event is not None:
+                    left[numbers.get(event.position, str(event.position))] += 1
+            told = Counter[str]()
+            for state in covered.states:
+                if state.state == "edited":
+                    assert int(state.by) in {*view.items.values()} - gone.keys()
+                elif state.state != "kept" and state.by:
+                    told[state.by] += state.items
+            assert told == left
+            assert sum(state.items for state in covered.states) == covered.items
+            assert covered.context_items == len(view.items)
+
+    def test_a_message_that_a_layout_leaves_out_never_stood_and_is_kept_out_by_nothing(
+        self, live: Live
+    ) -> None:
+        new = events.NewMessage(dialect="openai_chat", message={"role": "user", "content": "s"})
+        live.append(
+            KEY,
+            said("one"),  # 1
+            events.ContextCompacted(covered=("1",), layout=(), messages=(new,)),  # 2
+            events.ContextCompacted(covered=(), layout=()),  # 3
+        )
+        assert Leaving(live, KEY, 3).of("2.0") is None
 
     def test_what_was_folded_before_a_rewind_is_kept_out_by_the_rewind(self, live: Live) -> None:
         summary = events.NewMessage(

@@ -28,6 +28,7 @@ from projections.references import (
     items,
     parse,
     place_in,
+    reads_otherwise,
     resolve,
 )
 
@@ -70,6 +71,32 @@ def told(live: Live) -> Live:
         CALLED,
     )
     return live
+
+
+class TestLast:
+    """Without these a session of another program hides all others behind its id."""
+
+    def test_it_is_the_newest_also_where_a_session_has_that_id(self, live: Live) -> None:
+        live.append(named("last"), events.SessionStarted(title="old"))
+        live.append(named("newer"), events.SessionStarted(title="new"))
+        assert find_session(live, "last") == named("newer")
+        assert resolve(live, "last@1").stream == named("newer")
+        assert find_session(live, "last~1") == named("last")
+        assert find_session(live, "ann/coder/last") == named("last")
+
+    @pytest.mark.parametrize(
+        ("name", "expected"),
+        [
+            *((name, True) for name in ("last", "last~2", "c5", "k1^", "12", "now", "a@12")),
+            *((name, False) for name in ("retry", "last-try", "a@b", "lasting", "c5x")),
+        ],
+    )
+    def test_a_name_that_reads_otherwise_is_known(self, name: str, expected: bool) -> None:
+        assert reads_otherwise(name) is expected
+
+    def test_a_number_of_any_length_is_told_as_it_was_typed(self, told: Live) -> None:
+        with pytest.raises(PositionNotFound, match="has no position 99999999999999999999999; it"):
+            resolve(told, f"{KEY}@99999999999999999999999")
 
 
 class TestText:
@@ -169,8 +196,6 @@ class TestSessions:
         live.append(named("last-minute-fix"), Draft(said("x"), occurred_at="2026-01-01"))
         live.append(named("newer"), Draft(said("x"), occurred_at="2026-01-02"))
         assert find_session(live, "last") == named("newer")
-        live.append(named("last"), Draft(said("x"), occurred_at="2026-01-01"))
-        assert find_session(live, "last") == named("last")
 
     def test_a_fork_does_not_make_its_parents_title_ambiguous(self, told: Live) -> None:
         told.log.fork(named("fork"), KEY, at=4)

@@ -314,3 +314,18 @@ class TestOpaque:
     def test_opaque_calls_without_either_are_told(self) -> None:
         (found,) = findings(quiet_session(), "opaque", [Verdict("rebuilt"), Verdict("opaque")])
         assert found.refs == ("c2",)
+
+
+class TestDecisionInForce:
+    """Without it the account names an undo that was undone, and ``why`` names another."""
+
+    def test_after_an_undo_of_an_undo_it_is_the_one_that_counts(self) -> None:
+        made = quiet_session()
+        at = compaction(made, ["2"], "so far")
+        first = made.add(events.DecisionUndone(target=at))
+        second = made.add(events.DecisionUndone(target=first))
+        by = {s.state: s.by for s in audit_of(made).coverage.states if s.state != "kept"}
+        assert by == {"summarised": "k1"}
+        made.add(events.DecisionUndone(target=second))
+        by = {s.state: s.by for s in audit_of(made).coverage.states if s.state != "kept"}
+        assert by == {"never_visible": str(first)}
