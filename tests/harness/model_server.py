@@ -140,6 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for header in {"content-type": "application/json", **self.server.headers}.items():
             self.send_header(*header)
+        self.send_header("connection", "close")  # a test need not close its client
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         with contextlib.suppress(ConnectionError):
@@ -164,6 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.seen.append((self.command, self.path, self.headers))
         data = b'{"object": "list", "data": []}'
         self.send_response(200)
+        self.send_header("connection", "close")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         if self.command == "GET":
