@@ -119,7 +119,7 @@ class TestLog:
         path = tmp_path / "p.db"
         with open_log(path) as live:
             body = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
-            Calls(live).record(StreamKey("a", "b", "c"), "openai_chat", body)
+            recorded_calls.record(live, StreamKey("a", "b", "c"), "openai_chat", body)
         found = data("show", "c@c1", "--db", path)
         assert (found["state"], found["summary"]) == (None, "")
         digest = found["event"]["request_digest"]
