@@ -148,7 +148,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
         "manifest",
         "forms_stand",
     ),
-    "model_responded": ("call", "response_id", "finish_reason", "model"),
+    "model_responded": ("call", "response_id", "finish_reason", "model", "server_edited"),
     "model_failed": ("call", "status"),
     "repair_applied": ("rule", "dropped", "renamed", "call_ids"),
     "recording_interrupted": ("calls_missed",),

@@ -59,9 +59,13 @@ class Force(NamedTuple):
     """What ``out_of_force`` says."""
     taken: Mapping[Origin, int]
     """What took out each item that left; also those that stand again."""
+    never: frozenset[Origin] = frozenset()
+    """Messages of compactions that their layouts leave out: they never stood."""
 
     def taker(self, item: Origin) -> int:
         """The event in force that keeps out an item that does not stand; 0 where it never stood."""
+        if item in self.never:
+            return 0
         return self.gone.get(position_of(item)) or self.taken.get(item, 0)
 
 
@@ -72,8 +76,9 @@ NOTHING = Force({}, {})
 def in_force(events: Sequence[RecordedEvent]) -> Force:
     """Fold what is in force of a stream once, and find what every item left with."""
     gone = out_of_force(events)
-    view, taken = View(), dict[Origin, int]()
+    view, taken, never = View(), dict[Origin, int](), set[Origin]()
     for event in events:
+        never.update(left_out(event))
         if event.position in gone or event.type in REFOLDING:
             continue
         if not _may_take(event, view):
@@ -82,7 +87,16 @@ def in_force(events: Sequence[RecordedEvent]) -> Force:
         before = set(view.items)
         view.evolve(event)
         taken.update(dict.fromkeys(before - view.items.keys(), event.position))
-    return Force(gone, taken)
+    return Force(gone, taken, frozenset(never))
+
+
+def left_out(event: RecordedEvent) -> Iterator[str]:
+    """The messages of a compaction that its layout leaves out."""
+    layout = event.data.get("layout") if event.type == "context_compacted" else None
+    if layout is not None:
+        for number in range(len(event.data.get("messages", ()))):
+            if f"m{number}" not in layout:
+                yield f"{event.position}.{number}"
 
 
 def _may_take(event: RecordedEvent, view: View) -> bool:

@@ -15,7 +15,7 @@ from eventlog.recorded import RecordedEvent
 from projections.anchors import Anchor, item_anchors
 from projections.context import REFOLDING, View
 from projections.folding import Folding
-from projections.force import out_of_force
+from projections.force import left_out, out_of_force
 from projections.held import Held, reworded
 from projections.items import Item, RenditionKind
 from projections.runs import Named, Origin, position_of
@@ -173,6 +173,9 @@ def taker(events: Sequence[RecordedEvent], gone: Mapping[int, int], item: Origin
     that nothing took out: it never stood.
     """
     came = position_of(item)
+    brought = next((event for event in events if event.position == came), None)
+    if brought is not None and item in left_out(brought):
+        return 0
     if came in gone:
         return gone[came]
     view, found, stood = View(), 0, False

@@ -181,11 +181,11 @@ def _of_document(head: bytes) -> str:
     if document is not None:
         return _of_value(document)
     text = head.decode("utf-8-sig", "replace").lstrip()
-    found = _of_value(_first_of(text))
-    if found:
+    found, general = _of_value(_first_of(text)), next(reversed(FORMATS))
+    if found not in ("", general):
         return found
     cut = len(head) >= BLOCK
-    return next((each.name for each in FORMATS.values() if each.begins(text, cut)), "")
+    return next((each.name for each in FORMATS.values() if each.begins(text, cut)), found)
 
 
 def _first_of(text: str) -> Any:

@@ -29,7 +29,7 @@ MOST_BYTES = 64 << 20
 
 def dialect_of(method: str, path: str) -> Dialect | None:
     """In which dialect a request asks a model; None for one that asks none."""
-    if method.upper() != "POST":
+    if method.upper() != "POST" or "/threads/" in path:  # OpenAI's threads have messages, too
         return None
     found = (dialect for end, dialect in _PATHS.items() if path.rstrip("/").endswith(end))
     return next(found, None)

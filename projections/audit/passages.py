@@ -194,7 +194,7 @@ class Passages:
         before, was = self.standing[name]
         self.standing[name] = counted
         self.tokens += tokens - was
-        move = self._pass(kind or _rendering(item), step)
+        move = self._pass(kind or _rendering(item), step, self.fates[name])
         if step.kind == "render":
             same = self.renderings.get(move.position, (move, []))
             same[1].append(step.position)
@@ -209,10 +209,12 @@ class Passages:
             watcher.changed(before, item, move)
             watcher.decided(move)
 
-    def _pass(self, kind: MoveKind, step: Seen) -> Move:
-        """The substitutions of one pass follow on each other, and are told as one."""
+    def _pass(self, kind: MoveKind, step: Seen, fate: Fate) -> Move:
+        """The substitutions of one pass follow on each other, each of another item, and are told
+        as one."""
         moves = self.rest.moves
-        if moves and (moves[-1].kind, moves[-1].reason) == (kind, step.reason):
+        alike = moves and (moves[-1].kind, moves[-1].reason) == (kind, step.reason)
+        if alike and fate.move is not moves[-1]:
             return moves[-1]
         moves.append(Move(kind, step.position, step.reason))
         return moves[-1]

@@ -267,7 +267,7 @@ class TestErrors:
             for option in command.params:
                 if option.type_descriptor.is_ranged:
                     tried += 1
-                    result = run(name, *needed, f"{option.opts[0]}={given}", "--db", db)
+                    result = run(name, f"{option.opts[0]}={given}", "--db", db, *needed)
                     assert result.exit_code == 2, (name, option.name, result.output)
                     assert "Invalid value" in result.stderr
         assert tried > 10

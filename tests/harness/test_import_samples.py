@@ -123,7 +123,7 @@ class TestRealCodexRollouts:
             run(live.log, ROOT / name)
             [stats] = list_sessions(live)
         truth = TRUTH[name]["usage"]
-        if truth is None:
+        if truth is None or not any(truth.values()):  # of no answer a count stands in the file
             assert stats.usage is None
             return
         assert stats.usage is not None
