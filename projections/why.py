@@ -174,7 +174,7 @@ def taker(events: Sequence[RecordedEvent], gone: Mapping[int, int], item: Origin
     """
     came = position_of(item)
     brought = next((event for event in events if event.position == came), None)
-    if brought is not None and item in left_out(brought):
+    if brought is not None and item in set(left_out(brought)):
         return 0
     if came in gone:
         return gone[came]
