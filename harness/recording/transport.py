@@ -179,8 +179,10 @@ class _Stream:
 
     def close(self) -> None:
         """Nobody reads on."""
-        self._inner.close()
-        self._answering.ended()
+        try:
+            self._inner.close()
+        finally:
+            self._answering.ended()
 
 
 class _AsyncStream:

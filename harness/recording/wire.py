@@ -24,7 +24,7 @@ _PATHS: dict[str, Dialect] = {
 }
 
 MOST_BYTES = 64 << 20
-"""Of an answer that is kept to be read; more than that of a stream no model gives."""
+"""Of an answer that is kept to be read. Of a longer one it is told that it was too long."""
 
 
 def dialect_of(method: str, path: str) -> Dialect | None:
@@ -50,6 +50,8 @@ class Answering:
         self._size += len(chunk)
         if self._size <= MOST_BYTES:
             self._chunks.append(chunk)
+        else:
+            self._chunks.clear()
 
     def ended(self, fault: BaseException | None = None) -> None:
         """Nothing more comes, or nobody waits for it."""
@@ -59,6 +61,10 @@ class Answering:
             self._call.failed(f"the answer cannot be read: {said(error)}", self._status)
 
     def _ended(self, fault: BaseException | None) -> None:
+        if self._size > MOST_BYTES:
+            too_long = f"the answer is longer than {MOST_BYTES:,} bytes and was not kept"
+            self._call.failed(too_long, self._status)
+            return
         try:
             body: Any = self._decode(b"".join(self._chunks))
         except Exception as error:  # whatever a decoder makes of a body that was cut off

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import openai
 import pytest
 from model_server import ModelServer, serving
@@ -24,6 +25,7 @@ from eventlog.errors import Busy, DatabaseFault
 from harness.recording import Recorder, RecordingWarning, wrap
 from harness.recording import recorder as recorder_module
 from harness.recording.placing import Placing
+from harness.recording.transport import RecordingTransport
 from harness.recording.wire import Answering
 
 
@@ -290,3 +292,43 @@ def test_an_answer_that_no_log_can_keep(tmp_path: Path) -> None:
         client.chat.completions.create(model="m", messages=[{"role": "user", "content": "x"}])
         recorder.close()
     assert Told(tmp_path / "log.db").of("model_failed")
+
+
+class TestAnswers:
+    """Without these a call seems to be under way for ever, or to have been cut off by somebody."""
+
+    BODY = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
+
+    def test_one_that_is_too_long_is_told_as_that(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.recording.wire.MOST_BYTES", 1000)
+        recorder = Recorder(tmp_path / "log.db")
+        answering = Answering(recorder.begin("openai_chat", self.BODY), 200, bytes.decode)
+        for _ in range(3):
+            answering.take(b"x" * 400)
+        answering.ended()
+        recorder.close()
+        (failed,) = Told(tmp_path / "log.db").of("model_failed")
+        assert failed["error"] == "the answer is longer than 1,000 bytes and was not kept"
+
+    def test_a_connection_that_cannot_be_closed_ends_its_call(self, tmp_path: Path) -> None:
+        class Broken(httpx2.SyncByteStream):
+            def __iter__(self) -> Iterator[bytes]:
+                yield b"{"
+
+            def close(self) -> None:
+                raise OSError("it is gone")
+
+        class Inner(httpx2.BaseTransport):
+            def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+                return httpx2.Response(200, stream=Broken())
+
+        recorder = Recorder(tmp_path / "log.db")
+        sending = RecordingTransport(Inner(), recorder)
+        url = "http://127.0.0.1/v1/chat/completions"
+        response = sending.handle_request(httpx2.Request("POST", url, content=self.BODY))
+        with pytest.raises(OSError, match="it is gone"):
+            response.close()
+        assert len(Told(tmp_path / "log.db").of("model_failed")) == 1
+        recorder.close()
