@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
+import tracemalloc
 import unicodedata
 
 import pytest
+from hanging import no_hang
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,12 +122,11 @@ class TestWhatPeopleWrite:
     def test_can_be_held_on_one_line(self) -> None:
         assert safe_text("a\nb\tc", newlines=False) == "a\\u{a}b\tc"
 
-    def test_costs_little(self) -> None:
+    def test_long_texts_are_gone_through(self) -> None:
         clean, hostile = "some clean text\n" * 200_000, "\x1b" * 1_000_000
-        started = time.process_time()
-        assert safe_text(clean) == clean
-        assert len(safe_text(hostile)) == 6_000_000
-        assert time.process_time() - started < 5
+        with no_hang():
+            assert safe_text(clean) == clean
+            assert len(safe_text(hostile)) == 6_000_000
 
 
 class TestOneLine:
@@ -168,6 +168,9 @@ class TestOneLine:
 
     @pytest.mark.parametrize("text", ["a" * 10**7, "a " * 5 * 10**6, "e" + "\u0301" * 10**6])
     def test_costs_what_is_shown(self, text: str) -> None:
-        started = time.process_time()
-        assert one_line(text, 80).endswith("…")
-        assert time.process_time() - started < 0.1
+        tracemalloc.start()
+        try:
+            assert one_line(text, 80).endswith("…")
+            assert tracemalloc.get_traced_memory()[1] < 100_000, "no copy of the whole text"
+        finally:
+            tracemalloc.stop()

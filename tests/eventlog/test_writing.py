@@ -223,7 +223,7 @@ with EventLog(sys.argv[1]) as log, log.writing():
                 began = time.monotonic()
                 with pytest.raises(Busy) as caught:
                     log.append(KEY, said("refused"))
-                assert 0.3 <= time.monotonic() - began < 3
+                assert 0.3 <= time.monotonic() - began < 25
                 assert caught.value.seconds == 0.3
                 assert texts(log.read(KEY)) == ["before"]  # reading needs no lock
                 holder.send_signal(signal.SIGCONT)

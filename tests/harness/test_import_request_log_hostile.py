@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import random
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from hanging import no_hang
 from request_logs import KEY, Agent, Recorder, small_session, streamed, text, thinking, use
 
 from eventlog import EventLog, StreamKey
@@ -191,13 +191,12 @@ class TestSizes:
         assert "is over the limit of 20,000" in kept["origin"]["rest"]["reason"]
         assert sum(e.type == "model_called" for e in found) == 4
 
-    def test_a_hostile_text_costs_no_more_than_its_length(self) -> None:
+    def test_a_hostile_text_is_gone_through(self) -> None:
         for piece in ('"cookie', '"authorization\\"', '{"api_key": "', "Bearer "):
             hostile = piece * 100_000
-            start = time.process_time()
-            text_without_secrets(hostile, Withheld())
-            read_stream("data: " + hostile)
-            assert time.process_time() - start < 2
+            with no_hang():
+                text_without_secrets(hostile, Withheld())
+                read_stream("data: " + hostile)
 
 
 class TestNothing:

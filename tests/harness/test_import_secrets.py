@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from claude_lines import Transcript, call, text
 from codex_lines import Rollout
+from hanging import no_hang
 from imported import shape
 from openhands_sessions import small_v0, small_v1
 from request_logs import small_session
@@ -541,10 +541,6 @@ class TestTexts:
             '["x-api-key","', "auth:\t",
         ],
     )  # fmt: skip
-    def test_a_hostile_text_costs_no_more_than_its_length(self, piece: str) -> None:
-        took = []
-        for size in (100_000, 400_000):
-            start = time.perf_counter()
-            text_without_secrets(piece * (size // len(piece)), Withheld())
-            took.append(time.perf_counter() - start)
-        assert took[1] < max(0.5, 12 * took[0])
+    def test_a_hostile_text_is_gone_through(self, piece: str) -> None:
+        with no_hang():
+            text_without_secrets(piece * (400_000 // len(piece)), Withheld())

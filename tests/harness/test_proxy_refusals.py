@@ -273,7 +273,7 @@ class TestSilence:
             thread = threading.Thread(target=drip)
             thread.start()
             assert status(received(sock)) == 408
-            assert time.monotonic() - began < 4
+            assert time.monotonic() - began < 30
             stop.set()
             thread.join()
 

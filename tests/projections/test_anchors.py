@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hanging import no_hang
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -340,11 +340,11 @@ class TestWhatACompactionLost:
         one, two = Anchor("id", "ORD-1"), Anchor("id", "ORD-2")
         assert lost([two, one, two], []) == (two, one)
 
-    def test_costs_little_for_many_anchors(self) -> None:
+    def test_of_many_anchors_ends(self) -> None:
         before = [Anchor("id", f"ORD-{n}") for n in range(20_000)]
-        started = time.process_time()
-        assert len(lost(before, [" ".join(a.text for a in before[::2]), "x " * 500_000])) == 10_000
-        assert time.process_time() - started < 3
+        after = [" ".join(anchor.text for anchor in before[::2]), "x " * 500_000]
+        with no_hang():
+            assert len(lost(before, after)) == 10_000
 
 
 MEGABYTE = 1_000_000
@@ -379,11 +379,10 @@ class TestHostileText:
     """One crafted tool result must not stop the agent that is being logged."""
 
     @pytest.mark.parametrize("unit", HOSTILE, ids=lambda unit: repr(unit[:12]))
-    def test_of_a_megabyte_takes_no_longer_than_any_other(self, unit: str) -> None:
+    def test_of_a_megabyte_is_gone_through(self, unit: str) -> None:
         text = unit * (MEGABYTE // len(unit))
-        started = time.process_time()
-        anchors(text, "human")
-        assert time.process_time() - started < 10
+        with no_hang():
+            anchors(text, "human")
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample transcripts are absent")

@@ -7,11 +7,11 @@ import json
 import os
 import re
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hanging import no_hang
 
 from eventlog import StreamKey, events
 from eventlog.redaction import Target, redact
@@ -153,11 +153,10 @@ class TestSecrets:
         live.append(KEY, *[said("x" * before + f" {GITHUB} ") for before in range(1950, 2350, 40)])
         assert len(secrets(live)) == 10
 
-    def test_a_line_of_a_megabyte_is_done_in_seconds(self, live: Live) -> None:
+    def test_a_long_line_is_gone_through(self, live: Live) -> None:
         live.append(KEY, *[said(unit * (300_000 // len(unit))) for unit in ("://a:", "a", "AKC1 ")])
-        started = time.process_time()
-        secrets(live)
-        assert time.process_time() - started < 20
+        with no_hang():
+            secrets(live)
 
     @pytest.mark.parametrize("secret", ["", "abc", "hunter2", "x" * 50])
     def test_a_preview_shows_a_fifth_at_most(self, secret: str) -> None:

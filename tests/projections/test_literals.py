@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 
 import pytest
+from hanging import no_hang
 
 from projections.literals import LEAST, Literals
 
@@ -41,6 +41,5 @@ class TestLiterals:
 
     def test_many_cost_one_walk(self) -> None:
         known = Literals(f"customer-{n:06d}" for n in range(5_000))
-        started = time.process_time()
-        assert known.first_in("nothing of the kind stands here; " * 30_000) == ""
-        assert time.process_time() - started < 5
+        with no_hang():
+            assert known.first_in("nothing of the kind stands here; " * 30_000) == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,14 +50,3 @@ class TestMentions:
             low = ends[number - 1] if number else 0
             assert stands(literal, flat[low:])
             assert flat.find(literal, low) < ends[number]
-
-    def test_four_times_as_many_in_four_times_the_text_take_about_four_times_as_long(self) -> None:
-        def spent(count: int) -> float:
-            literals = [f"/p{n}/f{n}.py" for n in range(count)]
-            mentions, text = Mentions(literals), " ".join(literals)
-            start = time.process_time()
-            assert len(mentions.inside([text])) == count
-            return time.process_time() - start
-
-        spent(100)
-        assert spent(40_000) < 10 * spent(10_000)

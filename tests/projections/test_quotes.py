@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from hanging import no_hang
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -60,13 +59,12 @@ class TestQuotes:
         assume(len(set(line)) >= 12)
         assert Quotes([f"x\n{line}\ny"]).first_in(before + line + after) != ""
 
-    def test_hostile_text_costs_no_more_than_its_length(self) -> None:
-        started = time.process_time()
-        for unit in ("ab", "abcdefgh", "-", "the same words again and again ", "\n"):
-            known = Quotes(["x" + unit * 20_000])
-            known.first_in("y" + unit * 20_000)
-            known.first_in(("z" + unit * 12)[:100] * 5_000)
-        assert time.process_time() - started < 10
+    def test_hostile_text_is_gone_through(self) -> None:
+        with no_hang():
+            for unit in ("ab", "abcdefgh", "-", "the same words again and again ", "\n"):
+                known = Quotes(["x" + unit * 20_000])
+                known.first_in("y" + unit * 20_000)
+                known.first_in(("z" + unit * 12)[:100] * 5_000)
 
 
 class TestTexts:

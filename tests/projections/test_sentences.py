@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import tracemalloc
 
 import pytest
 
@@ -50,11 +50,14 @@ def test_what_is_cut_off_is_cut_at_a_word() -> None:
     assert found[0] == found[-1] == "…"
 
 
-def test_of_an_endless_line_the_part_around_is_given_in_no_time() -> None:
+def test_of_an_endless_line_only_the_part_around_is_read() -> None:
     text = "x " * 5_000_000 + "ORD-1" + " y" * 5_000_000
-    start = time.process_time()
-    found = sentence_around(text, "ORD-1")
-    assert time.process_time() - start < 1
+    tracemalloc.start()
+    try:
+        found = sentence_around(text, "ORD-1")
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000, "no copy of the whole text"
+    finally:
+        tracemalloc.stop()
     assert "ORD-1" in found
     assert found[0] == found[-1] == "…"
     assert len(found) <= 2 * LONGEST + 7
@@ -74,15 +77,3 @@ class TestMany:
         others = [f"x{n}" for n in range(20)]
         text = "See ORD-12. Then ORD-1. " + " ".join(others)
         assert sentences_around(text, [*others, "ORD-1"])["ORD-1"] == "Then ORD-1."
-
-    @pytest.mark.parametrize("between", [" ", "\n"])
-    def test_four_times_as_many_take_about_four_times_as_long(self, between: str) -> None:
-        def spent(count: int) -> float:
-            literals = [f"/p{n}/f{n}.py" for n in range(count)]
-            text = between.join(literals)
-            start = time.process_time()
-            assert len(sentences_around(text, literals)) == count
-            return time.process_time() - start
-
-        spent(100)
-        assert spent(40_000) < 10 * spent(10_000)
