@@ -59,13 +59,13 @@ def ordered(body: Mapping[str, Any], places: Mapping[str, int] | None) -> dict[s
 
 
 def as_sent(
-    body: Mapping[str, Any], call: Mapping[str, Any], salt: bytes | None
+    whole: Mapping[str, Any], call: Mapping[str, Any], salt: bytes | None
 ) -> tuple[bytes, bool]:
     """The bytes of a recorded call's body, and whether they are proved to be those that were sent.
 
-    ``call`` is what its ModelCalled holds, ``salt`` its own.
+    ``whole`` is the body with its fields where they stood, ``call`` what its ModelCalled holds and
+    ``salt`` its own.
     """
-    whole = ordered(body, call.get("places"))
     recorded = call.get("wire_digest")
     if recorded is not None and salt is not None:
         for style in STYLES:

@@ -23,7 +23,7 @@ from projections.judging import judge_all
 from projections.live import Live
 from projections.sent import Requests
 from projections.verdicts import judge
-from projections.wire import as_sent
+from projections.wire import as_sent, ordered
 
 FAST, ANEW = StreamKey("u", "a", "fast"), StreamKey("u", "a", "anew")
 MARK = {"cache_control": {"type": "ephemeral"}}
@@ -85,7 +85,8 @@ class Twice:
                 sent = requests.sent(FAST, call)
                 assert sent.body == self.sent[call.position]
                 salt = self.live.log.salts(FAST, [call.position])[call.position]
-                written, proved = as_sent(sent.body, call.data, salt)
+                whole = ordered(sent.body, call.data["places"])
+                written, proved = as_sent(whole, call.data, salt)
                 assert (proved, written) == (True, self.wires[call.position])
         assert self.live.view(FAST) == fold(self.live.log.read(FAST))
 
