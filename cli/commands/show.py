@@ -99,7 +99,7 @@ def _show_request(out: Output, data: RequestData, form: Form) -> None:
     elif out.is_terminal:
         out.write(safe_json(body, ascii=out.style.ascii))
     else:
-        out.write_exactly(body)
+        out.write_exactly(body if data.same_bytes else body + "\n")
     told = destination(data) if form != "json" else ""
     for note in [*data.notes, *([told] if told else [])]:
         out.note(note)
