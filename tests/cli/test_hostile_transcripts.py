@@ -43,7 +43,7 @@ EACH: dict[str, list[list[str]]] = {
         ["S@c1"],
         ["S", "--context"],
         *(["S@c1", "--request", "--as", form] for form in ("curl", "python")),
-    ],  # fmt: skip
+    ],
     "replay": [["S"], ["S@c1", "--format", "text"], ["S", "--strategy", "clear:keep=0"]],
     "stats": [["S"]],
     "diff": [
