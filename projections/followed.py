@@ -16,7 +16,7 @@ import os
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from eventlog.events import Event, ModelCalled, ToolsDeclared
 from eventlog.jsonvalue import Json
@@ -248,7 +248,9 @@ class Followed:
             previous=self._remembered.last if follows else None,
         )
         own, wire = os.urandom(16), wired(asked, None)
-        proved = proof.call(request, seen.pieces, seen.tools, own, ground, closed(asked, wire, own))
+        sent = _sent(asked, request.parameters)
+        whole = closed(asked, wire, own)
+        proved = proof.call(request, seen.pieces, seen.tools, own, ground, whole, sent)
         tail = None
         if proved.hashes is not None:
             tools_hash = digests.NO_TOOLS
@@ -303,6 +305,7 @@ class Followed:
             forms=proof.json_forms(shapes),
             forms_stand=stands,
             manifest=stored,
+            **_sent(asked, parameters),
         )
         return Plan("call", self.version, (*drafts, Draft(event, salt=own)), tail)
 
@@ -339,6 +342,12 @@ class Followed:
             return known + [at for at in fresh if low <= at <= high]
 
         return positions
+
+
+def _sent(asked: Asked, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What is recorded of a request that is seen to go out, beside what it holds."""
+    headers = Json(dict(asked.headers)) if asked.headers else None
+    return {"url": asked.url, "headers": headers, "places": Json(asked.places(parameters))}
 
 
 def _entries(asked: Asked) -> tuple[RequestEntry, ...]:

@@ -89,10 +89,12 @@ def call(
     own: bytes,
     ground: Ground,
     wire_digest: str | None = None,
+    sent: Mapping[str, Any] | None = None,
 ) -> Proved:
     """A call. ``own`` is its salt, ``tools`` the position of its declaration.
 
-    ``wire_digest`` is that of the body as it goes out, salted. Without the salt of everything that
+    ``wire_digest`` is that of the body as it goes out, salted, and ``sent`` is what
+    else is recorded of it where it was seen to go out. Without the salt of everything that
     stands in it there is no digest: an unsalted one could be guessed.
     """
     entries = digests.grouped(request.entries, pieces)
@@ -120,6 +122,7 @@ def call(
         forms=json_forms(said),
         forms_stand=before is not None and bool(kept),
         manifest=stored,
+        **(sent or {}),
     )
     return Proved(event, entries, shapes, hashes)
 

@@ -21,7 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, islice
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from eventlog.errors import WrongExpectedVersion
 from eventlog.events import Event, SessionStarted
@@ -36,6 +37,16 @@ from projections.proof import request_of
 RECENT = 64
 """Conversations that are held in memory: their last requests are compared with a new one. Another
 one is read from the log when it goes on."""
+
+
+class Posted(NamedTuple):
+    """A request that is about to go out."""
+
+    dialect: Dialect
+    body: bytes
+    url: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
+    """Those that are kept."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,16 +69,16 @@ class RecordedStream:
         """Its name."""
         return self.followed.key
 
-    def read(self, dialect: Dialect, raw: bytes) -> tuple[Asked, Body]:
+    def read(self, posted: Posted) -> tuple[Asked, Body]:
         """A request, against the last one. Raises InputRefused."""
-        bodies = self.bodies.get(dialect) or Bodies(dialect)
-        body = bodies.read(raw)
-        asked = Asked(dialect, body.fields, body.messages, raw, body.kept, body.same, body.end)
-        return asked, body
+        bodies = self.bodies.get(posted.dialect) or Bodies(posted.dialect)
+        body = bodies.read(posted.body)
+        return asked_of(posted, body), body
 
-    def goes_on(self, dialect: Dialect, raw: bytes) -> bool:
+    def goes_on(self, posted: Posted) -> bool:
         """Whether its last request stands at the front of this one."""
-        return dialect in self.bodies and self.bodies[dialect].goes_on(raw)
+        bodies = self.bodies.get(posted.dialect)
+        return bodies is not None and bodies.goes_on(posted.body)
 
     def write(self, live: Live, events: Sequence[Event], *, durable: bool = True) -> None:
         """Append events behind whatever stands there."""
@@ -108,14 +119,14 @@ class Placing:
         """The one that was asked last."""
         return next(reversed(self._recent.values()), None)
 
-    def begin(self, dialect: Dialect, raw: bytes) -> tuple[RecordedStream, int]:
+    def begin(self, posted: Posted) -> tuple[RecordedStream, int]:
         """Record a call before its request goes out: in which stream, and at which position.
 
         Raises InputRefused for a body that is no request, and what an append raises.
         """
-        found = self._going_on(dialect, raw)
+        found = self._going_on(posted)
         if found is None:
-            found = self._named(dialect, raw) if self._is_named else self._told(dialect, raw)
+            found = self._named(posted) if self._is_named else self._told(posted)
         stream = found[0]
         self._recent.pop(stream.key, None)
         self._recent[stream.key] = stream
@@ -149,29 +160,28 @@ class Placing:
 
     # -- finding the stream ---------------------------------------------------------------------
 
-    def _going_on(self, dialect: Dialect, raw: bytes) -> _Found | None:
+    def _going_on(self, posted: Posted) -> _Found | None:
         """The conversation whose last request and answer stand at its front."""
         for stream in islice(reversed(self._recent.values()), RECENT):
-            if stream.open or not stream.goes_on(dialect, raw):
+            if stream.open or not stream.goes_on(posted):
                 continue
-            asked, body = stream.read(dialect, raw)
+            asked, body = stream.read(posted)
             while (plan := stream.followed.going_on(asked)) is not None:
-                if self._append(stream, plan, dialect, body):
+                if self._append(stream, plan, posted.dialect, body):
                     return stream, plan.position
         return None
 
-    def _named(self, dialect: Dialect, raw: bytes) -> _Found:
+    def _named(self, posted: Posted) -> _Found:
         """In the session's own conversation, unless it is no part of it."""
         if self._own is None:
             self._own = self._begun(self._home) or self._loaded(self._home)
-        found = self._in(self._own, dialect, raw, belongs=False)
-        return found if found is not None else self._told(dialect, raw)
+        found = self._in(self._own, posted, belongs=False)
+        return found if found is not None else self._told(posted)
 
-    def _told(self, dialect: Dialect, raw: bytes) -> _Found:
+    def _told(self, posted: Posted) -> _Found:
         """In the conversation that it shares most with."""
-        body = Bodies(dialect).read(raw)
-        asked = Asked(dialect, body.fields, body.messages, raw)
-        thread, how = self._threads.place(request_of(dialect, asked.body))
+        asked = asked_of(posted, Bodies(posted.dialect).read(posted.body))
+        thread, how = self._threads.place(request_of(posted.dialect, asked.body))
         stream = None
         if how != "new":
             known = (s for s in reversed(self._recent.values()) if s.thread is thread)
@@ -179,16 +189,14 @@ class Placing:
         if stream is None:
             place = self._where.get((thread.group, thread.number)) if how != "new" else None
             stream = self._loaded(*place, thread) if place else self._of_thread(thread)
-        found = self._in(stream, dialect, raw, belongs=True)
+        found = self._in(stream, posted, belongs=True)
         assert found is not None
         return found
 
-    def _in(
-        self, stream: RecordedStream, dialect: Dialect, raw: bytes, *, belongs: bool
-    ) -> _Found | None:
+    def _in(self, stream: RecordedStream, posted: Posted, *, belongs: bool) -> _Found | None:
         """In that stream, or in a fork of it; None for a side call."""
         while True:
-            asked, body = stream.read(dialect, raw)
+            asked, body = stream.read(posted)
             is_told = belongs or (stream.base and not stream.open)
             if not is_told and stream.followed.items and not stream.followed.shares(asked):
                 if stream.base:
@@ -204,7 +212,7 @@ class Placing:
                 if stream is self._own and stream.is_foreign:
                     self._own = forked  # the other one goes on there
                 stream, belongs = forked, True
-            elif self._append(stream, plan, dialect, body):
+            elif self._append(stream, plan, posted.dialect, body):
                 return stream, plan.position
 
     # -- writing --------------------------------------------------------------------------------
@@ -283,6 +291,22 @@ class Placing:
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
                 yield key
+
+
+def asked_of(posted: Posted, body: Body) -> Asked:
+    """A request whose body was read."""
+    return Asked(
+        posted.dialect,
+        body.fields,
+        body.messages,
+        posted.body,
+        kept=body.kept,
+        same=body.same,
+        end=body.end,
+        front=len(body.front),
+        url=posted.url,
+        headers=posted.headers,
+    )
 
 
 _Found = tuple[RecordedStream, int]

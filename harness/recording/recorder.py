@@ -17,7 +17,7 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -39,7 +39,7 @@ from eventlog.events import (
 from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
-from harness.recording.placing import Placing, RecordedStream
+from harness.recording.placing import Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
 from projections import Live, open_log
 
@@ -107,8 +107,13 @@ class _Waiting:
     """Something that could not be written when it happened: a request, or what came back."""
 
     call: RecordedCall
-    body: bytes | None = None
+    posted: Posted | None = None
     events: tuple[Event, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the request."""
+        return len(self.posted.body) if self.posted is not None else 0
 
 
 class Recorder:
@@ -151,7 +156,7 @@ class Recorder:
     @property
     def waiting(self) -> int:
         """Calls that are not in the log yet, though they were made."""
-        return sum(each.body is not None for each in self._waiting)
+        return sum(each.posted is not None for each in self._waiting)
 
     def close(self) -> None:
         """Write what still waits, and close the connection."""
@@ -159,7 +164,7 @@ class Recorder:
             self._resting = 0.0
             self._write_waiting()
             for each in self._waiting:
-                if each.body is not None:
+                if each.posted is not None:
                     self._give_up(each.call, "the log could not be written before the end")
             self._waiting.clear()
             with suppress(CtxlogError):
@@ -175,14 +180,18 @@ class Recorder:
         body: bytes,
         session: StreamKey | None = None,
         parent: StreamKey | None = None,
+        url: str = "",
+        headers: Mapping[str, str] | None = None,
     ) -> RecordedCall:
         """Record a call before its request goes out. Raises nothing unless it was asked to.
 
-        ``parent``: the session in which this one began.
+        ``parent``: the session in which this one began. ``url`` and ``headers`` are kept as they
+        are: they hold no secret.
         """
         call = RecordedCall(self, session or self.session, dialect)
         call.parent = parent or self.session
-        waiting = _Waiting(call, body)
+        posted = Posted(dialect, body, url, headers or {})
+        waiting = _Waiting(call, posted)
         with self._mutex:
             if self._is_writing:  # by a signal, or while rubbish was collected
                 self._wait(waiting)
@@ -190,7 +199,7 @@ class Recorder:
             self._is_writing = True
             try:
                 if self._write_waiting():
-                    self._begin(call, body)
+                    self._begin(call, posted)
                 elif self._on_error == "raise":
                     raise Busy(str(self.live.log.path), PAUSE)
                 else:
@@ -215,7 +224,7 @@ class Recorder:
             self._lose(self.session, str(error))
             self._complain(error)
 
-    def _begin(self, call: RecordedCall, body: bytes) -> None:
+    def _begin(self, call: RecordedCall, posted: Posted) -> None:
         placing = self._sessions.pop(call.session, None)
         if placing is None:
             home = call.session or session_key(f"{uuid4().hex[:12]}")
@@ -223,7 +232,7 @@ class Recorder:
             placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
         self._sessions[call.session] = placing  # the one that was asked last at the end
         self._forget_sessions()
-        call.stream, call.position = placing.begin(call.dialect, body)
+        call.stream, call.position = placing.begin(posted)
         self._tell_of_lost(call.session, call.stream)
 
     def _forget_sessions(self) -> None:
@@ -282,7 +291,7 @@ class Recorder:
         return any(each.call is call for each in self._waiting)
 
     def _wait(self, waiting: _Waiting) -> None:
-        size = len(waiting.body or b"")
+        size = waiting.size
         if self._held + size > MOST_WAITING:
             self._give_up(waiting.call, "the log could not be written, and too much waited for it")
             return
@@ -298,18 +307,18 @@ class Recorder:
         while self._waiting:
             first = self._waiting[0]
             try:
-                if first.body is not None:
-                    self._begin(first.call, first.body)
+                if first.posted is not None:
+                    self._begin(first.call, first.posted)
                 elif first.call.position:
                     self._end(first.call, first.events)
             except (DatabaseFault, OutcomeUnknown):
                 self._rest()
                 return False
             except Exception as error:
-                if first.body is not None:
+                if first.posted is not None:
                     self._give_up(first.call, str(error))
             self._waiting.popleft()
-            self._held -= len(first.body or b"")
+            self._held -= first.size
         self._warned = False
         return True
 
