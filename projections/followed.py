@@ -234,7 +234,8 @@ class Followed:
     def _anew(self, asked: Asked, belongs: bool) -> Plan:
         """The whole request against the whole view."""
         request = proof.request_of(asked.dialect, asked.body, belongs=belongs)
-        seen = observe(self._remembered.known(self.version), request)
+        start, front = self._front(asked)
+        seen = observe(self._remembered.known(self.version, front), request)
         if seen.kind == "side":
             return Plan("side", self.version)
         drafts, made = self._drafted(seen.events)
@@ -246,11 +247,16 @@ class Followed:
             draft.event.type == "context_compacted" for draft in drafts
         )
         follows = proof.follows(self._remembered.calls, compacted=compacted)
+        known, before, last = proof.NO_FRONT, self._remembered.last, self._last
+        if last is not None and before is not None and entries[:start] == last.entries[:start]:
+            shapes = {n: form.shape for n, form in before.forms.items() if n < len(front)}
+            known = proof.Front(len(front), last.hashes[:start], shapes)
         ground = proof.Ground(
-            items=self._remembered.preview(seen.pieces, made),
+            items=self._remembered.preview(seen.pieces[known.pieces :], made),
             salts=salts,
             positions=self._positions(made),
-            previous=self._remembered.last if follows else None,
+            previous=before if follows else None,
+            front=known,
         )
         own, wire = os.urandom(16), wired(asked, None)
         proved = proof.call(request, seen.pieces, seen.tools, own, ground, closed(asked, wire, own))
@@ -274,6 +280,17 @@ class Followed:
             )
         call = Draft(proved.event, salt=own)
         return Plan(seen.kind, self.version, (*drafts, call), tuple(made.values()), tail)
+
+    def _front(self, asked: Asked) -> tuple[int, list[Piece]]:
+        """The entries at the front of a request that are those of the last one, to the byte: how
+        many, and their pieces. Those stand at the front of the view, too."""
+        last = self._last
+        if last is None or not asked.kept or last.dialect != asked.dialect:
+            return 0, []
+        if not forms.identical(last.first, asked.fields.get(_FIRST[asked.dialect])):
+            return 0, []
+        start = min(asked.kept + last.lead, len(last.entries))
+        return start, [piece for entry in last.entries[:start] for piece in entry]
 
     def _called(
         self,
