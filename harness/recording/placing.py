@@ -10,17 +10,19 @@ request is its bytes, and maybe a session that its caller named. So, in this ord
 
 A stream is written by one conversation at a time. Where a call of it is still open, or another
 process wrote to it meanwhile, and the request does not go on from there, it goes on in a fork, from
-the last place that both have.
+the last place that both have. The name of a stream is taken by the append that begins it, so two
+processes never take the same.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, islice
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from eventlog.errors import WrongExpectedVersion
 from eventlog.events import Event, SessionStarted
@@ -35,6 +37,16 @@ from projections.proof import request_of
 RECENT = 64
 """Conversations that are held in memory: their last requests are compared with a new one. Another
 one is read from the log when it goes on."""
+
+
+class Posted(NamedTuple):
+    """A request that is about to go out."""
+
+    dialect: Dialect
+    body: bytes
+    url: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
+    """Those that are kept."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,16 +69,16 @@ class RecordedStream:
         """Its name."""
         return self.followed.key
 
-    def read(self, dialect: Dialect, raw: bytes) -> tuple[Asked, Body]:
+    def read(self, posted: Posted) -> tuple[Asked, Body]:
         """A request, against the last one. Raises InputRefused."""
-        bodies = self.bodies.get(dialect) or Bodies(dialect)
-        body = bodies.read(raw)
-        asked = Asked(dialect, body.fields, body.messages, raw, body.kept, body.same, body.end)
-        return asked, body
+        bodies = self.bodies.get(posted.dialect) or Bodies(posted.dialect)
+        body = bodies.read(posted.body)
+        return asked_of(posted, body), body
 
-    def goes_on(self, dialect: Dialect, raw: bytes) -> bool:
+    def goes_on(self, posted: Posted) -> bool:
         """Whether its last request stands at the front of this one."""
-        return dialect in self.bodies and self.bodies[dialect].goes_on(raw)
+        bodies = self.bodies.get(posted.dialect)
+        return bodies is not None and bodies.goes_on(posted.body)
 
     def write(self, live: Live, events: Sequence[Event], *, durable: bool = True) -> None:
         """Append events behind whatever stands there."""
@@ -91,8 +103,11 @@ class Placing:
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
         """The one that was asked last at the end."""
-        self._where: dict[tuple[str, int], StreamKey] = {}
-        """Of those that were told: where their conversations stood last."""
+        self._where: dict[tuple[str, int], tuple[StreamKey, int]] = {}
+        """Of those that were told and are not held any more: where they stand, and up to where they
+        were written here."""
+        self._numbers: dict[str, Iterator[int]] = {}
+        """By separator: the numbers of names beside the session's that were not tried yet."""
 
     @property
     def is_idle(self) -> bool:
@@ -104,19 +119,17 @@ class Placing:
         """The one that was asked last."""
         return next(reversed(self._recent.values()), None)
 
-    def begin(self, dialect: Dialect, raw: bytes) -> tuple[RecordedStream, int]:
+    def begin(self, posted: Posted) -> tuple[RecordedStream, int]:
         """Record a call before its request goes out: in which stream, and at which position.
 
         Raises InputRefused for a body that is no request, and what an append raises.
         """
-        found = self._going_on(dialect, raw)
+        found = self._going_on(posted)
         if found is None:
-            found = self._named(dialect, raw) if self._is_named else self._told(dialect, raw)
+            found = self._named(posted) if self._is_named else self._told(posted)
         stream = found[0]
         self._recent.pop(stream.key, None)
         self._recent[stream.key] = stream
-        if stream.thread is not None:
-            self._where[stream.thread.group, stream.thread.number] = stream.key
         self._forget()
         return found
 
@@ -124,6 +137,9 @@ class Placing:
         for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
             stream = self._recent[key]
             if not stream.open and stream is not self._own:
+                if stream.thread is not None:
+                    place = stream.thread.group, stream.thread.number
+                    self._where[place] = key, stream.base
                 del self._recent[key]
 
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
@@ -133,62 +149,70 @@ class Placing:
         if stream.thread is not None:
             self._threads.answered(stream.thread, message)
 
+    def inherited(self) -> None:
+        """In a child after ``fork()``: its parent goes on with everything that is under way, and
+        this process from the last places before that."""
+        for stream in self._recent.values():
+            if stream.open:
+                stream.base = min(stream.open) - 1
+                stream.is_foreign = True
+                stream.open.clear()
+
     # -- finding the stream ---------------------------------------------------------------------
 
-    def _going_on(self, dialect: Dialect, raw: bytes) -> _Found | None:
+    def _going_on(self, posted: Posted) -> _Found | None:
         """The conversation whose last request and answer stand at its front."""
         for stream in islice(reversed(self._recent.values()), RECENT):
-            if stream.open or not stream.goes_on(dialect, raw):
+            if stream.open or not stream.goes_on(posted):
                 continue
-            asked, body = stream.read(dialect, raw)
+            asked, body = stream.read(posted)
             while (plan := stream.followed.going_on(asked)) is not None:
-                if self._append(stream, plan, dialect, body):
+                if self._append(stream, plan, posted.dialect, body):
                     return stream, plan.position
         return None
 
-    def _named(self, dialect: Dialect, raw: bytes) -> _Found:
+    def _named(self, posted: Posted) -> _Found:
         """In the session's own conversation, unless it is no part of it."""
-        own = self._own
-        if own is None:
-            own = self._own = self._stream(self._home)
-            asked, _ = own.read(dialect, raw)
-            if own.followed.items and not own.followed.shares(asked):
-                # Somebody else's conversation has that name: nothing of this one is in it.
-                own = self._own = self._stream(self._free_name("~"))
-        found = self._in(own, dialect, raw, belongs=False)
-        return found if found is not None else self._told(dialect, raw)
+        if self._own is None:
+            self._own = self._begun(self._home) or self._loaded(self._home)
+        found = self._in(self._own, posted, belongs=False)
+        return found if found is not None else self._told(posted)
 
-    def _told(self, dialect: Dialect, raw: bytes) -> _Found:
+    def _told(self, posted: Posted) -> _Found:
         """In the conversation that it shares most with."""
-        body = Bodies(dialect).read(raw)
-        asked = Asked(dialect, body.fields, body.messages, raw)
-        thread, how = self._threads.place(request_of(dialect, asked.body))
+        asked = asked_of(posted, Bodies(posted.dialect).read(posted.body))
+        thread, how = self._threads.place(request_of(posted.dialect, asked.body))
         stream = None
         if how != "new":
             known = (s for s in reversed(self._recent.values()) if s.thread is thread)
             stream = next(known, None)
         if stream is None:
-            known_as = self._where.get((thread.group, thread.number)) if how != "new" else None
-            stream = self._stream(known_as or self._thread_name(thread), thread)
-        found = self._in(stream, dialect, raw, belongs=True)
+            place = self._where.get((thread.group, thread.number)) if how != "new" else None
+            stream = self._loaded(*place, thread) if place else self._of_thread(thread)
+        found = self._in(stream, posted, belongs=True)
         assert found is not None
         return found
 
-    def _in(
-        self, stream: RecordedStream, dialect: Dialect, raw: bytes, *, belongs: bool
-    ) -> _Found | None:
+    def _in(self, stream: RecordedStream, posted: Posted, *, belongs: bool) -> _Found | None:
         """In that stream, or in a fork of it; None for a side call."""
         while True:
+            asked, body = stream.read(posted)
+            is_told = belongs or (stream.base and not stream.open)
+            if not is_told and stream.followed.items and not stream.followed.shares(asked):
+                if stream.base:
+                    return None  # it is no part of a conversation that goes on meanwhile
+                # Somebody else's conversation has that name: nothing of this one is in it.
+                stream = self._own = self._new("~")
+                continue
+            plan = stream.followed.plan(asked, belongs=belongs)
+            if plan.kind == "side":
+                return None
             if stream.open or stream.is_foreign:
                 forked = self._forked(stream)
                 if stream is self._own and stream.is_foreign:
                     self._own = forked  # the other one goes on there
-                stream = forked
-            asked, body = stream.read(dialect, raw)
-            plan = stream.followed.plan(asked, belongs=belongs)
-            if plan.kind == "side":
-                return None
-            if self._append(stream, plan, dialect, body):
+                stream, belongs = forked, True
+            elif self._append(stream, plan, posted.dialect, body):
                 return stream, plan.position
 
     # -- writing --------------------------------------------------------------------------------
@@ -206,49 +230,83 @@ class Placing:
         stream.open.add(plan.position)
         return True
 
-    def _stream(self, key: StreamKey, thread: Thread | None = None) -> RecordedStream:
-        """A stream of that name, begun where it is new."""
-        stream = RecordedStream(Followed(self._live, key), thread=thread)
-        stream.followed.catch_up()
-        if not stream.followed.version:
-            parent = self._parent if key == self._home else str(self._home)
-            started = SessionStarted(
-                ownership="observed", parent_session=parent if self._is_named else ""
-            )
-            with suppress(WrongExpectedVersion):  # another process began it just now
-                self._live.append(key, started, expected_version=0)
-            stream.followed.catch_up()
+    def _begun(self, key: StreamKey, thread: Thread | None = None) -> RecordedStream | None:
+        """A new stream of that name; None where there is one."""
+        parent = self._parent if key == self._home else str(self._home)
+        started = SessionStarted(
+            ownership="observed", parent_session=parent if self._is_named else ""
+        )
+        try:
+            self._live.append(key, started, expected_version=0)
+        except WrongExpectedVersion:
+            return None
+        return self._loaded(key, 1, thread)
+
+    def _loaded(
+        self, key: StreamKey, base: int = 0, thread: Thread | None = None
+    ) -> RecordedStream:
+        """A stream as it stands in the log; up to ``base`` it was written here."""
+        stream = RecordedStream(Followed(self._live, key), thread=thread, base=base)
+        if base:
+            stream.followed.catch_up(base)
+        stream.is_foreign = stream.followed.catch_up() and base > 0
         return stream
+
+    def _new(self, separator: str, thread: Thread | None = None) -> RecordedStream:
+        """A stream of its own beside the session's."""
+        names = self._names(separator)
+        return next(made for key in names if (made := self._begun(key, thread)) is not None)
 
     def _forked(self, stream: RecordedStream) -> RecordedStream:
         """What goes on from the last place that a stream and a new request may share; a stream of
         its own where that is the beginning."""
         base = min(stream.open) - 1 if stream.open else stream.base
-        key = self._free_name("~")
         if base <= 1:
-            return self._stream(key, stream.thread)
+            return self._new("~", stream.thread)
         reason = "asked while another call of the session was open"
         if not stream.open:
             reason = "another process wrote to the session"
-        self._live.log.fork(key, stream.key, base, ownership="observed", reason=reason)
-        return self._stream(key, stream.thread)
+        for key in self._names("~"):
+            with suppress(WrongExpectedVersion):  # another process took the name just now
+                made = self._live.log.fork(
+                    key, stream.key, base, ownership="observed", reason=reason
+                )
+                return self._loaded(key, made.last, stream.thread)
+        raise AssertionError
+
+    def _of_thread(self, thread: Thread) -> RecordedStream:
+        """A stream of a conversation that is told. The session's own is the first one, unless it
+        was named."""
+        own = thread.number == 1 and not self._is_named
+        begun = self._begun(self._home, thread) if own else None
+        return begun or self._new(".", thread)
 
     # -- names ----------------------------------------------------------------------------------
 
-    def _thread_name(self, thread: Thread) -> StreamKey:
-        """The session's own is the first conversation that is told, unless it was named."""
-        number = thread.number + self._is_named
-        if number == 1 and not self._live.log.exists(self._home):
-            return self._home
-        return self._free_name(".")
-
-    def _free_name(self, separator: str) -> StreamKey:
+    def _names(self, separator: str) -> Iterator[StreamKey]:
+        """The names beside the session's that may be free: none that was taken here."""
         user, agent, session = self._home
-        for number in count(2):
+        numbers = self._numbers.setdefault(separator, count(2))
+        for number in numbers:
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
-                return key
-        raise AssertionError
+                yield key
+
+
+def asked_of(posted: Posted, body: Body) -> Asked:
+    """A request whose body was read."""
+    return Asked(
+        posted.dialect,
+        body.fields,
+        body.messages,
+        posted.body,
+        kept=body.kept,
+        same=body.same,
+        end=body.end,
+        front=len(body.front),
+        url=posted.url,
+        headers=posted.headers,
+    )
 
 
 _Found = tuple[RecordedStream, int]

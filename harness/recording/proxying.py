@@ -27,10 +27,11 @@ from harness.recording.incoming import (
 )
 from harness.recording.passed import PassedCall
 from harness.recording.passing import CutOff, Passing
-from harness.recording.recorder import RecordingWarning, session_key
+from harness.recording.recorder import RecordingWarning
+from harness.recording.sessions import session_key
 from harness.recording.sockets import ClientGone, Patient, Spent, Watched, close, is_idle, send
 from harness.recording.upstreams import Upstream
-from harness.recording.wire import SESSION_HEADER
+from harness.recording.wire import SESSION_HEADER, plain_headers, plain_url
 
 if TYPE_CHECKING:
     from harness.recording.proxy import Proxy
@@ -158,7 +159,13 @@ class Handler(BaseHTTPRequestHandler):
             self._exchange(upstream, incoming, None, None)
             return
         body = incoming.body()
-        call = self.proxy.recorder.begin(dialect, _plain(body, incoming), session)
+        call = self.proxy.recorder.begin(
+            dialect,
+            _plain(body, incoming),
+            session,
+            url=plain_url(upstream.whole(incoming.target)),
+            headers=plain_headers(incoming.headers),
+        )
         passed = self.proxy.begun(call)
         try:
             self._exchange(upstream, incoming, body, passed)

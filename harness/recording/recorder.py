@@ -17,7 +17,7 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -34,14 +34,13 @@ from eventlog.events import (
     Event,
     MessageAppended,
     ModelFailed,
-    Origin,
     RecordingInterrupted,
 )
-from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
-from harness.exchange.outcomes import Failure, Outcome
-from harness.recording.placing import Placing, RecordedStream
+from harness.exchange.outcomes import Failure, Outcome, events_of
+from harness.recording.placing import Placing, Posted, RecordedStream
+from harness.recording.sessions import session_key
 from projections import Live, open_log
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -88,7 +87,7 @@ class RecordedCall:
         if self._is_open:
             self.is_answered = outcome.answer is not None
         try:
-            events = _events(outcome, self.dialect)
+            events = events_of(outcome, self.dialect)
         except Exception as error:
             events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
         self._end(events)
@@ -108,8 +107,13 @@ class _Waiting:
     """Something that could not be written when it happened: a request, or what came back."""
 
     call: RecordedCall
-    body: bytes | None = None
+    posted: Posted | None = None
     events: tuple[Event, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the request."""
+        return len(self.posted.body) if self.posted is not None else 0
 
 
 class Recorder:
@@ -152,7 +156,7 @@ class Recorder:
     @property
     def waiting(self) -> int:
         """Calls that are not in the log yet, though they were made."""
-        return sum(each.body is not None for each in self._waiting)
+        return sum(each.posted is not None for each in self._waiting)
 
     def close(self) -> None:
         """Write what still waits, and close the connection."""
@@ -160,7 +164,7 @@ class Recorder:
             self._resting = 0.0
             self._write_waiting()
             for each in self._waiting:
-                if each.body is not None:
+                if each.posted is not None:
                     self._give_up(each.call, "the log could not be written before the end")
             self._waiting.clear()
             with suppress(CtxlogError):
@@ -176,14 +180,18 @@ class Recorder:
         body: bytes,
         session: StreamKey | None = None,
         parent: StreamKey | None = None,
+        url: str = "",
+        headers: Mapping[str, str] | None = None,
     ) -> RecordedCall:
         """Record a call before its request goes out. Raises nothing unless it was asked to.
 
-        ``parent``: the session in which this one began.
+        ``parent``: the session in which this one began. ``url`` and ``headers`` are kept as they
+        are: they hold no secret.
         """
         call = RecordedCall(self, session or self.session, dialect)
         call.parent = parent or self.session
-        waiting = _Waiting(call, body)
+        posted = Posted(dialect, body, url, headers or {})
+        waiting = _Waiting(call, posted)
         with self._mutex:
             if self._is_writing:  # by a signal, or while rubbish was collected
                 self._wait(waiting)
@@ -191,7 +199,7 @@ class Recorder:
             self._is_writing = True
             try:
                 if self._write_waiting():
-                    self._begin(call, body)
+                    self._begin(call, posted)
                 elif self._on_error == "raise":
                     raise Busy(str(self.live.log.path), PAUSE)
                 else:
@@ -216,7 +224,7 @@ class Recorder:
             self._lose(self.session, str(error))
             self._complain(error)
 
-    def _begin(self, call: RecordedCall, body: bytes) -> None:
+    def _begin(self, call: RecordedCall, posted: Posted) -> None:
         placing = self._sessions.pop(call.session, None)
         if placing is None:
             home = call.session or session_key(f"{uuid4().hex[:12]}")
@@ -224,7 +232,7 @@ class Recorder:
             placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
         self._sessions[call.session] = placing  # the one that was asked last at the end
         self._forget_sessions()
-        call.stream, call.position = placing.begin(call.dialect, body)
+        call.stream, call.position = placing.begin(posted)
         self._tell_of_lost(call.session, call.stream)
 
     def _forget_sessions(self) -> None:
@@ -265,13 +273,25 @@ class Recorder:
             if isinstance(event, MessageAppended):
                 self._sessions[call.session].answered(call.stream, event.message.value)
 
+    def _inherited(self) -> None:
+        """In a child after ``fork()``: what is under way, and what waits, the parent writes."""
+        self._mutex = threading.RLock()  # it may be held by a thread that is not here
+        if self._is_writing:  # one that was not waited for; half of what it knows is missing
+            self._sessions.clear()
+        for placing in self._sessions.values():
+            placing.inherited()
+        self._is_writing = False
+        self._waiting.clear()
+        self._held = 0
+        self._lost.clear()
+
     # -- what cannot be written now -------------------------------------------------------------
 
     def _is_waiting(self, call: RecordedCall) -> bool:
         return any(each.call is call for each in self._waiting)
 
     def _wait(self, waiting: _Waiting) -> None:
-        size = len(waiting.body or b"")
+        size = waiting.size
         if self._held + size > MOST_WAITING:
             self._give_up(waiting.call, "the log could not be written, and too much waited for it")
             return
@@ -287,18 +307,18 @@ class Recorder:
         while self._waiting:
             first = self._waiting[0]
             try:
-                if first.body is not None:
-                    self._begin(first.call, first.body)
+                if first.posted is not None:
+                    self._begin(first.call, first.posted)
                 elif first.call.position:
                     self._end(first.call, first.events)
             except (DatabaseFault, OutcomeUnknown):
                 self._rest()
                 return False
             except Exception as error:
-                if first.body is not None:
+                if first.posted is not None:
                     self._give_up(first.call, str(error))
             self._waiting.popleft()
-            self._held -= len(first.body or b"")
+            self._held -= first.size
         self._warned = False
         return True
 
@@ -330,29 +350,33 @@ class Recorder:
         warnings.warn(f"calls are not recorded now: {said}", RecordingWarning, stacklevel=4)
 
 
-def session_key(session: StreamKey | str) -> StreamKey:
-    """The key of a session: as it is, ``user/agent/session``, or a name of the local user's.
-
-    Raises InputRefused, EventInvalid.
-    """
-    if isinstance(session, StreamKey):
-        return session.checked()
-    if session.count("/") == 2:
-        return StreamKey.parse(session)
-    return StreamKey(*_LOCAL, session).checked()
-
-
-_LOCAL = ("local", "recorded")
 _OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 
+_FORKING = threading.local()
+_FORK_PATIENCE = 2.0
+"""Seconds; nothing that is written here takes so long."""
+
+
+def _before_fork() -> None:
+    """Wait for what other threads write: half of it is in memory."""
+    _FORKING.held = held = []
+    deadline = time.monotonic() + _FORK_PATIENCE
+    for recorder in sorted(_OPEN, key=id):  # always in one order, whoever forks
+        if recorder._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            held.append(recorder._mutex)
+
+
+def _after_fork() -> None:
+    for mutex in reversed(_FORKING.held):
+        mutex.release()
+    _FORKING.held = []
+
+
 def _after_fork_in_child() -> None:
+    _FORKING.held = []
     for recorder in list(_OPEN):
-        recorder._mutex = threading.RLock()  # it may be held by a thread that is not here
-        recorder._is_writing = False
-        recorder._waiting.clear()  # that, and what was lost, the parent writes
-        recorder._held = 0
-        recorder._lost.clear()
+        recorder._inherited()
 
 
 def _at_exit() -> None:
@@ -361,22 +385,7 @@ def _at_exit() -> None:
             recorder.close()
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+os.register_at_fork(
+    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+)
 atexit.register(_at_exit)
-
-
-def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
-    answer, failure = outcome.answer, outcome.failure
-    if answer is None:
-        found = failure
-        error = found.error if found is not None else "nothing came back"
-        detail = Json(found.detail) if found is not None and found.detail is not None else None
-        status = found.status if found is not None else None
-        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
-    rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
-    origin = Origin(records=(), rest=Json(rest)) if rest else None
-    said = MessageAppended(
-        dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
-    )
-    ended = answer.responded(1).model_copy(update={"server_edited": answer.edits})
-    return [said, ended] if answer.is_said else [ended]

@@ -15,9 +15,16 @@ from typing import Any
 from anyio import to_thread
 
 from eventlog.recorded import StreamKey
-from harness.recording.recorder import RecordedCall, Recorder, session_key
-from harness.recording.sessions import current, parent
-from harness.recording.wire import SESSION_HEADER, Answering, dialect_of, said
+from harness.recording.recorder import RecordedCall, Recorder
+from harness.recording.sessions import current, parent, session_key
+from harness.recording.wire import (
+    SESSION_HEADER,
+    Answering,
+    dialect_of,
+    plain_headers,
+    plain_url,
+    said,
+)
 
 
 class RecordingTransport:
@@ -101,7 +108,8 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
         return None
     if session != around:
         outer = around
-    return lambda: recorder.begin(dialect, body, session, outer)
+    url, headers = plain_url(str(request.url)), plain_headers(request.headers)
+    return lambda: recorder.begin(dialect, body, session, outer, url, headers)
 
 
 async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
