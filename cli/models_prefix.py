@@ -58,8 +58,8 @@ class PrefixCallData(BaseModel):
     now_at: str | None
     """The one that stands there now."""
     cause: str | None
-    """ttl, model, tools, compaction, substitution, revision, rewind, undo, repair, insertion or
-    unexplained; null where nothing broke."""
+    """ttl, model, tools, compaction, substitution, revision, rewind, undo, repair, insertion,
+    field_order or unexplained; null where nothing broke."""
     by: list[DecisionData]
     billed: BilledData | None
     held: int | None

@@ -148,6 +148,8 @@ def why(row: PrefixCallData) -> str:
         return f"other tools, {names}" if names else "no tools any more"
     if row.cause == "compaction":
         return f"{names} (compaction)"
+    if row.cause == "field_order":
+        return "fields of a tool's input in another order"
     if row.cause == "unexplained":
         return "no decision explains it"
     return f"{row.cause} {names}".rstrip()

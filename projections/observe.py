@@ -78,7 +78,7 @@ class Known:
     calls: Callable[[], Sequence[Earlier]] = tuple
     """Earlier calls with a manifest, the newest last; asked for only where items are gone."""
     tools: Sequence[tuple[int, str]] = ()
-    """(position, canonical definitions) of the declared tools, the newest last."""
+    """(position, definitions as written) of the declared tools, the newest last."""
     tools_in_force: int | None = None
     model: str = ""
     """The model of the last call."""
@@ -132,7 +132,7 @@ def tools_position(tools: Sequence[tuple[int, str]], definitions: Any) -> int | 
     never declared."""
     if definitions is None:
         return None
-    text = forms.canonical(definitions)
+    text = forms.written(definitions)
     for position, declared in reversed(tools):
         if declared == text:
             return position

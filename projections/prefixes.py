@@ -24,7 +24,7 @@ from projections.metrics.model import ratio
 from projections.metrics.prefix import seconds
 from projections.observed import observed
 from projections.prefix_causes import BEHIND, Cause, Decided, Decisions
-from projections.prefix_requests import AsSent, Folded, Part, Request, common, sizes
+from projections.prefix_requests import AsSent, Folded, Part, Request, common, reordered, sizes
 from projections.recording import Recording, recording
 from projections.runs import Origin
 from projections.strategies.window import Window
@@ -146,7 +146,17 @@ class _Called:
     model: str
     tools: int
     when: str
-    manifest: Sequence[Any] | None
+    data: Mapping[str, Any]
+
+    @property
+    def key(self) -> Key:
+        """The cache that could serve it."""
+        return self.model, self.tools
+
+    @property
+    def was_sent(self) -> bool:
+        """Whether it is known what was sent."""
+        return self.data.get("manifest") is not None
 
 
 @dataclass(slots=True)
@@ -168,7 +178,7 @@ class Noted:
                         str(data.get("model", "")),
                         data.get("tools") or 0,
                         event.occurred_at or "",
-                        data.get("manifest"),
+                        data,
                     )
                 )
             yield event
@@ -220,16 +230,20 @@ class _Walk:
     def __call__(self, run: WhatIf, window: Window, touched: Mapping[Origin, None]) -> None:
         """A call is made with what stands."""
         call = self._noted.calls[len(self.rows)]
-        if call.manifest is None:
+        if call.key != self._key:
+            self._last.orders = dict(self._sent.orders) if self._sent.is_last else {}
+        if not call.was_sent:
             place, tail = self._folded.called(self._last, window, touched)
             self._sent.is_last = False
         else:
-            place, tail = self._sent.called(call.manifest)
+            place, tail = self._sent.called(call.data)
             self._folded.index = None
         same = common(self._last.labels, place, tail)
+        if self._sent.is_last and self._sent.reordered is not None:
+            same = min(same, self._sent.reordered - place)
         gone = self._last.labels[place + same :]
         self._called(call, place + same, tail[same:])
-        if call.manifest is None:
+        if not call.was_sent:
             self._folded.stands(self._last, place + same, gone)
 
     def _called(self, call: _Called, place: int, tail: Sequence[Part]) -> None:
@@ -245,17 +259,20 @@ class _Walk:
             by = (self._noted.decisions.decided(call.tools, "tools_declared"),)
         elif cause is None and found.old:
             labels = [label for label, _ in found.new]
-            cause, by = self._causes.of(found.position, call.position, found.old[0], labels)
+            if found.old[0] in labels[:1]:
+                cause = "field_order"
+            else:
+                cause, by = self._causes.of(found.position, call.position, found.old[0], labels)
         behind, is_item = set(found.old), cause is not None and cause not in BEHIND
         last = self._last
         last.call, last.position, last.when = len(self.rows) + 1, call.position, call.when
-        last.tools, self._key = self._tools.get(call.tools, 0), (call.model, call.tools)
+        last.tools, self._key = self._tools.get(call.tools, 0), call.key
         before = self._billed(found.position)
         self.rows.append(
             PrefixRow(
                 call=last.call,
                 position=call.position,
-                kind="as_folded" if call.manifest is None else "as_sent",
+                kind="as_sent" if call.was_sent else "as_folded",
                 model=call.model,
                 against=found.call or None,
                 seconds=gap,
@@ -275,7 +292,7 @@ class _Walk:
 
     def _held(self, call: _Called, place: int, tail: Sequence[Part]) -> _Held:
         """The request that this one is held against, and where they part."""
-        last, key = self._last, (call.model, call.tools)
+        last, key = self._last, call.key
         if key == self._key or self._key is None:
             front, size, old = last.up_to(place), last.tokens, last.labels[place:]
             at = last.call, last.position, last.when
@@ -294,6 +311,8 @@ class _Walk:
             cause = "model" if key[0] != self._key[0] else "tools"
         else:
             place = common(held.labels, 0, parts)
+            other = reordered(held.orders, self._sent.orders if call.was_sent else {})
+            place = place if other is None else min(place, other)
             front = held.up_to(place)
         at, old = (held.call, held.position, held.when), held.labels[place:]
         return _Held(*at, held.tokens, front, place, held.labels, old, parts[place:], cause)

@@ -43,7 +43,7 @@ class Remembered:
         self._beneath: dict[Standing, int] = {}
         """What stood before a rendition came into force."""
         self.tools: list[tuple[int, str]] = []
-        """(position, canonical definitions) of the declared tools, the newest last."""
+        """(position, definitions as written) of the declared tools, the newest last."""
         self._earlier: deque[Earlier] = deque(maxlen=MAX_BRANCHES + 1)
         self._tools_in_force: int | None = None
         self._model = ""
@@ -67,7 +67,7 @@ class Remembered:
             else:
                 self._called(None, data.get("tools"), data.get("model", ""))
         elif kind == "tools_declared":
-            self.tools.append((event.position, forms.canonical(data["definitions"])))
+            self.tools.append((event.position, forms.written(data["definitions"])))
         if kind in ITEM_TYPES or kind in DECISIONS:
             self._carry(event)
             self._events.append(_light(event) if kind in ITEM_TYPES else event)

@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Rebuild the request that a model was given, from the events.
 
-    Where the call's request was recorded it is shown as it was sent, unchanged. Else the context
+    Where the call's request was recorded it is shown as it was sent. Else the context
     is folded from the events and made legal for the provider; what had to be repaired for that,
     and what was never recorded, is told on stderr. Nothing is sent anywhere.
 
