@@ -85,18 +85,19 @@ class Followed:
 
     # -- what was appended ----------------------------------------------------------------------
 
-    def catch_up(self) -> bool:
-        """Read what stands in the log by now; whether any of it is more than a note.
+    def catch_up(self, to: int | None = None) -> bool:
+        """Read what stands in the log by now, or up to a position; whether any of it is more than a
+        note.
 
         Raises CriticalUnknown.
         """
         log = self._live.log
         if not log.exists(self.key):
             return False
-        events = list(log.read(self.key, self.version))
+        events = list(log.read(self.key, self.version, to))
         if self.version and any(event.type == "redacted" for event in events):
             self._clear()
-            events = list(log.read(self.key))
+            events = list(log.read(self.key, to=to))
         if events:
             self._salts |= log.salts(self.key, [event.position for event in events])
         for event in events:

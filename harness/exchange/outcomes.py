@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eventlog.errors import EventInvalid
-from eventlog.jsonvalue import dumps, loads, value_fault
+from eventlog.events import Event, MessageAppended, ModelFailed, Origin
+from eventlog.jsonvalue import Json, dumps, loads, value_fault
 from eventlog.messages import Dialect
 from harness.exchange import anthropic_answers, openai_answers, responses_answers
 from harness.exchange.answers import Answer, text_of
@@ -56,6 +57,24 @@ def outcome_of(dialect: Dialect, body: Any, status: int | None) -> Outcome:
     if body not in (None, "") or (status is not None and status >= 400):
         return Outcome(failure=_failure(body, status))
     return Outcome()
+
+
+def events_of(outcome: Outcome, dialect: Dialect) -> list[Event]:
+    """What is appended at the end of a call; the position of the call is still to be put in."""
+    answer, failure = outcome.answer, outcome.failure
+    if answer is None:
+        found = failure
+        error = found.error if found is not None else "nothing came back"
+        detail = Json(found.detail) if found is not None and found.detail is not None else None
+        status = found.status if found is not None else None
+        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
+    rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
+    origin = Origin(records=(), rest=Json(rest)) if rest else None
+    said = MessageAppended(
+        dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
+    )
+    ended = answer.responded(1).model_copy(update={"server_edited": answer.edits})
+    return [said, ended] if answer.is_said else [ended]
 
 
 def answer_of(dialect: Dialect, body: Mapping[str, Any]) -> Answer | None:

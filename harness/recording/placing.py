@@ -10,13 +10,14 @@ request is its bytes, and maybe a session that its caller named. So, in this ord
 
 A stream is written by one conversation at a time. Where a call of it is still open, or another
 process wrote to it meanwhile, and the request does not go on from there, it goes on in a fork, from
-the last place that both have.
+the last place that both have. The name of a stream is taken by the append that begins it, so two
+processes never take the same.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, islice
@@ -91,8 +92,11 @@ class Placing:
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
         """The one that was asked last at the end."""
-        self._where: dict[tuple[str, int], StreamKey] = {}
-        """Of those that were told: where their conversations stood last."""
+        self._where: dict[tuple[str, int], tuple[StreamKey, int]] = {}
+        """Of those that were told and are not held any more: where they stand, and up to where they
+        were written here."""
+        self._numbers: dict[str, Iterator[int]] = {}
+        """By separator: the numbers of names beside the session's that were not tried yet."""
 
     @property
     def is_idle(self) -> bool:
@@ -115,8 +119,6 @@ class Placing:
         stream = found[0]
         self._recent.pop(stream.key, None)
         self._recent[stream.key] = stream
-        if stream.thread is not None:
-            self._where[stream.thread.group, stream.thread.number] = stream.key
         self._forget()
         return found
 
@@ -124,6 +126,9 @@ class Placing:
         for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
             stream = self._recent[key]
             if not stream.open and stream is not self._own:
+                if stream.thread is not None:
+                    place = stream.thread.group, stream.thread.number
+                    self._where[place] = key, stream.base
                 del self._recent[key]
 
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
@@ -132,6 +137,15 @@ class Placing:
             bodies.settle()
         if stream.thread is not None:
             self._threads.answered(stream.thread, message)
+
+    def inherited(self) -> None:
+        """In a child after ``fork()``: its parent goes on with everything that is under way, and
+        this process from the last places before that."""
+        for stream in self._recent.values():
+            if stream.open:
+                stream.base = min(stream.open) - 1
+                stream.is_foreign = True
+                stream.open.clear()
 
     # -- finding the stream ---------------------------------------------------------------------
 
@@ -148,14 +162,9 @@ class Placing:
 
     def _named(self, dialect: Dialect, raw: bytes) -> _Found:
         """In the session's own conversation, unless it is no part of it."""
-        own = self._own
-        if own is None:
-            own = self._own = self._stream(self._home)
-            asked, _ = own.read(dialect, raw)
-            if own.followed.items and not own.followed.shares(asked):
-                # Somebody else's conversation has that name: nothing of this one is in it.
-                own = self._own = self._stream(self._free_name("~"))
-        found = self._in(own, dialect, raw, belongs=False)
+        if self._own is None:
+            self._own = self._begun(self._home) or self._loaded(self._home)
+        found = self._in(self._own, dialect, raw, belongs=False)
         return found if found is not None else self._told(dialect, raw)
 
     def _told(self, dialect: Dialect, raw: bytes) -> _Found:
@@ -168,8 +177,8 @@ class Placing:
             known = (s for s in reversed(self._recent.values()) if s.thread is thread)
             stream = next(known, None)
         if stream is None:
-            known_as = self._where.get((thread.group, thread.number)) if how != "new" else None
-            stream = self._stream(known_as or self._thread_name(thread), thread)
+            place = self._where.get((thread.group, thread.number)) if how != "new" else None
+            stream = self._loaded(*place, thread) if place else self._of_thread(thread)
         found = self._in(stream, dialect, raw, belongs=True)
         assert found is not None
         return found
@@ -179,16 +188,23 @@ class Placing:
     ) -> _Found | None:
         """In that stream, or in a fork of it; None for a side call."""
         while True:
+            asked, body = stream.read(dialect, raw)
+            is_told = belongs or (stream.base and not stream.open)
+            if not is_told and stream.followed.items and not stream.followed.shares(asked):
+                if stream.base:
+                    return None  # it is no part of a conversation that goes on meanwhile
+                # Somebody else's conversation has that name: nothing of this one is in it.
+                stream = self._own = self._new("~")
+                continue
+            plan = stream.followed.plan(asked, belongs=belongs)
+            if plan.kind == "side":
+                return None
             if stream.open or stream.is_foreign:
                 forked = self._forked(stream)
                 if stream is self._own and stream.is_foreign:
                     self._own = forked  # the other one goes on there
-                stream = forked
-            asked, body = stream.read(dialect, raw)
-            plan = stream.followed.plan(asked, belongs=belongs)
-            if plan.kind == "side":
-                return None
-            if self._append(stream, plan, dialect, body):
+                stream, belongs = forked, True
+            elif self._append(stream, plan, dialect, body):
                 return stream, plan.position
 
     # -- writing --------------------------------------------------------------------------------
@@ -206,49 +222,67 @@ class Placing:
         stream.open.add(plan.position)
         return True
 
-    def _stream(self, key: StreamKey, thread: Thread | None = None) -> RecordedStream:
-        """A stream of that name, begun where it is new."""
-        stream = RecordedStream(Followed(self._live, key), thread=thread)
-        stream.followed.catch_up()
-        if not stream.followed.version:
-            parent = self._parent if key == self._home else str(self._home)
-            started = SessionStarted(
-                ownership="observed", parent_session=parent if self._is_named else ""
-            )
-            with suppress(WrongExpectedVersion):  # another process began it just now
-                self._live.append(key, started, expected_version=0)
-            stream.followed.catch_up()
+    def _begun(self, key: StreamKey, thread: Thread | None = None) -> RecordedStream | None:
+        """A new stream of that name; None where there is one."""
+        parent = self._parent if key == self._home else str(self._home)
+        started = SessionStarted(
+            ownership="observed", parent_session=parent if self._is_named else ""
+        )
+        try:
+            self._live.append(key, started, expected_version=0)
+        except WrongExpectedVersion:
+            return None
+        return self._loaded(key, 1, thread)
+
+    def _loaded(
+        self, key: StreamKey, base: int = 0, thread: Thread | None = None
+    ) -> RecordedStream:
+        """A stream as it stands in the log; up to ``base`` it was written here."""
+        stream = RecordedStream(Followed(self._live, key), thread=thread, base=base)
+        if base:
+            stream.followed.catch_up(base)
+        stream.is_foreign = stream.followed.catch_up() and base > 0
         return stream
+
+    def _new(self, separator: str, thread: Thread | None = None) -> RecordedStream:
+        """A stream of its own beside the session's."""
+        names = self._names(separator)
+        return next(made for key in names if (made := self._begun(key, thread)) is not None)
 
     def _forked(self, stream: RecordedStream) -> RecordedStream:
         """What goes on from the last place that a stream and a new request may share; a stream of
         its own where that is the beginning."""
         base = min(stream.open) - 1 if stream.open else stream.base
-        key = self._free_name("~")
         if base <= 1:
-            return self._stream(key, stream.thread)
+            return self._new("~", stream.thread)
         reason = "asked while another call of the session was open"
         if not stream.open:
             reason = "another process wrote to the session"
-        self._live.log.fork(key, stream.key, base, ownership="observed", reason=reason)
-        return self._stream(key, stream.thread)
+        for key in self._names("~"):
+            with suppress(WrongExpectedVersion):  # another process took the name just now
+                made = self._live.log.fork(
+                    key, stream.key, base, ownership="observed", reason=reason
+                )
+                return self._loaded(key, made.last, stream.thread)
+        raise AssertionError
+
+    def _of_thread(self, thread: Thread) -> RecordedStream:
+        """A stream of a conversation that is told. The session's own is the first one, unless it
+        was named."""
+        own = thread.number == 1 and not self._is_named
+        begun = self._begun(self._home, thread) if own else None
+        return begun or self._new(".", thread)
 
     # -- names ----------------------------------------------------------------------------------
 
-    def _thread_name(self, thread: Thread) -> StreamKey:
-        """The session's own is the first conversation that is told, unless it was named."""
-        number = thread.number + self._is_named
-        if number == 1 and not self._live.log.exists(self._home):
-            return self._home
-        return self._free_name(".")
-
-    def _free_name(self, separator: str) -> StreamKey:
+    def _names(self, separator: str) -> Iterator[StreamKey]:
+        """The names beside the session's that may be free: none that was taken here."""
         user, agent, session = self._home
-        for number in count(2):
+        numbers = self._numbers.setdefault(separator, count(2))
+        for number in numbers:
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
-                return key
-        raise AssertionError
+                yield key
 
 
 _Found = tuple[RecordedStream, int]

@@ -34,14 +34,13 @@ from eventlog.events import (
     Event,
     MessageAppended,
     ModelFailed,
-    Origin,
     RecordingInterrupted,
 )
-from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
-from harness.exchange.outcomes import Failure, Outcome
+from harness.exchange.outcomes import Failure, Outcome, events_of
 from harness.recording.placing import Placing, RecordedStream
+from harness.recording.sessions import session_key
 from projections import Live, open_log
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -88,7 +87,7 @@ class RecordedCall:
         if self._is_open:
             self.is_answered = outcome.answer is not None
         try:
-            events = _events(outcome, self.dialect)
+            events = events_of(outcome, self.dialect)
         except Exception as error:
             events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
         self._end(events)
@@ -265,6 +264,18 @@ class Recorder:
             if isinstance(event, MessageAppended):
                 self._sessions[call.session].answered(call.stream, event.message.value)
 
+    def _inherited(self) -> None:
+        """In a child after ``fork()``: what is under way, and what waits, the parent writes."""
+        self._mutex = threading.RLock()  # it may be held by a thread that is not here
+        if self._is_writing:  # one that was not waited for; half of what it knows is missing
+            self._sessions.clear()
+        for placing in self._sessions.values():
+            placing.inherited()
+        self._is_writing = False
+        self._waiting.clear()
+        self._held = 0
+        self._lost.clear()
+
     # -- what cannot be written now -------------------------------------------------------------
 
     def _is_waiting(self, call: RecordedCall) -> bool:
@@ -330,29 +341,33 @@ class Recorder:
         warnings.warn(f"calls are not recorded now: {said}", RecordingWarning, stacklevel=4)
 
 
-def session_key(session: StreamKey | str) -> StreamKey:
-    """The key of a session: as it is, ``user/agent/session``, or a name of the local user's.
-
-    Raises InputRefused, EventInvalid.
-    """
-    if isinstance(session, StreamKey):
-        return session.checked()
-    if session.count("/") == 2:
-        return StreamKey.parse(session)
-    return StreamKey(*_LOCAL, session).checked()
-
-
-_LOCAL = ("local", "recorded")
 _OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 
+_FORKING = threading.local()
+_FORK_PATIENCE = 2.0
+"""Seconds; nothing that is written here takes so long."""
+
+
+def _before_fork() -> None:
+    """Wait for what other threads write: half of it is in memory."""
+    _FORKING.held = held = []
+    deadline = time.monotonic() + _FORK_PATIENCE
+    for recorder in sorted(_OPEN, key=id):  # always in one order, whoever forks
+        if recorder._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            held.append(recorder._mutex)
+
+
+def _after_fork() -> None:
+    for mutex in reversed(_FORKING.held):
+        mutex.release()
+    _FORKING.held = []
+
+
 def _after_fork_in_child() -> None:
+    _FORKING.held = []
     for recorder in list(_OPEN):
-        recorder._mutex = threading.RLock()  # it may be held by a thread that is not here
-        recorder._is_writing = False
-        recorder._waiting.clear()  # that, and what was lost, the parent writes
-        recorder._held = 0
-        recorder._lost.clear()
+        recorder._inherited()
 
 
 def _at_exit() -> None:
@@ -361,22 +376,7 @@ def _at_exit() -> None:
             recorder.close()
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+os.register_at_fork(
+    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+)
 atexit.register(_at_exit)
-
-
-def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
-    answer, failure = outcome.answer, outcome.failure
-    if answer is None:
-        found = failure
-        error = found.error if found is not None else "nothing came back"
-        detail = Json(found.detail) if found is not None and found.detail is not None else None
-        status = found.status if found is not None else None
-        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
-    rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
-    origin = Origin(records=(), rest=Json(rest)) if rest else None
-    said = MessageAppended(
-        dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
-    )
-    ended = answer.responded(1).model_copy(update={"server_edited": answer.edits})
-    return [said, ended] if answer.is_said else [ended]

@@ -15,8 +15,8 @@ from typing import Any
 from anyio import to_thread
 
 from eventlog.recorded import StreamKey
-from harness.recording.recorder import RecordedCall, Recorder, session_key
-from harness.recording.sessions import current, parent
+from harness.recording.recorder import RecordedCall, Recorder
+from harness.recording.sessions import current, parent, session_key
 from harness.recording.wire import SESSION_HEADER, Answering, dialect_of, said
 
 

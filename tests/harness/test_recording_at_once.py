@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
 import os
 import signal
@@ -18,9 +19,14 @@ from model_server import ModelServer, completion, serving
 from openai import AsyncOpenAI, OpenAI
 from recorded_calls_of import Told
 
+from eventlog import EventLog, StreamKey
+from eventlog.events import MessageAppended
+from harness.exchange.outcomes import outcome_of
 from harness.recording import Recorder, session, wrap
 from harness.recording import placing as placing_module
 from harness.recording import recorder as recorder_module
+from harness.recording.recorder import RecordedCall
+from projections import Live, open_log
 
 
 def talk(client: OpenAI, name: str, turns: int, *, answered: bool = True) -> None:
@@ -53,6 +59,19 @@ def check(path: Path, server: ModelServer, names: int) -> Told:
     assert told.types()["model_responded"] == len(server.requests)
     assert len(told.events) == names
     return told
+
+
+def apart(path: Path) -> Told:
+    """No session holds two conversations, in what it has of its parent either."""
+    with open_log(path) as live:
+        for info in live.log.streams():
+            said = {
+                each.event.message.value["content"].split()[0]
+                for each in live.log.read(info.key, types=["message_appended"])
+                if isinstance(each.event, MessageAppended) and each.event.source == "human"
+            }
+            assert len(said) <= 1, (info.key.session, said)
+    return Told(path)
 
 
 class TestThreads:
@@ -96,6 +115,19 @@ class TestThreads:
             recorder.close()
         told = check(tmp_path / "log.db", server, 8)
         assert set(told.events) == {f"n{n}" for n in range(8)}
+
+    def test_another_conversation_while_one_of_the_session_is_asked(self, tmp_path: Path) -> None:
+        """Nothing was compacted: two threads say two things under one name."""
+        recorder = Recorder(tmp_path / "log.db", session="s")
+        for turn in range(2):
+            calls = {name: begin(recorder, name, turn) for name in ("one", "other", "third")}
+            for name, call in reversed(calls.items()):
+                ended(call, name)
+        recorder.close()
+        told = apart(tmp_path / "log.db")
+        assert sorted(told.events) == ["s", "s.2", "s.3"]
+        assert not told.of("context_compacted")
+        assert {v.name for v in told.verdicts} == {"exact"}
 
 
 class TestManyConversations:
@@ -189,6 +221,90 @@ def _process(path: str, url: str, name: str) -> None:
     recorder.close()
 
 
+def body(name: str, turn: int) -> bytes:
+    """The n-th request of a conversation."""
+    said: list[Any] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": f"{name} begins"},
+    ]
+    for number in range(turn):
+        said.append({"role": "assistant", "content": f"to {name}"})
+        said.append({"role": "user", "content": f"{name} {number}"})
+    return json.dumps({"model": "m", "messages": said}).encode()
+
+
+def begin(recorder: Recorder, name: str, turn: int) -> RecordedCall:
+    return recorder.begin("openai_chat", body(name, turn))
+
+
+def ask(recorder: Recorder, name: str, turn: int) -> None:
+    ended(begin(recorder, name, turn), name)
+
+
+def ended(call: RecordedCall, name: str) -> None:
+    call.ended(outcome_of(call.dialect, json.dumps(completion(f"to {name}")), 200))
+
+
+class TestNames:
+    """Processes write to one session; of each of them there is a recorder here."""
+
+    @pytest.mark.parametrize("turns", [1, 2], ids=["a stream", "a fork"])
+    def test_one_that_another_process_takes_just_now(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
+    ) -> None:
+        path = tmp_path / "log.db"
+        first, second, third, last = recorders = [Recorder(path, session="s") for _ in range(4)]
+        ask(first, "first", 0)
+        names = ["second", "third"]  # each has a conversation of its own
+        if turns == 2:  # or they go on with that one, to which somebody wrote meanwhile
+            names = ["first", "first"]
+            ask(second, "first", 0)
+            ask(third, "first", 0)
+            ask(last, "first", 0)
+        exists, taken = EventLog.exists, list[str]()
+
+        def looked_up(log: EventLog, key: StreamKey) -> bool:
+            found = exists(log, key)
+            if log is second.live.log and not found and not taken:
+                taken.append(key.session)
+                ask(third, names[1], turns)
+            return found
+
+        monkeypatch.setattr(EventLog, "exists", looked_up)
+        ask(second, names[0], turns)
+        assert len(taken) == 1
+        for recorder in recorders:
+            assert not recorder.missed
+            recorder.close()
+        told = apart(path)
+        assert {v.name for v in told.verdicts} == {"exact"}
+        assert told.types()["model_responded"] == (3 if turns == 1 else 6)
+
+    @pytest.mark.parametrize("when", [[True], [False, True]], ids=["before it", "after it"])
+    def test_a_session_that_another_process_begins_just_now(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: list[bool]
+    ) -> None:
+        path = tmp_path / "log.db"
+        first, second = (Recorder(path, session="s") for _ in range(2))
+        append, faster = Live.append, iter(when)
+
+        def appended(live: Live, *given: Any, **named: Any) -> Any:
+            if live is second.live and next(faster, False):
+                ask(first, "first", 0)
+            return append(live, *given, **named)
+
+        monkeypatch.setattr(Live, "append", appended)
+        ask(second, "second", 0)
+        ask(first, "first", 1)
+        ask(second, "second", 1)
+        first.close()
+        second.close()
+        told = apart(path)
+        assert sorted(told.events) == ["s", "s~2"]
+        assert {v.name for v in told.verdicts} == {"exact"}
+        assert told.types()["model_called"] == 4
+
+
 class TestProcesses:
     def test_two_processes_on_one_session(self, tmp_path: Path) -> None:
         context = multiprocessing.get_context("spawn")
@@ -238,6 +354,83 @@ class TestProcesses:
         told = Told(tmp_path / "log.db")
         told.check(server.requests)
         assert told.types()["model_responded"] == 7
+
+    def test_six_processes_that_begin_at_once(self, tmp_path: Path) -> None:
+        context = multiprocessing.get_context("fork")
+        go = context.Event()
+
+        def run(url: str, name: str) -> None:
+            go.wait(60)
+            _process(str(tmp_path / "log.db"), url, name)
+
+        with serving(echo) as server:
+            made = [
+                context.Process(target=run, args=(server.url, f"p{n}"), daemon=True)
+                for n in range(6)
+            ]
+            for each in made:
+                each.start()
+            go.set()
+            for each in made:
+                each.join(60)
+                assert each.exitcode == 0
+        told = apart(tmp_path / "log.db")
+        told.check(server.requests)
+        assert told.types()["model_responded"] == 60
+        assert not told.of("context_compacted")
+
+    @pytest.mark.parametrize("name", [None, "s"])
+    def test_workers_that_are_forked_while_calls_are_under_way(
+        self, tmp_path: Path, name: str | None
+    ) -> None:
+        """As servers do that load first and fork then. Each worker goes on in one place."""
+        go, asked = threading.Event(), threading.Event()
+
+        def slow(request: dict[str, Any]) -> Any:
+            if request["messages"][-1]["content"] == "c slow":
+                asked.set()
+                go.wait(60)
+            return echo(request)
+
+        context = multiprocessing.get_context("fork")
+        with serving(slow) as server:
+            recorder = Recorder(tmp_path / "log.db", session=name, patience=5)
+            client = wrap(server.client(), recorder)
+            said: list[Any] = [{"role": "user", "content": "c begins"}]
+            found = client.chat.completions.create(model="m", messages=said)
+            said.append({"role": "assistant", "content": found.choices[0].message.content})
+            mine = [*said, {"role": "user", "content": "c slow"}]
+            busy = threading.Thread(
+                target=lambda: client.chat.completions.create(model="m", messages=mine)
+            )
+            busy.start()
+            assert asked.wait(60)
+
+            def work(number: int) -> None:
+                own = wrap(server.client(), recorder)
+                messages = [*said, {"role": "user", "content": f"c {number}"}]
+                for turn in range(4):
+                    found = own.chat.completions.create(model="m", messages=messages)
+                    text = found.choices[0].message.content
+                    messages.append({"role": "assistant", "content": text})
+                    messages.append({"role": "user", "content": f"c {number} {turn}"})
+                    if turn == 1:  # from here on it does not go on to the byte
+                        messages[1] = {"role": "assistant", "content": "c edited"}
+                recorder.close()
+
+            made = [context.Process(target=work, args=(n,), daemon=True) for n in range(4)]
+            for each in made:
+                each.start()
+            for each in made:
+                each.join(60)
+                assert each.exitcode == 0
+            go.set()
+            busy.join(60)
+            recorder.close()
+        told = Told(tmp_path / "log.db")
+        told.check(server.requests)
+        assert told.types()["model_responded"] == 18
+        assert len(told.events) == 5, "one of the parent, and one of each worker"
 
     def test_a_process_that_is_killed_while_it_waits(self, tmp_path: Path) -> None:
         asked, go = threading.Event(), threading.Event()
