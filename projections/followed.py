@@ -247,7 +247,8 @@ class Followed:
             previous=self._remembered.last if follows else None,
         )
         own, wire = os.urandom(16), wired(asked, None)
-        proved = proof.call(request, seen.pieces, seen.tools, own, ground, closed(asked, wire, own))
+        digest = closed(asked, wire, own) if asked.is_wire else None
+        proved = proof.call(request, seen.pieces, seen.tools, own, ground, digest)
         tail = None
         if proved.hashes is not None:
             tools_hash = digests.NO_TOOLS
@@ -298,7 +299,7 @@ class Followed:
             server_edited=server_edited(asked.dialect, parameters, asked.messages),
             parameters=Json(parameters),
             request_digest=digests.request_digest(hashes, tail.tools.hash, own_hash),
-            wire_digest=closed(asked, tail.wire, own),
+            wire_digest=closed(asked, tail.wire, own) if asked.is_wire else None,
             forms=proof.json_forms(shapes),
             forms_stand=stands,
             manifest=stored,

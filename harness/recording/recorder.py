@@ -150,6 +150,11 @@ class Recorder:
         _OPEN.add(self)
 
     @property
+    def path(self) -> str:
+        """Of the log, whatever it was called when it was opened."""
+        return os.path.realpath(self.live.log.path)
+
+    @property
     def waiting(self) -> int:
         """Calls that are not in the log yet, though they were made."""
         return sum(each.body is not None for each in self._waiting)

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from eventlog.recorded import StreamKey
-from harness.recording.recorder import session_key
+from harness.recording.recorder import Recorder, session_key
 
+_COVERED: ContextVar[str] = ContextVar("ctxlog_covered", default="")
 _CURRENT: ContextVar[tuple[StreamKey, ...]] = ContextVar("ctxlog_session", default=())
 
 
@@ -30,6 +31,21 @@ def session(name: StreamKey | str) -> Iterator[StreamKey]:
         yield key
     finally:
         _CURRENT.reset(token)
+
+
+@contextmanager
+def covered(recorder: Recorder) -> Iterator[None]:
+    """What is sent in here is a call that stands in the recorder's log already."""
+    token = _COVERED.set(recorder.path)
+    try:
+        yield
+    finally:
+        _COVERED.reset(token)
+
+
+def is_covered(recorder: Recorder) -> bool:
+    """Whether what is sent now stands in the recorder's log already."""
+    return _COVERED.get() == recorder.path
 
 
 def current() -> StreamKey | None:

@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from eventlog.recorded import StreamKey
 from harness.recording.recorder import RecordedCall, Recorder, session_key
-from harness.recording.sessions import current, parent
+from harness.recording.sessions import current, is_covered, parent
 from harness.recording.wire import SESSION_HEADER, Answering, dialect_of, said
 
 
@@ -64,7 +64,7 @@ class AsyncRecordingTransport:
         begin = _begin(self.recorder, request)
         if begin is None:
             return await self.inner.handle_async_request(request)
-        call = await _begun(begin)
+        call = await begun(begin)
         try:
             response = await self.inner.handle_async_request(request)
         except BaseException as error:
@@ -90,7 +90,7 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
     if named is not None:
         del request.headers[SESSION_HEADER]
     dialect = dialect_of(request.method, request.url.path)
-    if dialect is None:
+    if dialect is None or is_covered(recorder):
         return None
     around, outer = current(), parent()
     try:
@@ -104,7 +104,7 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
     return lambda: recorder.begin(dialect, body, session, outer)
 
 
-async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
+async def begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
     """A call that a thread records, since it waits for the disk. Who is cancelled meanwhile sends
     nothing, and the log says so."""
     made: list[RecordedCall] = []
