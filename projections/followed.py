@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,13 +31,14 @@ from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
 from projections.edited import server_edited
 from projections.expanding import Expanded, following
+from projections.items import Item
 from projections.last_request import Last, Tail, Tools, closed, grown, hashed, wired
 from projections.live import Live
 from projections.manifest import Piece
 from projections.observe import continued, draft_at, observe, tools_position
 from projections.parts import parted
 from projections.remembered import Remembered
-from projections.runs import ItemPositions
+from projections.runs import ItemPositions, Origin, Standing
 
 _FIRST = {"openai_chat": "", "openai_responses": "instructions", "anthropic": "system"}
 """By dialect: the field that stands before the conversation as an entry of its own."""
@@ -82,6 +83,15 @@ class Followed:
     def items(self) -> int:
         """How many items stand."""
         return len(self._remembered.view)
+
+    @property
+    def standing(self) -> list[Standing]:
+        """What stands in the context now."""
+        return self._remembered.view.standing()
+
+    def originals(self, items: Iterable[Origin]) -> list[Item]:
+        """Items as they came in, whether they stand or not."""
+        return self._remembered.items((item, 0) for item in items)
 
     # -- what was appended ----------------------------------------------------------------------
 

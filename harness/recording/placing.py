@@ -126,6 +126,17 @@ class Placing:
             if not stream.open and stream is not self._own:
                 del self._recent[key]
 
+    def home(self) -> RecordedStream:
+        """The session's own stream as it stands now, whoever wrote to it: who asks reads it, and
+        goes on from there."""
+        own = self._own
+        if own is None or own.key != self._home:
+            own = self._own = self._recent.get(self._home) or self._stream(self._home)
+            self._recent[own.key] = own
+        own.followed.catch_up()
+        own.base, own.is_foreign = own.followed.version, False
+        return own
+
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a stream, as it is sent back."""
         for bodies in stream.bodies.values():

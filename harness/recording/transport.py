@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from eventlog.recorded import StreamKey
 from harness.recording.recorder import RecordedCall, Recorder, session_key
-from harness.recording.sessions import current, is_covered, parent
+from harness.recording.sessions import here, is_covered
 from harness.recording.wire import SESSION_HEADER, Answering, dialect_of, said
 
 
@@ -92,7 +92,7 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
     dialect = dialect_of(request.method, request.url.path)
     if dialect is None or is_covered(recorder):
         return None
-    around, outer = current(), parent()
+    around, outer = here()
     try:
         session: StreamKey | None = session_key(named) if named else around
         body: bytes = request.read()
