@@ -20,15 +20,15 @@ Source: openai-agents 0.24.0, ``agents.memory``.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import partial
 from typing import Any
 
 from agents import SessionABC, SessionSettings, TResponseInputItem
 from agents.memory.session_settings import resolve_session_limit
 from anyio import to_thread
 
+from eventlog.events import Event
 from eventlog.recorded import StreamKey
 from harness.adapters.agents_items import Keeping
 from harness.adapters.agents_spans import entered, follow
@@ -60,8 +60,8 @@ class LogSession(SessionABC):
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """What the conversation holds; the last ``limit`` of it."""
-        entered(self.key)
-        found: list[Any] = await to_thread.run_sync(self._get)
+        found: list[Any] = []
+        await self._write(self._keeping.read, found)
         wanted = resolve_session_limit(limit, self.session_settings)
         if wanted is None:
             return found
@@ -69,34 +69,24 @@ class LogSession(SessionABC):
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Go on with these."""
-        entered(self.key)
         if items:
-            given = [dict(item) for item in deepcopy(items)]
-            await to_thread.run_sync(partial(self._write, self._keeping.added, given))
+            await self._write(self._keeping.added, [dict(item) for item in deepcopy(items)])
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the last item back. It leaves the context and stays in the log."""
-        entered(self.key)
         popped: list[Any] = []
-        await to_thread.run_sync(partial(self._write, self._keeping.popped, popped))
+        await self._write(self._keeping.popped, popped)
         return popped[-1] if popped else None
 
     async def clear_session(self) -> None:
         """Begin anew. What was said leaves the context and stays in the log."""
-        entered(self.key)
-        await to_thread.run_sync(partial(self._write, self._keeping.cleared))
+        await self._write(self._keeping.cleared)
 
-    def _get(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+    async def _write(self, plan: Callable[..., Sequence[Event]], *given: Any) -> None:
+        parent = entered(self.key)
 
-        def read(stream: Any) -> Sequence[Any]:
-            found[:] = self._keeping.items(stream.followed)
-            return ()
+        def work() -> None:
+            self.recorder.write(self.key, lambda stream: plan(stream.followed, *given), parent)
+            self._keeping.done()
 
-        self.recorder.write(self.key, read)
-        self._keeping.done()
-        return found
-
-    def _write(self, plan: Any, *given: Any) -> None:
-        self.recorder.write(self.key, lambda stream: plan(stream.followed, *given))
-        self._keeping.done()
+        await to_thread.run_sync(work)

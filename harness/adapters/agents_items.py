@@ -17,6 +17,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from agents.models.fake_id import FAKE_RESPONSES_ID
+
 from eventlog import EventLog, messages
 from eventlog.events import (
     ContextCompacted,
@@ -32,7 +34,7 @@ from eventlog.messages import SYSTEM_ROLES, Dialect
 from eventlog.recorded import StreamKey
 from projections import forms, runs
 from projections.changes import new_item
-from projections.dialects import openai_responses
+from projections.dialects import openai_chat, openai_responses
 from projections.followed import Followed
 from projections.items import Item
 from projections.known_context import BLOBS
@@ -76,6 +78,8 @@ class Keeping:
         self._log, self._key = log, key
         self._seen = 0
         self._stored: list[Kept] = []
+        self._is_chat = False
+        """Whether the model is asked in OpenAI's chat: then what is added stands there so, too."""
         self._taken: _Taken | None = None
         self._planned: _Taken | None = None
 
@@ -85,21 +89,26 @@ class Keeping:
 
     # -- what is kept ---------------------------------------------------------------------------
 
-    def items(self, followed: Followed) -> list[dict[str, Any]]:
+    def read(self, followed: Followed, into: list[dict[str, Any]]) -> list[Event]:
         """Everything, as it was added. What was erased since is left out, with its other half."""
+        self._planned = None
         stored = self._current(followed)
         natives = _Natives(followed)
         found = [natives.of(each) for each in stored]
         gone = {natives.call_of(each) for each in stored if natives.is_erased(each)} - {""}
-        return [deepcopy(dict(n)) for n in found if n is not None and _call_id(n) not in gone]
+        into[:] = [deepcopy(dict(n)) for n in found if n is not None and _call_id(n) not in gone]
+        return []
 
     def _current(self, followed: Followed) -> list[Kept]:
         if followed.version < self._seen:
             self._seen, self._stored = 0, []
         if followed.version > self._seen:
-            notes = self._log.read(self._key, self._seen, types=["session_stored"])
-            for note in notes:
-                self._take(note.data["items"])
+            read = self._log.read(self._key, self._seen, types=["session_stored", "model_called"])
+            for event in read:
+                if event.type == "model_called":
+                    self._is_chat = event.data["dialect"] == openai_chat.NAME
+                else:
+                    self._take(event.data["items"])
             self._seen = followed.version
         return self._stored
 
@@ -129,7 +138,7 @@ class Keeping:
         names = []
         for native, each in zip(given, found, strict=True):
             if each is None:
-                events.append(_new(native))
+                events.append(self._new(native))
                 each = Kept(followed.version + len(events))
             names.append(each)
         return [*events, _stored(len(stored), names)]
@@ -187,6 +196,17 @@ class Keeping:
         self._planned = _Taken(version, decisions, before, standing)
         return [*events, note]
 
+    def _new(self, native: Mapping[str, Any]) -> Event:
+        [entry] = openai_responses.from_request({"input": [dict(native)]})
+        if self._is_chat:
+            kind: Any = entry.kind if entry.kind == "tool_result" else "message"
+            item = Item("1", "1", kind, _DIALECT, entry.role, native)
+            said = openai_chat.render([item])["messages"]
+            if len(said) == 1:
+                [entry] = openai_chat.from_request({"messages": said})
+                return new_item("openai_chat", entry, None)
+        return new_item(_DIALECT, entry, None)
+
     def _put_back(
         self,
         followed: Followed,
@@ -220,7 +240,7 @@ class Keeping:
             names = []
             for native, each in zip(given, found, strict=True):
                 if each is None:
-                    events.append(_new(native))
+                    events.append(self._new(native))
                     each = Kept(followed.version + len(events))
                 names.append(each)
             return [*events, _stored(len(stored), names)]
@@ -284,10 +304,18 @@ def _natives(item: Item) -> list[Mapping[str, Any]]:
     if item.form == "redacted":
         return []
     if item.dialect != _DIALECT:
-        found = openai_responses.render([item]).get("input", [])
-        return list(found) if isinstance(found, list) else []
+        return [_spoken(native) for native in openai_responses.render([item])["input"]]
     several = item.message.get("items")
     return list(several) if isinstance(several, list) else [item.message]
+
+
+def _spoken(native: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a model said in another dialect, as the SDK itself has it then."""
+    content = native.get("content")
+    if native.get("role") != "assistant" or not isinstance(content, list):
+        return native
+    blocks = [{"annotations": [], **block} for block in content]
+    return {"id": FAKE_RESPONSES_ID, **native, "status": "completed", "content": blocks}
 
 
 def _matched(
@@ -326,11 +354,6 @@ def _said(native: Mapping[str, Any]) -> tuple[str, list[tuple[str, ...]]]:
 def _call_id(native: Mapping[str, Any]) -> str:
     call = native.get("call_id")
     return call if isinstance(call, str) else ""
-
-
-def _new(native: Mapping[str, Any]) -> Event:
-    [entry] = openai_responses.from_request({"input": [dict(native)]})
-    return new_item(_DIALECT, entry, None)
 
 
 def _message(native: Mapping[str, Any]) -> NewMessage:

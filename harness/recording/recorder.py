@@ -219,7 +219,12 @@ class Recorder:
                 self._is_writing = False
         return call
 
-    def write(self, session: StreamKey, plan: Callable[[RecordedStream], Sequence[Event]]) -> None:
+    def write(
+        self,
+        session: StreamKey,
+        plan: Callable[[RecordedStream], Sequence[Event]],
+        parent: StreamKey | None = None,
+    ) -> None:
         """Append to a session what ``plan`` makes of it as it stands; nothing where that is empty.
 
         For whoever keeps a conversation here, and needs to know that it is kept: waits longer than
@@ -229,20 +234,23 @@ class Recorder:
         while True:
             with self._mutex:
                 self._resting = 0.0
-                if not self._is_writing and self._written(session, plan):
+                if not self._is_writing and self._written(session, plan, parent):
                     return
             if time.monotonic() > until:
                 raise Busy(str(self.live.log.path), STORING)
             time.sleep(0.01)
 
     def _written(
-        self, session: StreamKey, plan: Callable[[RecordedStream], Sequence[Event]]
+        self,
+        session: StreamKey,
+        plan: Callable[[RecordedStream], Sequence[Event]],
+        parent: StreamKey | None,
     ) -> bool:
         self._is_writing = True
         try:
             if not self._write_waiting():
                 return False
-            stream = self._placing(session, None).home()
+            stream = self._placing(session, parent).home()
             drafts = [Draft(event, salt=os.urandom(16)) for event in plan(stream)]
             if drafts:
                 version = stream.followed.version
