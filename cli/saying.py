@@ -96,6 +96,7 @@ _NOUNS = {
     "session_started": "the beginning of the session",
     "session_forked": "the beginning of the fork",
     "session_resumed": "where the session was resumed",
+    "session_stored": "what the framework keeps",
     "session_titled": "a title",
     "session_deleted": "the deletion of the session",
     "message_appended": "a message",

@@ -20,6 +20,7 @@ from pydantic import Field
 from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
+from eventlog.values import Behind as Behind
 from eventlog.values import DecidedBy as DecidedBy
 from eventlog.values import Entry as Entry
 from eventlog.values import ItemId as ItemId
@@ -35,6 +36,7 @@ from eventlog.values import Rename as Rename
 from eventlog.values import RepairInsert as RepairInsert
 from eventlog.values import Skeleton as Skeleton
 from eventlog.values import Source as Source
+from eventlog.values import Stored as Stored
 from eventlog.values import Summarizer as Summarizer
 from eventlog.values import Usage as Usage
 from eventlog.values import Value as Value
@@ -88,6 +90,17 @@ class SessionResumed(EventBase):
     """What of the agent's state was reset on resuming."""
 
 
+class SessionStored(EventBase):
+    """What the framework that a session belongs to keeps of it, for itself, from here on.
+
+    A note: a framework may keep more than it shows the model, and show more than it keeps.
+    """
+
+    type: Literal["session_stored"] = "session_stored"
+    items: Stored
+    """Items and parts of items, in order; ``=3`` in front: the first three of before stand."""
+
+
 class SessionTitled(EventBase):
     """The session got a title."""
 
@@ -104,7 +117,7 @@ class SessionDeleted(EventBase):
 
 
 class MessageAppended(EventBase):
-    """A message entered the context: at its end, or after the item ``after``."""
+    """A message entered the context: at its end, or after the item ``after``; ``0`` is the front."""
 
     critical: ClassVar[bool] = True
     type: Literal["message_appended"] = "message_appended"
@@ -114,7 +127,7 @@ class MessageAppended(EventBase):
     """What kind of injected text this is, such as ``system-reminder``."""
     call: Position | None = None
     """Of an answer: the position of its ModelCalled."""
-    after: ItemId | None = None
+    after: Behind | None = None
     message: JsonObject
 
 
@@ -132,7 +145,7 @@ class ToolResultRecorded(EventBase):
     dialect: Dialect
     is_error: bool = False
     duration_ms: int | None = None
-    after: ItemId | None = None
+    after: Behind | None = None
     content: str | None = None
     native: JsonObject | None = None
 
@@ -373,6 +386,7 @@ Event = (
     SessionStarted
     | SessionForked
     | SessionResumed
+    | SessionStored
     | SessionTitled
     | SessionDeleted
     | MessageAppended

@@ -60,11 +60,14 @@ def _object(value: Json) -> Json:
 
 JsonObject = Annotated[Json, AfterValidator(_object)]
 ItemId = Annotated[str, AfterValidator(_item)]
+Behind = ItemId | Literal["0"]
+"""An item, or ``0``: what stands there stands in front of everything."""
 Entry = Annotated[str, AfterValidator(_entry)]
 LaidOut = Annotated[str, AfterValidator(_laid_out)]
 SentEntry = Annotated[str, AfterValidator(_sent)]
 ManifestEntry = SentEntry | tuple[SentEntry, ...]
 Manifest = Annotated[tuple[ManifestEntry, ...], AfterValidator(_manifest)]
+Stored = Annotated[tuple[SentEntry, ...], AfterValidator(_manifest)]
 Position = Annotated[int, Field(ge=1)]
 
 Source = Literal["human", "model", "retrieval", "memory", "injected"]

@@ -11,6 +11,10 @@ from eventlog.messages import Dialect
 MESSAGES = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages"}
 """By dialect: the field of a request that holds the conversation."""
 
+TOLD_BY = "told_by"
+"""A parameter that no request has on its way: a framework told of the call, as it gave it to the
+model. What the provider was sent is made of that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -35,6 +39,11 @@ class Asked:
     """Where it goes, and nothing secret; empty where nobody knows."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Those of its headers that are kept."""
+
+    @property
+    def is_wire(self) -> bool:
+        """Whether these are the bytes that went out."""
+        return TOLD_BY not in self.fields
 
     @property
     def body(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,13 +31,14 @@ from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
 from projections.edited import server_edited
 from projections.expanding import Expanded, following
+from projections.items import Item
 from projections.last_request import Last, Tail, Tools, closed, digested, grown, hashed, wired
 from projections.live import Live
 from projections.manifest import Piece
 from projections.observe import continued, draft_at, observe, tools_position
 from projections.parts import parted
 from projections.remembered import Remembered
-from projections.runs import ItemPositions
+from projections.runs import ItemPositions, Origin, Standing
 
 _FIRST = {"openai_chat": "", "openai_responses": "instructions", "anthropic": "system"}
 """By dialect: the field that stands before the conversation as an entry of its own."""
@@ -84,6 +85,15 @@ class Followed:
     def items(self) -> int:
         """How many items stand."""
         return len(self._remembered.view)
+
+    @property
+    def standing(self) -> list[Standing]:
+        """What stands in the context now."""
+        return self._remembered.view.standing()
+
+    def originals(self, items: Iterable[Origin]) -> list[Item]:
+        """Items as they came in, whether they stand or not."""
+        return self._remembered.items((item, 0) for item in items)
 
     # -- what was appended ----------------------------------------------------------------------
 
@@ -261,7 +271,7 @@ class Followed:
         )
         own, wire = os.urandom(16), wired(asked, None)
         sent = _sent(asked, request.parameters)
-        whole = closed(asked, wire, own)
+        whole = closed(asked, wire, own) if asked.is_wire else None
         proved = proof.call(request, seen.pieces, seen.tools, own, ground, whole, sent)
         tail = None
         if proved.hashes is not None:
@@ -330,7 +340,7 @@ class Followed:
             server_edited=server_edited(asked.dialect, parameters, asked.messages),
             parameters=Json(parameters),
             request_digest=digests.ended(tail.digest, tail.tools.hash, own_hash),
-            wire_digest=closed(asked, tail.wire, own),
+            wire_digest=closed(asked, tail.wire, own) if asked.is_wire else None,
             forms=proof.json_forms(shapes),
             forms_stand=stands,
             manifest=stored,

@@ -26,6 +26,7 @@ from eventlog import messages
 from eventlog.errors import CriticalUnknown, CtxlogError
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
+from projections.asked import TOLD_BY
 from projections.context import DECISIONS, effective
 from projections.items import Item
 from projections.known_context import holds_blob, uses_tool
@@ -170,7 +171,10 @@ def messages_alone(call: RecordedEvent) -> str:
 
     No request goes without a parameter: a model is one.
     """
-    if call.erased or call.data.get("parameters"):
+    parameters = None if call.erased else call.data.get("parameters")
+    if parameters and TOLD_BY in parameters:
+        return f"as {parameters[TOLD_BY]} gave it to the model"
+    if call.erased or parameters:
         return ""
     lacks = "its parameters" if call.data.get("tools") is not None else "its tools and parameters"
     return f"its messages; {lacks} were not recorded"

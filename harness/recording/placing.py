@@ -142,6 +142,18 @@ class Placing:
                     self._where[place] = key, stream.base
                 del self._recent[key]
 
+    def home(self) -> RecordedStream:
+        """The session's own stream as it stands now, whoever wrote to it: who asks reads it, and
+        goes on from there."""
+        own = self._own
+        if own is None or own.key != self._home:
+            held = self._recent.get(self._home)
+            own = self._own = held or self._begun(self._home) or self._loaded(self._home)
+            self._recent[own.key] = own
+        own.followed.catch_up()
+        own.base, own.is_foreign = own.followed.version, False
+        return own
+
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a stream, as it is sent back."""
         for bodies in stream.bodies.values():

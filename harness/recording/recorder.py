@@ -17,7 +17,7 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -29,6 +29,7 @@ from eventlog.errors import (
     DatabaseFault,
     InputRefused,
     OutcomeUnknown,
+    WrongExpectedVersion,
 )
 from eventlog.events import (
     Event,
@@ -37,7 +38,7 @@ from eventlog.events import (
     RecordingInterrupted,
 )
 from eventlog.messages import Dialect
-from eventlog.recorded import StreamKey
+from eventlog.recorded import Draft, StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
 from harness.recording.placing import Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
@@ -50,6 +51,9 @@ PATIENCE = 0.25
 
 PAUSE = 1.0
 """Seconds that a log which could not be written is left alone: nobody waits for it twice."""
+
+STORING = 5.0
+"""Seconds that is waited for a log that keeps a conversation for its framework."""
 
 MOST_WAITING = 64 << 20
 """Bytes of requests that wait in memory for a log that cannot be written."""
@@ -154,6 +158,11 @@ class Recorder:
         _OPEN.add(self)
 
     @property
+    def path(self) -> str:
+        """Of the log, whatever it was called when it was opened."""
+        return os.path.realpath(self.live.log.path)
+
+    @property
     def waiting(self) -> int:
         """Calls that are not in the log yet, though they were made."""
         return sum(each.posted is not None for each in self._waiting)
@@ -218,6 +227,50 @@ class Recorder:
                 self._is_writing = False
         return call
 
+    def write(
+        self,
+        session: StreamKey,
+        plan: Callable[[RecordedStream], Sequence[Event]],
+        parent: StreamKey | None = None,
+    ) -> None:
+        """Append to a session what ``plan`` makes of it as it stands; nothing where that is empty.
+
+        For whoever keeps a conversation here, and needs to know that it is kept: waits longer than
+        a call does, and raises what an append raises.
+        """
+        until = time.monotonic() + STORING
+        while True:
+            with self._mutex:
+                self._resting = 0.0
+                if not self._is_writing and self._written(session, plan, parent):
+                    return
+            if time.monotonic() > until:
+                raise Busy(str(self.live.log.path), STORING)
+            time.sleep(0.01)
+
+    def _written(
+        self,
+        session: StreamKey,
+        plan: Callable[[RecordedStream], Sequence[Event]],
+        parent: StreamKey | None,
+    ) -> bool:
+        self._is_writing = True
+        try:
+            if not self._write_waiting():
+                return False
+            stream = self._placing(session, parent).home()
+            drafts = [Draft(event, salt=os.urandom(16)) for event in plan(stream)]
+            if drafts:
+                version = stream.followed.version
+                done = self.live.append(stream.key, *drafts, expected_version=version)
+                stream.followed.followed(*drafts)
+                stream.base = done.last
+        except (Busy, WrongExpectedVersion):
+            return False
+        finally:
+            self._is_writing = False
+        return True
+
     def cannot(self, error: Exception) -> None:
         """A call that cannot even be told of. Raises nothing unless it was asked to."""
         with self._mutex:
@@ -225,15 +278,19 @@ class Recorder:
             self._complain(error)
 
     def _begin(self, call: RecordedCall, posted: Posted) -> None:
-        placing = self._sessions.pop(call.session, None)
-        if placing is None:
-            home = call.session or session_key(f"{uuid4().hex[:12]}")
-            parent = str(call.parent) if call.parent not in (None, home) else ""
-            placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
-        self._sessions[call.session] = placing  # the one that was asked last at the end
-        self._forget_sessions()
+        placing = self._placing(call.session, call.parent)
         call.stream, call.position = placing.begin(posted)
         self._tell_of_lost(call.session, call.stream)
+
+    def _placing(self, session: StreamKey | None, parent: StreamKey | None) -> Placing:
+        placing = self._sessions.pop(session, None)
+        if placing is None:
+            home = session or session_key(f"{uuid4().hex[:12]}")
+            began_in = str(parent) if parent not in (None, home) else ""
+            placing = Placing(self.live, home, is_named=session is not None, parent=began_in)
+        self._sessions[session] = placing  # the one that was asked last at the end
+        self._forget_sessions()
+        return placing
 
     def _forget_sessions(self) -> None:
         named = (name for name in list(self._sessions)[:-1] if name is not None)

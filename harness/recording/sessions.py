@@ -8,12 +8,17 @@ Context variables carry it, so threads that are given a context and asyncio task
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from eventlog.recorded import StreamKey
 
+if TYPE_CHECKING:
+    from harness.recording.recorder import Recorder
+
+_COVERED: ContextVar[str] = ContextVar("ctxlog_covered", default="")
 _CURRENT: ContextVar[tuple[StreamKey, ...]] = ContextVar("ctxlog_session", default=())
 
 
@@ -29,6 +34,37 @@ def session(name: StreamKey | str) -> Iterator[StreamKey]:
         yield key
     finally:
         _CURRENT.reset(token)
+
+
+@contextmanager
+def covered(recorder: Recorder) -> Iterator[None]:
+    """What is sent in here is a call that stands in the recorder's log already."""
+    token = _COVERED.set(recorder.path)
+    try:
+        yield
+    finally:
+        _COVERED.reset(token)
+
+
+def is_covered(recorder: Recorder) -> bool:
+    """Whether what is sent now stands in the recorder's log already."""
+    return _COVERED.get() == recorder.path
+
+
+Where = tuple[StreamKey | None, StreamKey | None]
+"""The session of what is asked now, and the one in which that began."""
+
+TELLERS: list[Callable[[], Where | None]] = []
+"""Frameworks that know better than the block of code; what the first of them says holds."""
+
+
+def here() -> Where:
+    """Where a call that is made now belongs."""
+    for teller in TELLERS:
+        found = teller()
+        if found is not None:
+            return found
+    return current(), parent()
 
 
 def current() -> StreamKey | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from eventlog.errors import InputRefused
@@ -12,6 +13,16 @@ from harness.recording.transport import AsyncRecordingTransport, RecordingTransp
 from projections import Live
 
 Client = TypeVar("Client")
+
+
+def is_recorded(clients: Iterable[object], recorder: Recorder, *, awaited: bool) -> bool:
+    """Whether one of these is a client that is recorded into the recorder's log already.
+
+    ``awaited``: of those that are awaited, else of those that wait.
+    """
+    made = AsyncRecordingTransport if awaited else RecordingTransport
+    inner = (getattr(getattr(each, "_client", None), "_transport", None) for each in clients)
+    return any(isinstance(i, made) and i.recorder.path == recorder.path for i in inner)
 
 
 def wrap(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import resource
 import signal
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +15,14 @@ import openai
 import pytest
 from model_server import ModelServer, serving
 from openai import OpenAI
-from recorded_calls_of import Told
+from recorded_calls_of import Told, held
 
-from eventlog.connection import lock_path
 from eventlog.errors import Busy, DatabaseFault
 from harness.recording import Recorder, RecordingWarning, wrap
 from harness.recording import recorder as recorder_module
 from harness.recording.placing import Placing
 from harness.recording.transport import RecordingTransport
 from harness.recording.wire import Answering
-
-
-@contextmanager
-def held(path: Path) -> Iterator[None]:
-    """The lock of the log, as another process holds it."""
-    descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @pytest.fixture
