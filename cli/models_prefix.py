@@ -14,11 +14,11 @@ from pydantic import BaseModel
 class BilledData(BaseModel):
     """The input tokens of a call as the provider billed them."""
 
-    input: int
-    """Neither read from a cache nor written to one."""
-    cached: int
-    """Read from its cache."""
-    cache_write: int
+    input: int | None
+    """Neither read from a cache nor written to one; where these are not known, all of it."""
+    cached: int | None
+    """Read from its cache; null where the provider does not tell."""
+    cache_write: int | None
 
 
 class DecisionData(BaseModel):
@@ -97,7 +97,11 @@ class PrefixTableData(BaseModel):
     billed_calls: int
     """Calls with a bill."""
     billed: BilledData | None
-    """Of these, in all; null where there are none."""
+    """Of these, in all; null where there are none. Each figure sums the calls that tell it."""
+    cached_calls: int
+    """Calls whose bill tells what was read from a cache,"""
+    cached_of: int
+    """and what was billed for their whole prompts."""
     held: int
     """Of calls that nothing broke, and whose bill and that of the call before are known: what a
     cache could hold."""

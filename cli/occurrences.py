@@ -11,13 +11,12 @@ from eventlog.jsonvalue import dumps
 from projections import Live, runs
 from projections.materialize import original
 from projections.shown import not_shown
+from projections.usage import UsageTotals, usage_totals
 from projections.verdicts import judge
 from projections.views import NUMBERED
 
 LETTERS = {kind: letter for letter, kind in NUMBERED.items()}
 """Of what people count: ``c`` for calls, ``k`` for compactions."""
-
-_USAGE = ("input", "cached", "cache_write", "output", "reasoning")
 
 
 def number_of(live: Live, stream: StreamKey, position: int) -> str | None:
@@ -61,18 +60,16 @@ def outcome(live: Live, call: RecordedEvent) -> RecordedEvent | None:
     return next((event for event in found if event.data.get("call") == call.position), None)
 
 
-def usage_of(answer: RecordedEvent | None) -> dict[str, int] | None:
+def usage_of(answer: RecordedEvent | None) -> UsageTotals | None:
     """The tokens that the provider counted for an answer."""
     usage = answer.data.get("usage") if answer is not None else None
-    if not isinstance(usage, dict):
-        return None
-    return {name: int(usage.get(name) or 0) for name in _USAGE}
+    return usage_totals(usage) if isinstance(usage, dict) else None
 
 
 def billed(answer: RecordedEvent | None) -> int | None:
     """The input tokens that the provider counted for a call; None where it told none."""
     usage = usage_of(answer)
-    return sum(usage[name] for name in _USAGE[:3]) if usage is not None else None
+    return usage.prompt if usage is not None else None
 
 
 class Outcomes:

@@ -138,8 +138,8 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
     told = call.error or call.finish_reason
     yield "outcome", call.outcome + (f": {told}" if told else "")
     if call.usage is not None:
-        counted = (f"{name.replace('_', ' ')} {count:,}" for name, count in call.usage.items())
-        yield "billed", ", ".join(counted)
+        counted = (f"{name.replace('_', ' ')} {n:,}" for name, n in call.usage if n is not None)
+        yield "billed", ", ".join(counted) or "-"
 
 
 def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:

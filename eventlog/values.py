@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -104,16 +105,28 @@ class Origin(Value):
 
 
 class Usage(Value):
-    """Tokens of one answer, disjoint; ``reasoning`` is part of ``output``."""
+    """Tokens of one answer, disjoint; ``reasoning`` is part of ``output``. None is what was not
+    told: nobody knows whether it was 0."""
 
-    input: int = 0
-    """Uncached input."""
-    cached: int = 0
-    cache_write: int = 0
-    output: int = 0
-    reasoning: int = 0
+    input: int | None = None
+    """Uncached input; where ``cached`` or ``cache_write`` was not told, what was is in here."""
+    cached: int | None = None
+    cache_write: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
     provider: Json | None = None
     """The provider's own object, as it came."""
+
+    @property
+    def prompt(self) -> int | None:
+        """Everything that went in, as far as it was told."""
+        return known_sum((self.input, self.cached, self.cache_write))
+
+
+def known_sum(counts: Iterable[int | None]) -> int | None:
+    """The sum of what is known; None where nothing is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 class DecidedBy(Value):

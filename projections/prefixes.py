@@ -29,7 +29,7 @@ from projections.recording import Recording, recording
 from projections.runs import Origin
 from projections.strategies.window import Window
 from projections.tokens import Counter
-from projections.usage import UsageTotals, counts
+from projections.usage import UsageTotals, usage_totals
 from projections.whatif import WhatIf
 
 _MOST = 4
@@ -94,6 +94,8 @@ class PrefixRow:
         broken one depends on where the agent set its breakpoints, which is not recorded.
         """
         if self.billed is None or not self.held or self.is_broken:
+            return None
+        if self.billed.cached is None:
             return None
         return max(0, self.held - self.billed.cached)
 
@@ -319,5 +321,5 @@ class _Walk:
 
     def _billed(self, position: int) -> UsageTotals | None:
         answer = self._answers.get(position)
-        billed = UsageTotals(**counts(answer.usage if answer is not None else None))
+        billed = usage_totals(answer.usage if answer is not None else None)
         return billed if billed.prompt else None

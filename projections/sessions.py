@@ -72,7 +72,9 @@ class SessionStats(BaseModel):
     usage: UsageTotals | None
     """As the provider counted; none where no answer has its count."""
     billed_answers: int
-    """The answers that ``usage`` sums."""
+    """The answers whose provider counted anything."""
+    usage_answers: dict[str, int]
+    """By figure of ``usage``, the answers that it sums: those whose provider told it."""
     output_is_partial: bool
     """The format keeps a part of the output tokens only: those of ``usage`` are a lower bound."""
     source: SourceCounts | None = None
@@ -108,7 +110,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 8
+    version = 9
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log

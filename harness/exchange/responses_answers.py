@@ -15,6 +15,7 @@ from eventlog.events import Usage
 from eventlog.jsonvalue import loads, value_fault
 from harness.exchange.answers import Answer, text_of
 from harness.exchange.streams import Streamed, stream_data
+from harness.usage import tokens_in, uncached
 
 _ENDED = frozenset({"completed", "incomplete"})
 _SAID = frozenset({"id", "model", "object", "output", "usage", "status"})
@@ -76,18 +77,15 @@ def usage_of(found: Any) -> Usage | None:
     """The usage that a response names; None where it names none."""
     if not isinstance(found, Mapping):
         return None
-
-    def count(of: Any, name: str) -> int:
-        value = of.get(name) if isinstance(of, Mapping) else None
-        return value if type(value) is int and value >= 0 else 0
-
-    whole = count(found, "input_tokens")
-    cached = min(count(found.get("input_tokens_details"), "cached_tokens"), whole)
+    whole = tokens_in(found, "input_tokens")
+    cached = tokens_in(found.get("input_tokens_details"), "cached_tokens")
+    if whole is not None and cached is not None:
+        cached = min(cached, whole)
     return Usage(
-        input=whole - cached,
+        input=uncached(whole, cached),
         cached=cached,
-        output=count(found, "output_tokens"),
-        reasoning=count(found.get("output_tokens_details"), "reasoning_tokens"),
+        output=tokens_in(found, "output_tokens"),
+        reasoning=tokens_in(found.get("output_tokens_details"), "reasoning_tokens"),
         provider=Json(dict(found)),
     )
 

@@ -22,7 +22,7 @@ from projections.prefixes import PrefixRow
 from projections.recording import Recording, Step
 from projections.runs import Origin, Standing, label
 from projections.tokens import Counter
-from projections.usage import counts
+from projections.usage import usage_totals
 from projections.verdicts import Verdict
 
 Outcome = Literal["answered", "failed", "unknown"]
@@ -128,9 +128,8 @@ class Noted:
             return
         call.outcome = "answered" if answered else "failed"
         if data.get("usage") is not None:
-            usage = counts(data["usage"])
-            call.billed = usage["input"] + usage["cached"] + usage["cache_write"]
-            call.cached, call.output = usage["cached"], usage["output"]
+            usage = usage_totals(data["usage"])
+            call.billed, call.cached, call.output = usage.prompt, usage.cached, usage.output
 
 
 def _compacted(event: RecordedEvent, number: int) -> Compacted:

@@ -60,7 +60,8 @@ class CallFacts:
     """Tokens of the answer: as billed, else as counted."""
     billed: int
     """Input tokens as billed, cached ones too; 0 where the recording does not say."""
-    cached: int
+    cached: int | None
+    """Of these, read from a cache; None where the recording does not say."""
     answered: bool
     needs: list[Need] = field(default_factory=list)
     repeats: list[Repeat] = field(default_factory=list)
