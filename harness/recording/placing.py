@@ -49,6 +49,8 @@ class RecordedStream:
     """Where it was told by what it shares with others."""
     base: int = 0
     """The last position that is of this process; 0 before its first call."""
+    untold: Dialect | None = None
+    """That of its last request, as long as ``threads`` was not told of it."""
     is_foreign: bool = False
     """Whether another process wrote to it since its last call, and not only a note."""
 
@@ -124,7 +126,16 @@ class Placing:
         for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
             stream = self._recent[key]
             if not stream.open and stream is not self._own:
+                self._tell(stream)
                 del self._recent[key]
+
+    def _tell(self, stream: RecordedStream) -> None:
+        """What a conversation was asked since it was told by what it shares."""
+        dialect, stream.untold = stream.untold, None
+        if dialect is not None and stream.thread is not None:
+            last = stream.bodies[dialect].last
+            asked = Asked(dialect, last.fields, last.messages, b"")
+            self._threads.went_on(stream.thread, request_of(dialect, asked.body))
 
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a stream, as it is sent back."""
@@ -143,6 +154,7 @@ class Placing:
             asked, body = stream.read(dialect, raw)
             while (plan := stream.followed.going_on(asked)) is not None:
                 if self._append(stream, plan, dialect, body):
+                    stream.untold = dialect
                     return stream, plan.position
         return None
 
@@ -160,6 +172,8 @@ class Placing:
 
     def _told(self, dialect: Dialect, raw: bytes) -> _Found:
         """In the conversation that it shares most with."""
+        for known_now in self._recent.values():
+            self._tell(known_now)
         body = Bodies(dialect).read(raw)
         asked = Asked(dialect, body.fields, body.messages, raw)
         thread, how = self._threads.place(request_of(dialect, asked.body))
@@ -185,7 +199,7 @@ class Placing:
                     self._own = forked  # the other one goes on there
                 stream = forked
             asked, body = stream.read(dialect, raw)
-            plan = stream.followed.plan(asked, belongs=belongs)
+            plan = stream.followed.plan(asked, belongs=belongs, said=self._threads.said())
             if plan.kind == "side":
                 return None
             if self._append(stream, plan, dialect, body):
