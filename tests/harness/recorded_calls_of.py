@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ class Told:
     def __init__(self, path: Path) -> None:
         self.verdicts: list[Verdict] = []
         self.bodies: list[dict[str, Any]] = []
+        self.wires: list[tuple[str, bytes]] = []
+        """Of each call: the digest of its bytes, and the salt in it."""
         self.events: dict[str, list[RecordedEvent]] = {}
         with open_log(path) as live:
             assert not integrity.verify(live.log).problems
@@ -31,6 +34,8 @@ class Told:
                 self.events[key.session] = own
                 calls = [e for e in own if e.type == "model_called"]
                 self.verdicts += judge_all(live, key, calls)
+                salts = live.log.salts(key, [call.position for call in calls])
+                self.wires += [(c.data["wire_digest"], salts[c.position]) for c in calls]
                 self.bodies += [Requests(live).sent(key, call).body for call in calls]
 
     def types(self) -> Counter[str]:
@@ -47,6 +52,15 @@ class Told:
         assert not wrong, wrong
         assert Counter(map(canonical, self.bodies)) == Counter(map(canonical, sent))
         assert sum(v.outcome_unknown for v in self.verdicts) == unknown
+
+    def check_bytes(self, sent: list[bytes]) -> None:
+        """The bytes that the server got are those that went out, call by call."""
+        left = [*sent]
+        for digest, salt in self.wires:
+            found = [body for body in left if sha256(body + salt).hexdigest() == digest]
+            assert found, f"nothing with the digest {digest} was sent"
+            left.remove(found[0])
+        assert not left
 
 
 def canonical(body: Mapping[str, Any]) -> str:
