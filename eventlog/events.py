@@ -117,7 +117,7 @@ class SessionDeleted(EventBase):
 
 
 class MessageAppended(EventBase):
-    """A message entered the context: at its end, or after the item ``after``; ``0`` is the front."""
+    """A message entered the context: at its end, or after the item ``after`` (``0``: in front)."""
 
     critical: ClassVar[bool] = True
     type: Literal["message_appended"] = "message_appended"

@@ -182,13 +182,15 @@ class Followed:
 
     # -- what is planned ------------------------------------------------------------------------
 
-    def plan(self, asked: Asked, *, belongs: bool = False) -> Plan:
+    def plan(
+        self, asked: Asked, *, belongs: bool = False, said: Sequence[Sequence[str]] = ()
+    ) -> Plan:
         """What to append before the request goes out.
 
-        ``belongs``: it is a call of this conversation, whatever it holds. Raises InputRefused for a
-        body that is no request.
+        ``belongs``: it is a call of this conversation, whatever it holds. ``said``: lines of what
+        was answered beside it. Raises InputRefused for a body that is no request.
         """
-        return self.going_on(asked) or self._anew(asked, belongs)
+        return self.going_on(asked) or self._anew(asked, belongs, said)
 
     def going_on(self, asked: Asked) -> Plan | None:
         """The same where it begins as the last request did and nothing but its end is new; None
@@ -242,9 +244,9 @@ class Followed:
         )
         return self._called(asked, tail, last, drafts, made)
 
-    def _anew(self, asked: Asked, belongs: bool) -> Plan:
+    def _anew(self, asked: Asked, belongs: bool, said: Sequence[Sequence[str]]) -> Plan:
         """The whole request against the whole view."""
-        request = proof.request_of(asked.dialect, asked.body, belongs=belongs)
+        request = proof.request_of(asked.dialect, asked.body, belongs=belongs, said=said)
         start, front = self._front(asked)
         seen = observe(self._remembered.known(self.version, front), request)
         if seen.kind == "side":

@@ -28,7 +28,7 @@ compaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -42,13 +42,22 @@ from projections import forms, runs
 from projections.alignment import Pair, align
 from projections.branches import MAX_BRANCHES as MAX_BRANCHES
 from projections.branches import Earlier as Earlier
-from projections.branches import branch_of, same_front
-from projections.changes import change, entry_key, entry_kind, item_kind, new_item
+from projections.branches import Undone, branch_of, returned, same_front
+from projections.changes import (
+    SAME_PROMPT,
+    change,
+    entry_key,
+    entry_kind,
+    is_alike,
+    item_kind,
+    new_item,
+)
 from projections.context import FRONT, View
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
 from projections.manifest import Piece
 from projections.runs import Origin, Standing
+from projections.said_again import lines_of, repeats
 from projections.sent_back import Revised, sent_back
 
 
@@ -65,6 +74,8 @@ class Request:
     """Everything else in it."""
     belongs: bool = False
     """Whether it is known to be a call of this conversation, whatever it holds."""
+    said: Sequence[Sequence[str]] = ()
+    """Lines of what was answered beside the conversation: it may be summed up with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +90,10 @@ class Known:
     """Earlier calls with a manifest, the newest last; asked for only where items are gone."""
     tools: Sequence[tuple[int, str]] = ()
     """(position, definitions as written) of the declared tools, the newest last."""
-    tools_in_force: int | None = None
-    model: str = ""
-    """The model of the last call."""
+    asked: Collection[tuple[int | None, str]] = ()
+    """With which tools and of which models it was asked so far."""
+    answers: Callable[[int], Sequence[Item]] = lambda call: ()
+    """What came back to a call, as it was given, whether it stands or not."""
     renditions: Callable[[Origin], Sequence[tuple[int, Item]]] = lambda item: ()
     """Earlier renditions of an item that are in force beneath the present one, the newest first."""
     sent: Callable[[Earlier], Iterable[Item]] = lambda call: ()
@@ -89,6 +101,14 @@ class Known:
     front: Sequence[Piece] = ()
     """What stands at the front of the view and is known to stand at the front of the request in the
     form that it was sent in last: nothing of it has to be compared."""
+    keys: Callable[[Earlier], Iterable[int]] = lambda call: ()
+    """The hashes of their keys."""
+    stood: Callable[[Iterable[str]], bool] = lambda keys: False
+    """Whether an item with one of these keys came in that does not stand now."""
+    at: Callable[[int], View] = lambda position: View()
+    """What stood after a position."""
+    undone: Callable[[], Iterable[Undone]] = tuple
+    """What would stand if the last compaction had not been, the last two, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +159,14 @@ def tools_position(tools: Sequence[tuple[int, str]], definitions: Any) -> int | 
     return -1
 
 
+@dataclass(slots=True)
+class _Left:
+    """Items that left, and what stands where the first of them stood."""
+
+    gone: list[int]
+    brought: list[int]
+
+
 class _Observer:
     def __init__(self, known: Known, request: Request) -> None:
         self.known, self.request = known, request
@@ -146,21 +174,24 @@ class _Observer:
         self.items = list(known.items)
         self.events: list[Event] = []
         self.pieces: dict[int, Piece] = {}
+        self.left: list[_Left] = []
 
     def run(self) -> Observation:
         front = len(self.known.front)
         old, new = self._keys(front)
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
-        if len(pairs) < len(old):
-            branch = branch_of(self.known, self.items, self.request.entries, pairs)
-            if branch is not None:
-                kind = "branch"
-                self._rewind(branch)
-                front = same_front(branch.pieces, self.known.front)
+        if len(pairs) < len(old) or pairs != [(n, n) for n in range(len(pairs))]:
+            base = self._base(old, new, pairs)
+            if base is not None:
+                kind = "branch" if isinstance(base, Earlier) else "call"
+                self._go_back(base)
+                standing = (Piece(*standing) for standing in self.view.standing())
+                pieces = base.pieces if isinstance(base, Earlier) else [*standing]
+                front = same_front(pieces, self.known.front)
                 old, new = self._keys(front)
                 pairs = align(old, new)
-            elif not self.request.belongs and self._is_side(pairs):
+            elif len(pairs) < len(old) and not self.request.belongs and self._is_side(pairs):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
         pairs, revised = sent_back(self.items, self.request.entries, old, new, pairs, front)
@@ -190,11 +221,49 @@ class _Observer:
 
     # -- what kind of call ----------------------------------------------------------------------
 
-    def _rewind(self, call: Earlier) -> None:
-        sent = self.known.sent(call)
-        self._add(events.SessionRewound(to=call.position, reason="branch", inferred=True))
+    def _stands(self, call: Earlier) -> bool:
+        """Whether what stands is what an earlier call was given."""
+        return list(dict(p.standing for p in call.pieces).items()) == self.view.standing()
+
+    def _base(
+        self, old: Sequence[str], new: Sequence[str], pairs: Sequence[Pair]
+    ) -> Undone | Earlier | None:
+        """Where the request goes on from, if that is not what stands."""
+        entries = self.request.entries
+        if len(pairs) < len(self.items):
+            branch = branch_of(self.known, self.items, entries, pairs)
+            branch = branch or self._begins_again(pairs)
+            if branch is not None:
+                return None if self._stands(branch) else branch
+        return returned(self.known, old, new, pairs, entries)
+
+    def _begins_again(self, pairs: Sequence[Pair]) -> Earlier | None:
+        """The place before the first message, where only that one is sent, in other words."""
+        entries, items = self.request.entries, self.items
+        said = next((n for n, i in enumerate(items) if i.role not in messages.SYSTEM_ROLES), None)
+        if said is None or not entries or any(i >= said for i, _ in pairs):
+            return None
+        first, entry = items[said], entries[-1]
+        lead = all(e.role in messages.SYSTEM_ROLES for e in entries[:-1])
+        if not lead or not entry.role == first.role == "user" or "." in first.id:
+            return None
+        if not is_alike(first.text, messages.text(first.dialect, entry.message)):
+            return None
+        position = runs.position_of(runs.origin(first.id)) - 1
+        stood = [(Piece(*standing),) for standing in self.known.at(position).standing()]
+        return Earlier(position, stood, len(stood))
+
+    def _go_back(self, base: Undone | Earlier) -> None:
+        """To where the request goes on from."""
+        if isinstance(base, Undone):
+            for position in base.compactions:
+                self._add(events.DecisionUndone(target=position, reason="seen again in a request"))
+            self.items, self.view = list(base.items), base.view
+            return
+        sent = self.known.sent(base)
+        self._add(events.SessionRewound(to=base.position, reason="branch", inferred=True))
         self.items = list(sent)
-        self.view.items = dict(piece.standing for piece in call.pieces)
+        self.view.items = dict(piece.standing for piece in base.pieces)
 
     def _is_side(self, pairs: Sequence[tuple[int, int]]) -> bool:
         """Whether nothing of the conversation is in it, and it is not asked in the same way."""
@@ -204,10 +273,10 @@ class _Observer:
             return False
         system = [e for e in self.request.entries if e.role in messages.SYSTEM_ROLES]
         standing = [i for i in self.items if i.role in messages.SYSTEM_ROLES]
-        same_system = len(pairs) == len(system) == len(standing)
-        same_tools = self._tools() == self.known.tools_in_force
-        same_model = not self.known.model or self.request.model == self.known.model
-        return not (same_system and same_tools and same_model)
+        same_system = len(pairs) == len(system) == len(standing) or _asks_alike(standing, system)
+        known = self.known.asked
+        same_call = not known or (self._tools(), self.request.model) in known
+        return not (same_system and same_call)
 
     def _tools(self) -> int | None:
         return tools_position(self.known.tools, self.request.tools)
@@ -248,17 +317,27 @@ class _Observer:
             if i not in used and self.items[i].part is None:
                 moved.setdefault(old[i], []).append(i)
         for j, key in enumerate(new):
-            if j not in self.pieces and moved.get(key):
-                i = moved[key].pop(0)
-                self.pieces[j] = self._piece(i)
-                used.add(i)
+            if j in self.pieces:
+                continue
+            if not moved.get(key):
+                if j > (pairs[-1][1] if pairs else -1):
+                    break  # behind what is new, the same words are said again
+                continue
+            i = moved[key].pop(0)
+            self.pieces[j] = self._piece(i)
+            used.add(i)
         bounds = [(-1, -1), *pairs, (len(old), len(new))]
+        fresh: list[tuple[int, bool]] = []
         for (i0, j0), (i1, j1) in pairwise(bounds):
             if i1 == i0 + 1 and j1 == j0 + 1:
                 continue
             left = [i for i in range(i0 + 1, i1) if i not in used]
-            fresh = [j for j in range(j0 + 1, j1) if j not in self.pieces]
-            self._gap(left, fresh, new, last=j1 == len(new))
+            unknown = [j for j in range(j0 + 1, j1) if j not in self.pieces]
+            is_last = j1 == len(new)
+            fresh += ((j, is_last) for j in self._gap(left, unknown, new, last=is_last))
+        self._compact()
+        for j, is_last in fresh:
+            self._append(j, at_end=is_last)
 
     def _piece(self, index: int) -> Piece:
         item, rendition = self._standing(index)
@@ -269,23 +348,40 @@ class _Observer:
         origin = runs.origin(self.items[index].id)
         return origin, self.view.items.get(origin, 0)
 
-    def _gap(self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool) -> None:
+    def _gap(
+        self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool
+    ) -> list[int]:
+        """What became of the items between two that stand; gives the entries that are new."""
         gone = list(left)
         unknown = []
         places = dict(zip(fresh, left, strict=True)) if len(fresh) == len(left) else {}
         for j in fresh:
-            found = self._explained(gone, j, new[j], places.get(j))
+            found = self._explained(gone, j, new[j], places.get(j), alone=len(left) == 1)
             if found is None:
                 unknown.append(j)
             else:
                 gone.remove(found)
-        if gone:
-            self._compact(gone, unknown, last=last)
-            return
-        for j in unknown:
-            self._append(j, at_end=last)
+        if not gone:
+            return unknown
+        # At the end of the request the newest entry is what the call is about, not a summary.
+        split = len(unknown) - 1 if last and unknown else len(unknown)
+        if len(unknown) == 1 and self._sums_up(unknown[0], gone):
+            split = 1
+        self.left.append(_Left(gone, unknown[:split]))
+        return unknown[split:]
 
-    def _explained(self, gone: Sequence[int], j: int, key: str, place: int | None) -> int | None:
+    def _sums_up(self, j: int, gone: Sequence[int]) -> bool:
+        """Whether an entry repeats what was answered before, here or beside: then it stands for
+        what left."""
+        entry = self.request.entries[j]
+        text = messages.text(self.request.dialect, entry.message)
+        given = (self.items[i].text for i in gone if self.items[i].role == "assistant")
+        said = [*self.request.said, *map(lines_of, given)]
+        return any(lines and repeats(text, lines) for lines in said)
+
+    def _explained(
+        self, gone: Sequence[int], j: int, key: str, place: int | None, *, alone: bool
+    ) -> int | None:
         entry = self.request.entries[j]
         whole = [i for i in gone if self.items[i].part is None]
         for i in whole:
@@ -299,7 +395,9 @@ class _Observer:
         for i in whole:
             if self.items[i].form == "redacted":
                 continue  # no rendition of it is shown: what is sent again is another item
-            changed = change(self.items[i], entry, in_place=i == place)
+            if self.items[i].kind == "summary" and len(gone) > 1:
+                continue  # the next summary takes in what came behind it
+            changed = change(self.items[i], entry, in_place=i == place, alone=alone)
             if changed is not None:
                 position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
@@ -314,22 +412,25 @@ class _Observer:
                 self._add(events.DecisionUndone(target=position, reason="seen again in a request"))
         self.view.items[origin] = rendition
 
-    def _compact(self, gone: Sequence[int], unknown: list[int], *, last: bool) -> None:
-        covered = list(dict.fromkeys(self._standing(i) for i in gone))
-        # At the end of the request the newest entry is what the call is about, not a summary.
-        split = len(unknown) - 1 if last and unknown else len(unknown)
-        brought, appended = unknown[:split], unknown[split:]
-        event = events.ContextCompacted(
-            covered=self._entries(covered),
-            messages=tuple(self._new_message(j) for j in brought),
-            trigger="request",
-            inferred=True,
-        )
-        position = self._evolve(event)
-        for number, j in enumerate(brought):
-            self.pieces[j] = Piece(f"{position}.{number}")
-        for j in appended:
-            self._append(j, at_end=True)
+    def _compact(self) -> None:
+        """What left at one moment is one compaction, as far as one place says where it is."""
+        decisions: list[_Left] = []
+        for left in self.left:
+            if decisions and not left.brought:
+                decisions[-1].gone += left.gone
+            else:
+                decisions.append(left)
+        for each in decisions:
+            covered = list(dict.fromkeys(self._standing(i) for i in each.gone))
+            event = events.ContextCompacted(
+                covered=self._entries(covered),
+                messages=tuple(self._new_message(j) for j in each.brought),
+                trigger="request",
+                inferred=True,
+            )
+            position = self._evolve(event)
+            for number, j in enumerate(each.brought):
+                self.pieces[j] = Piece(f"{position}.{number}")
 
     def _entries(self, standing: Sequence[Standing]) -> tuple[str, ...]:
         gone = {origin for origin, _ in standing}
@@ -360,17 +461,24 @@ class _Observer:
         names = {origin for origin, _ in wanted}
         gone = [(origin, r) for origin, r in self.view.items.items() if origin not in names]
         # Without its rendition an item stands in the one in force, which a later undo may change.
-        layout = tuple(
-            str(origin)
-            if self.view.items.get(origin) == rendition
-            else runs.label(origin, rendition)
-            for origin, rendition in wanted
-        )
+        named = [
+            (o, 0 if self.view.items.get(o) == rendition else rendition) for o, rendition in wanted
+        ]
+        others = sorted(o for o in self.view.items if isinstance(o, int))
+        layout = tuple(runs.encode(named, [o for o in others if o not in names]))
         self._evolve(
             events.ContextCompacted(
                 covered=self._entries(gone), layout=layout, trigger="request", inferred=True
             )
         )
+
+
+def _asks_alike(standing: Sequence[Item], system: Sequence[RequestEntry]) -> bool:
+    """Whether system prompts are the same but for what changes in them, such as the time."""
+    return len(standing) == len(system) and all(
+        is_alike(item.text, messages.text(item.dialect, entry.message), SAME_PROMPT)
+        for item, entry in zip(standing, system, strict=True)
+    )
 
 
 _NOWHERE = StreamKey("-", "-", "-")

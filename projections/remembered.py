@@ -13,17 +13,22 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from eventlog.events import Event
+from eventlog.events import DecisionUndone, Event
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import forms, materialize, runs
-from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, fold
+from projections.branches import Undone
+from projections.changes import entry_key, item_kind
+from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, effective, fold
 from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.manifest import Piece
 from projections.observe import MAX_BRANCHES, Earlier, Known, placed
 from projections.parts import part_of, parted
 from projections.runs import Origin, Standing
+
+UNDONE = 4
+"""Compactions that a request may show not to have been."""
 
 
 class Remembered:
@@ -45,8 +50,10 @@ class Remembered:
         self.tools: list[tuple[int, str]] = []
         """(position, definitions as written) of the declared tools, the newest last."""
         self._earlier: deque[Earlier] = deque(maxlen=MAX_BRANCHES + 1)
-        self._tools_in_force: int | None = None
-        self._model = ""
+        self._asked: set[tuple[int | None, str]] = set()
+        self._answers: dict[int, list[int]] = {}
+        """By call: what came back to it."""
+        self._hashes: dict[tuple[Origin, int, int | None], int] = {}
 
     # -- taking in ------------------------------------------------------------------------------
 
@@ -88,7 +95,7 @@ class Remembered:
     def _called(self, sent: Expanded | None, tools: int | None, model: str) -> None:
         self.calls += 1
         self.last, self.compacted = sent, False
-        self._tools_in_force, self._model = tools, model
+        self._asked.add((tools, model))
 
     def _carry(self, event: RecordedEvent) -> None:
         """Make the items, or the rendition, that the event carries."""
@@ -96,6 +103,9 @@ class Remembered:
         if event.type in ITEM_TYPES:
             self._places.append(at)
             self._make(at, events)
+            call = self._items[at, 0].call
+            if call:
+                self._answers.setdefault(call, []).append(at)
         elif event.type in ("context_compacted", "repair_applied"):
             brought = "messages" if event.type == "context_compacted" else "inserted"
             for number in range(len(event.data.get(brought, ()))):
@@ -135,12 +145,48 @@ class Remembered:
             items=parted(self.items(self.view.standing())),
             calls=lambda: self._earlier,
             tools=self.tools,
-            tools_in_force=self._tools_in_force,
-            model=self._model,
+            asked=self._asked,
+            answers=lambda call: parted(self._items[at, 0] for at in self._answers.get(call, ())),
             renditions=self._renditions,
             sent=lambda call: self._sent(call.pieces),
             front=front,
+            keys=lambda call: map(self._hash, call.pieces),
+            stood=self._stood,
+            at=lambda position: fold([e for e in self._events if e.position <= position]),
+            undone=self._undone,
         )
+
+    def _hash(self, piece: Piece) -> int:
+        """The hash of the key of a piece, made once."""
+        name = (*piece.standing, piece.part)
+        if name not in self._hashes:
+            item = part_of(self._items[piece.standing], piece)
+            self._hashes[name] = hash(entry_key(item_kind(item), item.message))
+        return self._hashes[name]
+
+    def _stood(self, keys: Iterable[str]) -> bool:
+        wanted = {*map(hash, keys)}
+        if not wanted:
+            return False
+        for item, rendition in self._items:
+            if item in self.view:
+                continue
+            known = parted([self._items[item, rendition]])
+            pieces = (Piece(item, rendition, part=each.part) for each in known)
+            if any(self._hash(piece) in wanted for piece in pieces):
+                return True
+        return False
+
+    def _undone(self) -> Iterator[Undone]:
+        taken = [e for e in effective(self._events)[0] if e.type == "context_compacted"]
+        positions: list[int] = []
+        for event in taken[: -1 - UNDONE : -1]:
+            positions.append(event.position)
+            undo = [DecisionUndone(target=position) for position in positions]
+            at = enumerate(undo, self._events[-1].position + 1)
+            view = fold([*self._events, *(placed(event, n) for n, event in at)])
+            view.version = self.view.version
+            yield Undone(tuple(positions), view, parted(self.items(view.standing())))
 
     def preview(self, pieces: Iterable[Piece], made: Mapping[int, RecordedEvent]) -> list[Item]:
         """What pieces name, also of events that are not yet taken."""

@@ -27,12 +27,11 @@ from typing import Any, Literal
 
 from eventlog.messages import SYSTEM_ROLES, shared_text
 from projections import forms
+from projections.changes import SAME_PROMPT, is_alike
 from projections.observe import Request
+from projections.said_again import lines_of, repeats
 
 _SESSION = re.compile(r"session_([0-9A-Za-z-]{8,80})\b")
-_LINE = 40
-"""Characters of a line that is long enough to be found again by its words."""
-
 _SPECIFIC = 80
 """Characters of an answer, as JSON, that is not given to two conversations by chance."""
 
@@ -56,6 +55,8 @@ class Ask:
     messages: Sequence[Mapping[str, Any]]
     """Without the system prompt; each tool result is one of them."""
     system: frozenset[bytes]
+    prompt: str
+    """The text of the system prompt."""
     tools: frozenset[str]
     first: bytes
 
@@ -99,11 +100,18 @@ class Threads:
         group = self._groups.setdefault(name, _Group(name, self._joins_small))
         return group.place(_ask(request), is_task)
 
+    def went_on(self, thread: Thread, request: Request) -> None:
+        """A request of a conversation that was known to be of it."""
+        self._groups[thread.group].went_on(thread, _ask(request))
+
+    def said(self) -> list[list[str]]:
+        """Lines of the latest answers."""
+        return [lines for group in self._groups.values() for lines in group.said]
+
     def answered(self, thread: Thread, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a conversation, as it is sent back."""
         thread.answer = message
-        lines = [line.strip() for line in _text(message).split("\n")]
-        lines = [line for line in lines if len(line) >= _LINE]
+        lines = lines_of(_text(message))
         if lines:
             self._groups[thread.group].said.append(lines)
 
@@ -149,13 +157,18 @@ class _Group:
         found, how = self._going_on(ask, is_task)
         if found is None:
             return self._opened(ask), "new"
-        if len(ask.messages) != found.small:
-            found.small = 0
         if how == "again":
             found.again += 1
-        found.ask, found.answer = ask, None
-        self._asked(found)
+        self.went_on(found, ask)
+        found.answer = None
         return found, how
+
+    def went_on(self, thread: Thread, ask: Ask) -> None:
+        """The next request of a conversation."""
+        if len(ask.messages) != thread.small:
+            thread.small = 0
+        thread.ask = ask
+        self._asked(thread)
 
     def _opened(self, ask: Ask) -> Thread:
         """A new conversation. Where the session has a name, its own is the first with tools."""
@@ -189,8 +202,9 @@ class _Group:
             return None, "new"
         alike = _alike(self._threads, ask)
         found = _most(alike, ask, only_answers=True) if len(ask.messages) > 1 else None
-        if found is None and alike and self._is_summary(ask):
-            found = alike[0]
+        if found is None and self._is_summary(ask):
+            went_on = [t for t in alike if not t.small and (ask.tools or not t.ask.tools)]
+            found = min(went_on, key=lambda t: t.ask.tools != ask.tools, default=None)
         if found is None and ask.tools:
             found = next((t for t in alike if self._is_own(t, ask)), None)
         if found is not None:
@@ -202,12 +216,12 @@ class _Group:
         the same session was compacted in a way that left nothing to tell it by."""
         if not self._name or thread.number != 1 or thread.ask.tools != ask.tools:
             return False
-        return _same_system(thread.ask.system, ask.system)
+        return _same_system(thread.ask, ask)
 
     def _is_summary(self, ask: Ask) -> bool:
         """Whether most of an earlier answer stands in the first message."""
         opening = _text(ask.messages[0]) if ask.messages else ""
-        return any(2 * sum(line in opening for line in lines) >= len(lines) for lines in self.said)
+        return any(repeats(opening, lines) for lines in self.said)
 
 
 def _ask(request: Request) -> Ask:
@@ -221,6 +235,7 @@ def _ask(request: Request) -> Ask:
     return Ask(
         messages,
         frozenset(map(_key, blocks)),
+        "\n".join(_text(entry.message) for entry in leading),
         frozenset(map(_name, request.tools if isinstance(request.tools, list) else [])),
         _key(messages[0]) if messages else b"",
     )
@@ -237,7 +252,7 @@ def _alike(threads: dict[int, Thread], ask: Ask) -> list[Thread]:
     found = []
     for thread in islice(reversed(threads.values()), RECENT):
         before = thread.ask
-        same = _same_system(before.system, ask.system)
+        same = _same_system(before, ask)
         if ask.tools or before.tools:
             same = ask.tools == before.tools or (bool(ask.system) and same)
         if same:
@@ -263,15 +278,18 @@ def _small(threads: Sequence[Thread], ask: Ask) -> Thread | None:
 def _most(threads: Sequence[Thread], ask: Ask, *, only_answers: bool = False) -> Thread | None:
     """The one that the request holds most messages of; None where it holds none.
 
-    ``only_answers``: only answers count, and only those that are not short.
+    ``only_answers``: only answers count, and only those that are not short, or came last.
     """
     if len(threads) == 1 and not only_answers:
         return threads[0]
     best, most = None, 0
-    counted = [m for m in ask.messages if not only_answers or _is_specific(m)]
-    keys = list(map(_key, counted))
+    keys = list(map(_key, ask.messages))
+    counted = {k for k, m in zip(keys, ask.messages, strict=True) if _is_specific(m)}
     for thread in threads if keys else ():
-        known = set(map(_key, [*thread.ask.messages, thread.answer]))
+        known = set(map(_key, thread.ask.messages))
+        if only_answers:
+            known &= counted
+        known |= {_key(thread.answer)} if thread.answer is not None else set()
         shared = sum(key in known for key in keys)
         if shared > most:
             best, most = thread, shared
@@ -282,8 +300,13 @@ def _is_specific(message: Mapping[str, Any]) -> bool:
     return message.get("role") == "assistant" and len(forms.canonical(message)) >= _SPECIFIC
 
 
-def _same_system(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
-    return one == other or 2 * len(one & other) >= max(len(one), len(other), 1)
+def _same_system(one: Ask, other: Ask) -> bool:
+    if one.system == other.system:
+        return True
+    most = max(len(one.system), len(other.system), 1)
+    if 2 * len(one.system & other.system) >= most:
+        return True
+    return is_alike(one.prompt, other.prompt, SAME_PROMPT)
 
 
 def _keys(ask: Ask) -> tuple[bytes, ...]:

@@ -61,6 +61,8 @@ class RecordedStream:
     """Where it was told by what it shares with others."""
     base: int = 0
     """The last position that is of this process; 0 before its first call."""
+    untold: Dialect | None = None
+    """That of its last request, as long as ``threads`` was not told of it."""
     is_foreign: bool = False
     """Whether another process wrote to it since its last call, and not only a note."""
 
@@ -137,10 +139,19 @@ class Placing:
         for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
             stream = self._recent[key]
             if not stream.open and stream is not self._own:
+                self._tell(stream)
                 if stream.thread is not None:
                     place = stream.thread.group, stream.thread.number
                     self._where[place] = key, stream.base
                 del self._recent[key]
+
+    def _tell(self, stream: RecordedStream) -> None:
+        """What a conversation was asked since it was told by what it shares."""
+        dialect, stream.untold = stream.untold, None
+        if dialect is not None and stream.thread is not None:
+            last = stream.bodies[dialect].last
+            asked = Asked(dialect, last.fields, last.messages, b"")
+            self._threads.went_on(stream.thread, request_of(dialect, asked.body))
 
     def home(self) -> RecordedStream:
         """The session's own stream as it stands now, whoever wrote to it: who asks reads it, and
@@ -180,6 +191,7 @@ class Placing:
             asked, body = stream.read(posted)
             while (plan := stream.followed.going_on(asked)) is not None:
                 if self._append(stream, plan, posted.dialect, body):
+                    stream.untold = posted.dialect
                     return stream, plan.position
         return None
 
@@ -192,6 +204,8 @@ class Placing:
 
     def _told(self, posted: Posted) -> _Found:
         """In the conversation that it shares most with."""
+        for known_now in self._recent.values():
+            self._tell(known_now)
         asked = asked_of(posted, Bodies(posted.dialect).read(posted.body))
         thread, how = self._threads.place(request_of(posted.dialect, asked.body))
         stream = None
@@ -216,7 +230,7 @@ class Placing:
                 # Somebody else's conversation has that name: nothing of this one is in it.
                 stream = self._own = self._new("~")
                 continue
-            plan = stream.followed.plan(asked, belongs=belongs)
+            plan = stream.followed.plan(asked, belongs=belongs, said=self._threads.said())
             if plan.kind == "side":
                 return None
             if stream.open or stream.is_foreign:

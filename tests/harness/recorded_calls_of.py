@@ -40,10 +40,11 @@ class Told:
                 self.events[key.session] = own
                 calls = [e for e in own if e.type == "model_called"]
                 self.verdicts += judge_all(live, key, calls)
+                salts = live.log.salts(key, [call.position for call in calls])
                 for call in calls:
                     body = Requests(live).sent(key, call).body
                     self.bodies.append(body)
-                    salt = live.log.salts(key, [call.position]).get(call.position)
+                    salt = salts.get(call.position)
                     whole = ordered(body, call.data["places"])
                     self.wires.append(as_sent(whole, call.data, salt))
 
@@ -62,6 +63,10 @@ class Told:
         assert Counter(map(canonical, self.bodies)) == Counter(map(canonical, sent))
         assert sum(v.outcome_unknown for v in self.verdicts) == unknown
         assert all(proved for _, proved in self.wires), [w for w, p in self.wires if not p]
+
+    def check_bytes(self, sent: list[bytes]) -> None:
+        """What is written again of each call is to the byte what the server got."""
+        assert Counter(written for written, _ in self.wires) == Counter(sent)
 
 
 def ctxlog(path: Path, *arguments: str) -> str:
