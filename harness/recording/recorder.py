@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from uuid import uuid4
 
 from eventlog.errors import (
@@ -34,14 +34,11 @@ from eventlog.errors import (
 from eventlog.events import (
     Event,
     MessageAppended,
-    ModelFailed,
-    Origin,
     RecordingInterrupted,
 )
-from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
-from harness.exchange.outcomes import Failure, Outcome
+from harness.recording.calls import RecordedCall as RecordedCall
 from harness.recording.placing import Placing, RecordedStream
 from projections import Live, open_log
 
@@ -66,45 +63,6 @@ MOST_SESSIONS = 128
 
 class RecordingWarning(RuntimeWarning):
     """Calls could not be recorded when they were made."""
-
-
-class RecordedCall:
-    """A call that was begun. Its end is told once; what is told after that is ignored."""
-
-    def __init__(self, recorder: Recorder, session: StreamKey | None, dialect: Dialect) -> None:
-        self.session = session
-        """The one that its caller named."""
-        self.parent: StreamKey | None = None
-        """The one around it."""
-        self.dialect = dialect
-        self.stream: RecordedStream | None = None
-        """Where it is recorded; None as long as it is not in the log."""
-        self.position = 0
-        """Of its ModelCalled."""
-        self.is_answered = False
-        """Whether an answer came back."""
-        self._recorder = recorder
-        self._process = os.getpid()
-        self._is_open = True
-
-    def ended(self, outcome: Outcome) -> None:
-        """What came back."""
-        if self._is_open:
-            self.is_answered = outcome.answer is not None
-        try:
-            events = _events(outcome, self.dialect)
-        except Exception as error:
-            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
-        self._end(events)
-
-    def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
-        """No answer came back, or nobody waited for it."""
-        self.ended(Outcome(failure=Failure(error, status, detail)))
-
-    def _end(self, events: Sequence[Event]) -> None:
-        is_open, self._is_open = self._is_open, False
-        if is_open and self._process == os.getpid():  # what a child inherits, its parent ends
-            self._recorder._ended(self, events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,20 +378,3 @@ def _at_exit() -> None:
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
 atexit.register(_at_exit)
-
-
-def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
-    answer, failure = outcome.answer, outcome.failure
-    if answer is None:
-        found = failure
-        error = found.error if found is not None else "nothing came back"
-        detail = Json(found.detail) if found is not None and found.detail is not None else None
-        status = found.status if found is not None else None
-        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
-    rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
-    origin = Origin(records=(), rest=Json(rest)) if rest else None
-    said = MessageAppended(
-        dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
-    )
-    ended = answer.responded(1).model_copy(update={"server_edited": answer.edits})
-    return [said, ended] if answer.is_said else [ended]
