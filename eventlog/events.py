@@ -23,6 +23,7 @@ from eventlog.messages import Dialect
 from eventlog.values import Behind as Behind
 from eventlog.values import DecidedBy as DecidedBy
 from eventlog.values import Entry as Entry
+from eventlog.values import EventBase as EventBase
 from eventlog.values import ItemId as ItemId
 from eventlog.values import JsonObject as JsonObject
 from eventlog.values import LaidOut as LaidOut
@@ -40,16 +41,6 @@ from eventlog.values import Stored as Stored
 from eventlog.values import Summarizer as Summarizer
 from eventlog.values import Usage as Usage
 from eventlog.values import Value as Value
-
-
-class EventBase(Value):
-    """What every event has."""
-
-    schema_version: ClassVar[int] = 1
-    critical: ClassVar[bool] = False
-    """Whether a fold by a program that does not know the type would be wrong."""
-
-    origin: Origin | None = None
 
 
 class SessionStarted(EventBase):
@@ -117,7 +108,7 @@ class SessionDeleted(EventBase):
 
 
 class MessageAppended(EventBase):
-    """A message entered the context: at its end, or after the item ``after`` (``0``: in front)."""
+    """A message entered the context: at its end, or after an item; after ``0`` at its front."""
 
     critical: ClassVar[bool] = True
     type: Literal["message_appended"] = "message_appended"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -102,6 +102,16 @@ class Origin(Value):
 
     records: tuple[OriginRecord, ...]
     rest: Json | None = None
+
+
+class EventBase(Value):
+    """What every event has."""
+
+    schema_version: ClassVar[int] = 1
+    critical: ClassVar[bool] = False
+    """Whether a fold by a program that does not know the type would be wrong."""
+
+    origin: Origin | None = None
 
 
 class Usage(Value):

@@ -25,9 +25,6 @@ from projections.runs import ItemPositions, Origin, Standing
 ITEM_TYPES = frozenset({"message_appended", "tool_result_recorded"})
 """Events that bring in an item."""
 
-FRONT = "0"
-"""What an item that came in in front of everything stands behind."""
-
 REFOLDING = frozenset({"decision_undone", "session_rewound"})
 """Decisions that change what earlier events mean."""
 
@@ -182,12 +179,9 @@ class View:
                 self._place([position], synthetic)
                 self._remove([synthetic])
                 return
-        if after == FRONT:
-            self._place([position], None)
-            return
         if after is not None:
-            anchor = runs.origin(after)
-            if anchor in self.items:
+            anchor = None if after == runs.FRONT else runs.origin(after)
+            if anchor is None or anchor in self.items:
                 self._place([position], anchor)
                 return
             self._note(position, f"item {after} is not there: put at the end")

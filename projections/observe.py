@@ -52,7 +52,7 @@ from projections.changes import (
     item_kind,
     new_item,
 )
-from projections.context import FRONT, View
+from projections.context import View
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
 from projections.manifest import Piece
@@ -443,7 +443,7 @@ class _Observer:
         if not at_end and j > 0 and j - 1 in self.pieces:
             after = str(self.pieces[j - 1].item)
         elif not at_end and j == 0 and len(self.view):
-            after = FRONT
+            after = runs.FRONT
         entry = self.request.entries[j]
         position = self._evolve(new_item(self.request.dialect, entry, after))
         self.pieces[j] = Piece(position)

@@ -202,7 +202,7 @@ class Keeping:
             kind: Any = entry.kind if entry.kind == "tool_result" else "message"
             item = Item("1", "1", kind, _DIALECT, entry.role, native)
             said = openai_chat.render([item])["messages"]
-            if len(said) == 1:
+            if len(said) == 1 and said[0] != native:
                 [entry] = openai_chat.from_request({"messages": said})
                 return new_item("openai_chat", entry, None)
         return new_item(_DIALECT, entry, None)

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from uuid import uuid4
 
 from eventlog.errors import (
@@ -34,12 +34,11 @@ from eventlog.errors import (
 from eventlog.events import (
     Event,
     MessageAppended,
-    ModelFailed,
     RecordingInterrupted,
 )
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
-from harness.exchange.outcomes import Failure, Outcome, events_of
+from harness.recording.calls import RecordedCall as RecordedCall
 from harness.recording.placing import Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
 from projections import Live, open_log
@@ -65,45 +64,6 @@ MOST_SESSIONS = 128
 
 class RecordingWarning(RuntimeWarning):
     """Calls could not be recorded when they were made."""
-
-
-class RecordedCall:
-    """A call that was begun. Its end is told once; what is told after that is ignored."""
-
-    def __init__(self, recorder: Recorder, session: StreamKey | None, dialect: Dialect) -> None:
-        self.session = session
-        """The one that its caller named."""
-        self.parent: StreamKey | None = None
-        """The one around it."""
-        self.dialect = dialect
-        self.stream: RecordedStream | None = None
-        """Where it is recorded; None as long as it is not in the log."""
-        self.position = 0
-        """Of its ModelCalled."""
-        self.is_answered = False
-        """Whether an answer came back."""
-        self._recorder = recorder
-        self._process = os.getpid()
-        self._is_open = True
-
-    def ended(self, outcome: Outcome) -> None:
-        """What came back."""
-        if self._is_open:
-            self.is_answered = outcome.answer is not None
-        try:
-            events = events_of(outcome, self.dialect)
-        except Exception as error:
-            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
-        self._end(events)
-
-    def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
-        """No answer came back, or nobody waited for it."""
-        self.ended(Outcome(failure=Failure(error, status, detail)))
-
-    def _end(self, events: Sequence[Event]) -> None:
-        is_open, self._is_open = self._is_open, False
-        if is_open and self._process == os.getpid():  # what a child inherits, its parent ends
-            self._recorder._ended(self, events)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from eventlog.events import (
     SessionResumed,
     SessionRewound,
     SessionStarted,
+    SessionStored,
     SessionTitled,
     Skeleton,
     Summarizer,
@@ -192,6 +193,8 @@ FULL: tuple[Event, ...] = (
     RecordUnrecognized(
         file="a.jsonl", line=3, offset=210, kind="unreadable", raw='{"x": NaN', origin=ORIGIN
     ),
+    SessionStored(items=("=2", "12/1", "57.0", "9"), origin=ORIGIN),
+    MessageAppended(dialect="anthropic", source="injected", after="0", message=TEXT),
 )
 
 BARE: tuple[Event, ...] = (
@@ -219,4 +222,5 @@ BARE: tuple[Event, ...] = (
     RecordingInterrupted(calls_missed=0, reason=""),
     Redacted(targets=()),
     RecordUnrecognized(file="", line=0, offset=0, raw=""),
+    SessionStored(items=()),
 )

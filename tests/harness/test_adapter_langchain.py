@@ -292,7 +292,9 @@ class TestWhatLeftTheContext:
         assert told.types()["placeholder_substituted"] == told.types()["session_rewound"] == 0
         assert len(told.of("model_called")) == len(self.sent)  # the summarizer's are no calls of it
         assert "Σ k1 monday" in ctxlog(log, "search", "ORD-77121")
-        assert "content of f1: order ORD-77121" in ctxlog(log, "recover", "monday", "--lost", "k1")
+        original = next(e for e in told.events["monday"] if e.type == "tool_result_recorded")
+        shown = ctxlog(log, "recover", "monday", str(original.position))
+        assert "content of f1: order ORD-77121" in shown
 
 
 class TestWhichSession:

@@ -1,0 +1,55 @@
+"""A call that was begun."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from eventlog.events import Event, ModelFailed
+from eventlog.messages import Dialect
+from eventlog.recorded import StreamKey
+from harness.exchange.outcomes import Failure, Outcome, events_of
+
+if TYPE_CHECKING:
+    from harness.recording.placing import RecordedStream
+    from harness.recording.recorder import Recorder
+
+
+class RecordedCall:
+    """A call that was begun. Its end is told once; what is told after that is ignored."""
+
+    def __init__(self, recorder: Recorder, session: StreamKey | None, dialect: Dialect) -> None:
+        self.session = session
+        """The one that its caller named."""
+        self.parent: StreamKey | None = None
+        """The one around it."""
+        self.dialect = dialect
+        self.stream: RecordedStream | None = None
+        """Where it is recorded; None as long as it is not in the log."""
+        self.position = 0
+        """Of its ModelCalled."""
+        self.is_answered = False
+        """Whether an answer came back."""
+        self._recorder = recorder
+        self._process = os.getpid()
+        self._is_open = True
+
+    def ended(self, outcome: Outcome) -> None:
+        """What came back."""
+        if self._is_open:
+            self.is_answered = outcome.answer is not None
+        try:
+            events = events_of(outcome, self.dialect)
+        except Exception as error:
+            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
+        self._end(events)
+
+    def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
+        """No answer came back, or nobody waited for it."""
+        self.ended(Outcome(failure=Failure(error, status, detail)))
+
+    def _end(self, events: Sequence[Event]) -> None:
+        is_open, self._is_open = self._is_open, False
+        if is_open and self._process == os.getpid():  # what a child inherits, its parent ends
+            self._recorder._ended(self, events)
