@@ -59,6 +59,13 @@ class TimelineRow(BaseModel):
     """Of a call: answered, failed or unknown, with the reason."""
 
 
+class FollowedRow(TimelineRow):
+    """``log --follow``: a row as it is appended, one JSON text a line."""
+
+    key: str
+    """Of its session."""
+
+
 class TimelineData(BaseModel):
     """``log``"""
 
