@@ -39,6 +39,7 @@ from eventlog.events import (
 from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
+from harness.exchange.sent_keys import Keys, event_without_keys, text_without_keys
 from harness.recording.placing import Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
 from projections import Live, open_log
@@ -72,6 +73,8 @@ class RecordedCall:
         self.parent: StreamKey | None = None
         """The one around it."""
         self.dialect = dialect
+        self.keys: Keys = frozenset()
+        """What it is sent with, which what comes back may repeat."""
         self.stream: RecordedStream | None = None
         """Where it is recorded; None as long as it is not in the log."""
         self.position = 0
@@ -88,8 +91,10 @@ class RecordedCall:
             self.is_answered = outcome.answer is not None
         try:
             events = events_of(outcome, self.dialect)
+            events = [event_without_keys(event, self.keys) for event in events]
         except Exception as error:
-            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
+            said = text_without_keys(str(error), self.keys)
+            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {said}")]
         self._end(events)
 
     def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
@@ -182,13 +187,15 @@ class Recorder:
         parent: StreamKey | None = None,
         url: str = "",
         headers: Mapping[str, str] | None = None,
+        keys: Keys = frozenset(),
     ) -> RecordedCall:
         """Record a call before its request goes out. Raises nothing unless it was asked to.
 
         ``parent``: the session in which this one began. ``url`` and ``headers`` are kept as they
-        are: they hold no secret.
+        are: they hold no secret. Of ``keys`` nothing is kept, where they come back neither.
         """
         call = RecordedCall(self, session or self.session, dialect)
+        call.keys = keys
         call.parent = parent or self.session
         posted = Posted(dialect, body, url, headers or {})
         waiting = _Waiting(call, posted)
@@ -330,7 +337,7 @@ class Recorder:
 
     def _lose(self, session: StreamKey | None, why: str) -> None:
         self.missed += 1
-        self._lost[session] = (self._lost.get(session, (0, ""))[0] + 1, why)
+        self._lost[session] = self._lost.get(session, (0, ""))[0] + 1, text_without_keys(why)
 
     def _tell_of_lost(self, session: StreamKey | None, stream: RecordedStream | None) -> None:
         lost = self._lost.get(session)
@@ -346,8 +353,9 @@ class Recorder:
         if self._on_error == "ignore" or self._warned:
             return
         self._warned = True
-        said = error if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
-        warnings.warn(f"calls are not recorded now: {said}", RecordingWarning, stacklevel=4)
+        said = str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
+        told = f"calls are not recorded now: {text_without_keys(said)}"
+        warnings.warn(told, RecordingWarning, stacklevel=4)
 
 
 _OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
