@@ -39,6 +39,8 @@ class Asked:
     """Where it goes, and nothing secret; empty where nobody knows."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Those of its headers that are kept."""
+    is_whole: bool = True
+    """Whether nothing was left out of it, as keys are."""
 
     @property
     def is_wire(self) -> bool:

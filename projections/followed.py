@@ -293,7 +293,7 @@ class Followed:
                 proved.shapes,
                 wire,
             )
-        call = Draft(proved.event, salt=own)
+        call = Draft(_proved(proved.event, asked), salt=own)
         return Plan(seen.kind, self.version, (*drafts, call), tuple(made.values()), tail)
 
     def _front(self, asked: Asked) -> tuple[int, list[Piece]]:
@@ -348,7 +348,7 @@ class Followed:
             manifest=stored,
             **_sent(asked, parameters),
         )
-        drafted = (*drafts, Draft(event, salt=own))
+        drafted = (*drafts, Draft(_proved(event, asked), salt=own))
         return Plan("call", self.version, drafted, tuple(made.values()), tail)
 
     # -- parts of it ----------------------------------------------------------------------------
@@ -386,6 +386,13 @@ def _sent(asked: Asked, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """What is recorded of a request that is seen to go out, beside what it holds."""
     headers = Json(dict(asked.headers)) if asked.headers else None
     return {"url": asked.url, "headers": headers, "places": Json(asked.places(parameters))}
+
+
+def _proved(event: ModelCalled, asked: Asked) -> ModelCalled:
+    """Without digests where something of the request is left out: it is not what was sent."""
+    if asked.is_whole:
+        return event
+    return event.model_copy(update={"request_digest": None, "wire_digest": None})
 
 
 def _entries(asked: Asked) -> tuple[RequestEntry, ...]:

@@ -10,6 +10,7 @@ from eventlog.events import Event, ModelFailed
 from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
+from harness.exchange.sent_keys import Keys, event_without_keys, text_without_keys
 
 if TYPE_CHECKING:
     from harness.recording.placing import RecordedStream
@@ -25,6 +26,8 @@ class RecordedCall:
         self.parent: StreamKey | None = None
         """The one around it."""
         self.dialect = dialect
+        self.keys: Keys = frozenset()
+        """What it is sent with, which what comes back may repeat."""
         self.stream: RecordedStream | None = None
         """Where it is recorded; None as long as it is not in the log."""
         self.position = 0
@@ -41,8 +44,10 @@ class RecordedCall:
             self.is_answered = outcome.answer is not None
         try:
             events = events_of(outcome, self.dialect)
+            events = [event_without_keys(event, self.keys) for event in events]
         except Exception as error:
-            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
+            said = text_without_keys(str(error), self.keys)
+            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {said}")]
         self._end(events)
 
     def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:

@@ -28,7 +28,9 @@ from eventlog.errors import WrongExpectedVersion
 from eventlog.events import Event, SessionStarted
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
+from harness.exchange.secret_text import Withheld
 from harness.exchange.threads import Thread, Threads
+from harness.exchange.withheld import body_without_secrets
 from harness.recording.bodies import Bodies, Body
 from projections import Live
 from projections.followed import Asked, Followed, Plan
@@ -320,10 +322,13 @@ class Placing:
 
 
 def asked_of(posted: Posted, body: Body) -> Asked:
-    """A request whose body was read."""
+    """A request whose body was read; among its parameters there may be keys, of MCP servers for
+    example, which are left out."""
+    given = body.fields
+    fields = body_without_secrets(given, Withheld())
     return Asked(
         posted.dialect,
-        body.fields,
+        fields,
         body.messages,
         posted.body,
         kept=body.kept,
@@ -332,6 +337,7 @@ def asked_of(posted: Posted, body: Body) -> Asked:
         front=len(body.front),
         url=posted.url,
         headers=posted.headers,
+        is_whole=fields is given,
     )
 
 

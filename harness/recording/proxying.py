@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.recorded import StreamKey
+from harness.exchange.sent_keys import keys_of
 from harness.recording.codings import Unpacking, accepted
 from harness.recording.incoming import (
     HEAD_BYTES,
@@ -165,6 +166,7 @@ class Handler(BaseHTTPRequestHandler):
             session,
             url=plain_url(upstream.whole(incoming.target)),
             headers=plain_headers(incoming.headers),
+            keys=keys_of(incoming.headers.items(), incoming.target.partition("?")[2]),
         )
         passed = self.proxy.begun(call)
         try:

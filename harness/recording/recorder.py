@@ -38,6 +38,7 @@ from eventlog.events import (
 )
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
+from harness.exchange.sent_keys import Keys
 from harness.recording.calls import RecordedCall as RecordedCall
 from harness.recording.placing import Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
@@ -151,13 +152,15 @@ class Recorder:
         parent: StreamKey | None = None,
         url: str = "",
         headers: Mapping[str, str] | None = None,
+        keys: Keys = frozenset(),
     ) -> RecordedCall:
         """Record a call before its request goes out. Raises nothing unless it was asked to.
 
         ``parent``: the session in which this one began. ``url`` and ``headers`` are kept as they
-        are: they hold no secret.
+        are: they hold no secret. Of ``keys`` nothing is kept, where they come back neither.
         """
         call = RecordedCall(self, session or self.session, dialect)
+        call.keys = keys
         call.parent = parent or self.session
         posted = Posted(dialect, body, url, headers or {})
         waiting = _Waiting(call, posted)
@@ -347,7 +350,7 @@ class Recorder:
 
     def _lose(self, session: StreamKey | None, why: str) -> None:
         self.missed += 1
-        self._lost[session] = (self._lost.get(session, (0, ""))[0] + 1, why)
+        self._lost[session] = self._lost.get(session, (0, ""))[0] + 1, text_without_keys(why)
 
     def _tell_of_lost(self, session: StreamKey | None, stream: RecordedStream | None) -> None:
         lost = self._lost.get(session)
@@ -363,8 +366,9 @@ class Recorder:
         if self._on_error == "ignore" or self._warned:
             return
         self._warned = True
-        said = error if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
-        warnings.warn(f"calls are not recorded now: {said}", RecordingWarning, stacklevel=4)
+        said = str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
+        told = f"calls are not recorded now: {text_without_keys(said)}"
+        warnings.warn(told, RecordingWarning, stacklevel=4)
 
 
 _OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()

@@ -15,6 +15,7 @@ from typing import Any
 from anyio import to_thread
 
 from eventlog.recorded import StreamKey
+from harness.exchange.sent_keys import keys_of
 from harness.recording.recorder import RecordedCall, Recorder
 from harness.recording.sessions import here, is_covered, session_key
 from harness.recording.wire import (
@@ -103,13 +104,15 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
     try:
         session: StreamKey | None = session_key(named) if named else around
         body: bytes = request.read()
+        url, headers = plain_url(str(request.url)), plain_headers(request.headers)
+        query, user = request.url.query.decode("ascii", "replace"), request.url.userinfo.decode()
+        keys = keys_of(request.headers.items(), query, user)
     except Exception as error:
         recorder.cannot(error)
         return None
     if session != around:
         outer = around
-    url, headers = plain_url(str(request.url)), plain_headers(request.headers)
-    return lambda: recorder.begin(dialect, body, session, outer, url, headers)
+    return lambda: recorder.begin(dialect, body, session, outer, url, headers, keys)
 
 
 async def begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
