@@ -136,8 +136,9 @@ class Recorder:
         self.live = open_log(path, lock_timeout=patience)
         self.missed = 0
         """Calls that were given up."""
-        self._on_error = on_error
-        self._warned = False
+        self.on_error = on_error
+        self._warned: set[bool] = set()
+        """Of which it was warned: of a log that cannot be written (True), of single calls."""
         self._sessions: dict[StreamKey | None, Placing] = {}
         self._waiting: deque[_Waiting] = deque()
         self._held = 0
@@ -192,13 +193,13 @@ class Recorder:
             try:
                 if self._write_waiting():
                     self._begin(call, body)
-                elif self._on_error == "raise":
+                elif self.on_error == "raise":
                     raise Busy(str(self.live.log.path), PAUSE)
                 else:
                     self._wait(waiting)
             except (DatabaseFault, OutcomeUnknown) as error:
                 self._rest()
-                if self._on_error == "raise":
+                if self.on_error == "raise":
                     self._give_up(call, str(error))
                     raise
                 self._wait(waiting)
@@ -299,7 +300,7 @@ class Recorder:
                     self._give_up(first.call, str(error))
             self._waiting.popleft()
             self._held -= len(first.body or b"")
-        self._warned = False
+        self._warned.discard(True)
         return True
 
     def _rest(self) -> None:
@@ -321,25 +322,32 @@ class Recorder:
 
     def _complain(self, error: Exception, *, is_over: bool = False) -> None:
         """Say once that calls are not recorded; what is over is never broken by it."""
-        if self._on_error == "raise" and not is_over:
+        if self.on_error == "raise" and not is_over:
             raise error
-        if self._on_error == "ignore" or self._warned:
+        is_of_log = isinstance(error, DatabaseFault | OutcomeUnknown)
+        if self.on_error == "ignore" or is_of_log in self._warned:
             return
-        self._warned = True
-        said = error if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
-        warnings.warn(f"calls are not recorded now: {said}", RecordingWarning, stacklevel=4)
+        self._warned.add(is_of_log)
+        what = "an answer" if is_over else "a call"
+        front = "calls are not recorded now, and wait" if is_of_log else f"{what} was not recorded"
+        warnings.warn(f"{front}: {_said(error)}", RecordingWarning, stacklevel=4)
 
 
 def session_key(session: StreamKey | str) -> StreamKey:
     """The key of a session: as it is, ``user/agent/session``, or a name of the local user's.
 
+    A name may hold one slash: ``feature/x``. With two or more it is a key, of which the session is
+    what stands behind the second. A name that begins with ``-`` could not be typed afterwards, and
+    is mostly an option that lacks its value.
+
     Raises InputRefused, EventInvalid.
     """
     if isinstance(session, StreamKey):
         return session.checked()
-    if session.count("/") == 2:
-        return StreamKey.parse(session)
-    return StreamKey(*_LOCAL, session).checked()
+    key = StreamKey.parse(session) if session.count("/") > 1 else StreamKey(*_LOCAL, session)
+    if key.session.startswith("-"):
+        raise InputRefused(f"the name of a session cannot begin with '-': {key.session[:80]!r}")
+    return key.checked()
 
 
 _LOCAL = ("local", "recorded")
@@ -363,6 +371,12 @@ def _at_exit() -> None:
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
 atexit.register(_at_exit)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, Busy):  # it is tried again by itself
+        return error.fault
+    return str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
 
 
 def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
