@@ -79,9 +79,10 @@ def full_item(item: ItemData, style: Style) -> Iterator[str]:
 
 
 def render_event(
-    data: EventData, style: Style, *, raw: bool = False, program: str = "ctxlog"
+    data: EventData, style: Style, session: str, *, raw: bool = False, program: str = "ctxlog"
 ) -> Iterator[str]:
-    """One event: what it is, where it stands, then its text."""
+    """One event: what it is, where it stands, then its text. ``session`` is what is typed for the
+    one that it stands in."""
     name = data.number or (data.item.rendition if data.item is not None else str(data.position))
     kind = data.type.replace("_", " ")
     yield style.paint(heading(f"{name} · {kind}", data.key, style), "bold")
@@ -95,7 +96,7 @@ def render_event(
     elif not raw and data.substitutions is not None:
         yield from _substitutions(data.substitutions, style)
     elif not raw and data.call is not None:
-        place = style.block(typed(f"{data.key.split('/', 2)[2]}@{data.number}"))
+        place = style.block(typed(f"{session}@{data.number}"))
         yield f"what it was given: {program} show {place} --context"
     else:
         yield style.block(json.dumps(data.event, ensure_ascii=False, indent=2))

@@ -59,7 +59,7 @@ def command(
 
     Example: ctxlog show last@c12 --request --as curl
     """
-    from cli.naming import place
+    from cli.naming import place, short_names
     from cli.render_show import render_context, render_event
     from cli.requests import request_of_call
     from cli.windows import context_at, event_at
@@ -82,7 +82,9 @@ def command(
                 out.note(f"note: event {note}")
         else:
             event = event_at(live, where)
-            out.show(event, render_event(event, out.style, raw=raw, program=current_program()))
+            keys = (str(info.key) for info in live.log.streams())
+            name, program = short_names(keys)[event.key], current_program()
+            out.show(event, render_event(event, out.style, name, raw=raw, program=program))
 
 
 def _show_request(out: Output, data: RequestData, form: Form) -> None:

@@ -38,7 +38,7 @@ from eventlog.events import (
 )
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
-from harness.exchange.sent_keys import Keys
+from harness.exchange.sent_keys import Keys, text_without_keys
 from harness.recording.calls import RecordedCall as RecordedCall
 from harness.recording.placing import Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
@@ -105,8 +105,9 @@ class Recorder:
         self.live = open_log(path, lock_timeout=patience)
         self.missed = 0
         """Calls that were given up."""
-        self._on_error = on_error
-        self._warned = False
+        self.on_error = on_error
+        self._warned: set[bool] = set()
+        """Of which it was warned: of a log that cannot be written (True), of single calls."""
         self._sessions: dict[StreamKey | None, Placing] = {}
         self._waiting: deque[_Waiting] = deque()
         self._held = 0
@@ -172,13 +173,13 @@ class Recorder:
             try:
                 if self._write_waiting():
                     self._begin(call, posted)
-                elif self._on_error == "raise":
+                elif self.on_error == "raise":
                     raise Busy(str(self.live.log.path), PAUSE)
                 else:
                     self._wait(waiting)
             except (DatabaseFault, OutcomeUnknown) as error:
                 self._rest()
-                if self._on_error == "raise":
+                if self.on_error == "raise":
                     self._give_up(call, str(error))
                     raise
                 self._wait(waiting)
@@ -339,7 +340,7 @@ class Recorder:
                     self._give_up(first.call, str(error))
             self._waiting.popleft()
             self._held -= first.size
-        self._warned = False
+        self._warned.discard(True)
         return True
 
     def _rest(self) -> None:
@@ -361,13 +362,15 @@ class Recorder:
 
     def _complain(self, error: Exception, *, is_over: bool = False) -> None:
         """Say once that calls are not recorded; what is over is never broken by it."""
-        if self._on_error == "raise" and not is_over:
+        if self.on_error == "raise" and not is_over:
             raise error
-        if self._on_error == "ignore" or self._warned:
+        is_of_log = isinstance(error, DatabaseFault | OutcomeUnknown)
+        if self.on_error == "ignore" or is_of_log in self._warned:
             return
-        self._warned = True
-        said = str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
-        told = f"calls are not recorded now: {text_without_keys(said)}"
+        self._warned.add(is_of_log)
+        what = "an answer" if is_over else "a call"
+        front = "calls are not recorded now, and wait" if is_of_log else f"{what} was not recorded"
+        told = f"{front}: {text_without_keys(_said(error))}"
         warnings.warn(told, RecordingWarning, stacklevel=4)
 
 
@@ -410,3 +413,9 @@ os.register_at_fork(
     before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
 )
 atexit.register(_at_exit)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, Busy):  # it is tried again by itself
+        return error.fault
+    return str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"

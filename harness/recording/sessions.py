@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
 
 if TYPE_CHECKING:
@@ -82,13 +83,18 @@ def parent() -> StreamKey | None:
 def session_key(session: StreamKey | str) -> StreamKey:
     """The key of a session: as it is, ``user/agent/session``, or a name of the local user's.
 
+    A name may hold one slash: ``feature/x``. With two or more it is a key, of which the session is
+    what stands behind the second. A name that begins with ``-`` could not be typed afterwards, and
+    is mostly an option that lacks its value.
+
     Raises InputRefused, EventInvalid.
     """
     if isinstance(session, StreamKey):
         return session.checked()
-    if session.count("/") == 2:
-        return StreamKey.parse(session)
-    return StreamKey(*_LOCAL, session).checked()
+    key = StreamKey.parse(session) if session.count("/") > 1 else StreamKey(*_LOCAL, session)
+    if key.session.startswith("-"):
+        raise InputRefused(f"the name of a session cannot begin with '-': {key.session[:80]!r}")
+    return key.checked()
 
 
 _LOCAL = ("local", "recorded")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
 from harness.recording.recorder import OnError, Recorder
+from harness.recording.sessions import session_key
 from harness.recording.transport import AsyncRecordingTransport, RecordingTransport
 from projections import Live
 
@@ -38,17 +39,25 @@ def wrap(
     too. Chat completions, responses and Anthropic's messages are; everything else passes. ``log``
     is a path, an open log, or a recorder that several clients share. ``session`` is that of all its
     calls; without it, and without a header ``X-Ctxlog-Session``, conversations are told apart by
-    what they share.
+    what they share. A client that is recorded so already comes back as it is.
 
-    Raises InputRefused for what is no such client or is recorded already, and what opening the log
-    raises.
+    Behind ``ctxlog record`` or ``ctxlog proxy`` with the same log each call would be recorded
+    twice: use one of them.
+
+    Raises InputRefused for what is no such client or is recorded otherwise, and what opening the
+    log raises.
     """
     http = getattr(client, "_client", None)
     inner = getattr(http, "_transport", None)
     if http is None or inner is None:
         raise InputRefused(f"{type(client).__name__} is no client of openai or anthropic")
     if isinstance(inner, RecordingTransport | AsyncRecordingTransport):
-        raise InputRefused("the client is recorded already")
+        if not _is_same(inner.recorder, log, session, on_error):
+            raise InputRefused(
+                f"the client is recorded already, into {inner.recorder.live.log.path}"
+                f"{_as(inner.recorder.session)}; make another one for this"
+            )
+        return client
     recorder = (
         log if isinstance(log, Recorder) else Recorder(log, session=session, on_error=on_error)
     )
@@ -58,3 +67,22 @@ def wrap(
         if mounted is not None:
             http._mounts[pattern] = made(mounted, recorder)
     return client
+
+
+def _is_same(
+    recorder: Recorder,
+    log: Live | Recorder | str | os.PathLike[str],
+    session: StreamKey | str | None,
+    on_error: OnError,
+) -> bool:
+    """Whether a recorder does what is asked for."""
+    if isinstance(log, Recorder):
+        return log is recorder
+    path = log.log.path if isinstance(log, Live) else log
+    key = None if session is None else session_key(session)
+    is_there = os.path.abspath(path) == os.path.abspath(recorder.live.log.path)
+    return is_there and (key, on_error) == (recorder.session, recorder.on_error)
+
+
+def _as(session: StreamKey | None) -> str:
+    return f" as {session}" if session is not None else ""
