@@ -75,6 +75,9 @@ class CallData(BaseModel):
     """answered, failed or unknown."""
     finish_reason: str = ""
     error: str = ""
+    partial: str | None = None
+    """Of an answer that did not come to its end: what had come of it."""
+    partial_characters: int | None = None
     usage: dict[str, int] | None = None
     items: int
     tokens: int

@@ -86,6 +86,8 @@ class Known:
     """Earlier renditions of an item that are in force beneath the present one, the newest first."""
     sent: Callable[[Earlier], Iterable[Item]] = lambda call: ()
     """The items of an earlier call in the renditions that it sent."""
+    partial: Item | None = None
+    """What had come of the answer to the last call, where that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +334,7 @@ class _Observer:
         if not at_end and j > 0 and j - 1 in self.pieces:
             after = str(self.pieces[j - 1].item)
         entry = self.request.entries[j]
-        position = self._evolve(new_item(self.request.dialect, entry, after))
+        position = self._evolve(new_item(self.request.dialect, entry, after, self.known.partial))
         self.pieces[j] = Piece(position)
 
     def _new_message(self, j: int) -> events.NewMessage:

@@ -22,6 +22,7 @@ from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.manifest import Piece
 from projections.observe import MAX_BRANCHES, Earlier, Known, placed
+from projections.partial import partial_of
 from projections.parts import part_of, parted
 from projections.runs import Origin, Standing
 
@@ -37,6 +38,8 @@ class Remembered:
         """The manifest of the last call; None where it has none."""
         self.compacted = False
         """Whether there was a compaction since the last call."""
+        self.partial: Item | None = None
+        """What had come of the answer to the last call, where that did not come to its end."""
         self._events: list[RecordedEvent] = []
         self._places: list[int] = []
         self._items: dict[Standing, Item] = {}
@@ -68,6 +71,8 @@ class Remembered:
                 self._called(None, data.get("tools"), data.get("model", ""))
         elif kind == "tools_declared":
             self.tools.append((event.position, forms.canonical(data["definitions"])))
+        elif kind == "model_failed":
+            self.partial = partial_of(event)
         if kind in ITEM_TYPES or kind in DECISIONS:
             self._carry(event)
             self._events.append(_light(event) if kind in ITEM_TYPES else event)
@@ -87,7 +92,7 @@ class Remembered:
 
     def _called(self, sent: Expanded | None, tools: int | None, model: str) -> None:
         self.calls += 1
-        self.last, self.compacted = sent, False
+        self.last, self.compacted, self.partial = sent, False, None
         self._tools_in_force, self._model = tools, model
 
     def _carry(self, event: RecordedEvent) -> None:
@@ -138,6 +143,7 @@ class Remembered:
             model=self._model,
             renditions=self._renditions,
             sent=lambda call: self._sent(call.pieces),
+            partial=self.partial,
         )
 
     def preview(self, pieces: Iterable[Piece], made: Mapping[int, RecordedEvent]) -> list[Item]:

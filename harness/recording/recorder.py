@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from uuid import uuid4
 
 from eventlog.errors import (
@@ -93,9 +93,9 @@ class RecordedCall:
             events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
         self._end(events)
 
-    def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
+    def failed(self, error: str, status: int | None = None) -> None:
         """No answer came back, or nobody waited for it."""
-        self.ended(Outcome(failure=Failure(error, status, detail)))
+        self.ended(Outcome(failure=Failure(error, status)))
 
     def _end(self, events: Sequence[Event]) -> None:
         is_open, self._is_open = self._is_open, False
@@ -372,7 +372,8 @@ def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
         error = found.error if found is not None else "nothing came back"
         detail = Json(found.detail) if found is not None and found.detail is not None else None
         status = found.status if found is not None else None
-        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
+        partial = found.kept(dialect) if found is not None else None
+        return [ModelFailed(call=1, error=error, status=status, detail=detail, partial=partial)]
     rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
     origin = Origin(records=(), rest=Json(rest)) if rest else None
     said = MessageAppended(

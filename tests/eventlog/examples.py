@@ -156,7 +156,14 @@ FULL: tuple[Event, ...] = (
     ),
     ModelCalled(model="gpt-x", dialect="openai_chat", forms_stand=True, manifest=("=3",)),
     ModelResponded(call=4, server_edited=("context_management",)),
-    ModelFailed(call=4, error="429", status=429, detail=Json({"retry": 3}), origin=ORIGIN),
+    ModelFailed(
+        call=4,
+        error="429",
+        status=429,
+        detail=Json({"retry": 3}),
+        partial=NewMessage(dialect="openai_chat", message=TEXT, source="model"),
+        origin=ORIGIN,
+    ),
     RepairApplied(
         rule="unanswered_call",
         dropped=("9",),
