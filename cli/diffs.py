@@ -18,11 +18,11 @@ from cli.models_whatif import (
     SumData,
 )
 from cli.naming import place, ref_of
-from cli.saying import ERASED_SUMMARY, SEALED, preview, who
+from cli.saying import ERASED_SUMMARY, SEALED, full_text, preview, who
 from cli.strategies import strategies_of
 from cli.summaries import Summaries
 from cli.whatifs import FORCED, Made, make, recorded
-from cli.windows import full_text, items_at, tool_names
+from cli.windows import items_at, tool_names
 from cli.words import first_difference, word_diff
 from eventlog.errors import InputRefused, NoContext
 from projections import Live, tokens

@@ -76,6 +76,9 @@ class CallData(BaseModel):
     """answered, failed or unknown."""
     finish_reason: str = ""
     error: str = ""
+    partial: str | None = None
+    """Of an answer that did not come to its end: what had come of it."""
+    partial_characters: int | None = None
     usage: UsageTotals | None = None
     """As the provider counted; what it did not tell is null."""
     items: int

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from cli.counts import Counts
 from cli.models import CallData, CompactionData
+from cli.saying import full_text
 from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live, runs
 from projections.materialize import original
+from projections.partial import length, partial_of
 from projections.shown import not_shown
 from projections.usage import UsageTotals, usage_totals
 from projections.verdicts import judge
@@ -108,6 +110,7 @@ def call_data(live: Live, call: RecordedEvent) -> CallData:
     answer, verdict = outcome(live, call), judge(live, call.stream, call)
     standing = live.view(call.stream, call.position).standing()
     came, why = outcome_words(answer)
+    partial = partial_of(answer) if answer is not None else None
     return CallData(
         model=str(call.data.get("model", "")),
         verdict=verdict.name,
@@ -116,6 +119,8 @@ def call_data(live: Live, call: RecordedEvent) -> CallData:
         outcome=came,
         finish_reason=why if came == "answered" else "",
         error=why if came == "failed" else "",
+        partial=full_text(partial) if partial is not None else None,
+        partial_characters=length(partial) if partial is not None else None,
         usage=usage_of(answer),
         items=len(standing),
         tokens=Counts(live, call.stream).total(standing),

@@ -96,6 +96,9 @@ def render_event(
     elif not raw and data.substitutions is not None:
         yield from _substitutions(data.substitutions, style)
     elif not raw and data.call is not None:
+        if data.call.partial is not None:
+            yield style.block(data.call.partial)
+            yield ""
         place = style.block(typed(f"{session}@{data.number}"))
         yield f"what it was given: {program} show {place} --context"
     else:
@@ -138,6 +141,9 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
         yield "digest", f"{call.request_digest} of the request"
     told = call.error or call.finish_reason
     yield "outcome", call.outcome + (f": {told}" if told else "")
+    if call.partial_characters is not None:
+        came = plural(call.partial_characters, "character")
+        yield "had come", f"{came} of the answer, which stand in no context"
     if call.usage is not None:
         counted = (f"{name.replace('_', ' ')} {n:,}" for name, n in call.usage if n is not None)
         yield "billed", ", ".join(counted) or "-"

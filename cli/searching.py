@@ -206,9 +206,10 @@ def _name(live: Live, key: StreamKey, event: RecordedEvent) -> str:
 
 
 def _call(live: Live, hit: Hit) -> int | None:
-    if hit.item is None or hit.item.call is None:
+    at = hit.item.call if hit.item is not None else hit.event.data.get("call")
+    if at is None:
         return None
-    call = live.log.at(hit.stream, [hit.item.call]).get(hit.item.call)
+    call = live.log.at(hit.stream, [at]).get(at)
     return live.number(hit.stream, call) if call is not None else None
 
 

@@ -325,6 +325,9 @@ class ModelFailed(EventBase):
     error: str
     status: int | None = None
     detail: Json | None = None
+    partial: NewMessage | None = None
+    """What had come of the answer until then. It is no item: whether it stands in the context says
+    the next request."""
 
 
 class RepairApplied(EventBase):

@@ -12,6 +12,7 @@ from eventlog.messages import Dialect, Part
 from projections import forms
 from projections.dialects.entries import RequestEntry
 from projections.items import OBSERVATION, Item
+from projections.partial import is_echo
 
 
 def entry_key(kind: str, message: Mapping[str, Any]) -> str:
@@ -134,8 +135,13 @@ def _begins_alike(one: str, other: str) -> int:
     return low
 
 
-def new_item(dialect: Dialect, entry: RequestEntry, after: str | None) -> Event:
-    """The event that brings an entry in as a new item."""
+def new_item(
+    dialect: Dialect, entry: RequestEntry, after: str | None, partial: Item | None = None
+) -> Event:
+    """The event that brings an entry in as a new item.
+
+    ``partial``: what had come of the last answer, which did not come to its end.
+    """
     if entry.kind == "tool_result":
         part = next(
             (p for p in messages.result_parts(dialect, entry.message) if p.kind == "result"), None
@@ -149,10 +155,13 @@ def new_item(dialect: Dialect, entry: RequestEntry, after: str | None) -> Event:
             after=after,
         )
     source: events.Source = "injected"
+    call: int | None = None
     if entry.role == "assistant":
         source = "model"
+        if partial is not None and is_echo(partial, messages.parts(dialect, entry.message)):
+            call = partial.call
     elif entry.role == "user":
         source = "human"
     return events.MessageAppended(
-        dialect=dialect, source=source, message=Json(dict(entry.message)), after=after
+        dialect=dialect, source=source, call=call, message=Json(dict(entry.message)), after=after
     )

@@ -215,7 +215,8 @@ class Followed:
         new: list[Event] = []
         declared = self._declared(asked, last.tools, new)
         brought = self.version + len(new) + 1
-        new += [new_item(asked.dialect, entry, None) for entry in fresh[known:]]
+        partial = self._remembered.partial
+        new += [new_item(asked.dialect, entry, None, partial) for entry in fresh[known:]]
         pieces = [*standing]
         pieces += [Piece(brought + n) for n in range(len(fresh) - known)]
         drafts, made = self._drafted(new)

@@ -109,6 +109,8 @@ class Known:
     """What stood after a position."""
     undone: Callable[[], Iterable[Undone]] = tuple
     """What would stand if the last compaction had not been, the last two, and so on."""
+    partial: Item | None = None
+    """What had come of the answer to the last call, where that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,7 +447,7 @@ class _Observer:
         elif not at_end and j == 0 and len(self.view):
             after = runs.FRONT
         entry = self.request.entries[j]
-        position = self._evolve(new_item(self.request.dialect, entry, after))
+        position = self._evolve(new_item(self.request.dialect, entry, after, self.known.partial))
         self.pieces[j] = Piece(position)
 
     def _new_message(self, j: int) -> events.NewMessage:

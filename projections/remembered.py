@@ -24,6 +24,7 @@ from projections.expanding import Expanded, expand
 from projections.items import Item
 from projections.manifest import Piece
 from projections.observe import MAX_BRANCHES, Earlier, Known, placed
+from projections.partial import partial_of
 from projections.parts import part_of, parted
 from projections.runs import Origin, Standing
 
@@ -42,6 +43,8 @@ class Remembered:
         """The manifest of the last call; None where it has none."""
         self.compacted = False
         """Whether there was a compaction since the last call."""
+        self.partial: Item | None = None
+        """What had come of the answer to the last call, where that did not come to its end."""
         self._events: list[RecordedEvent] = []
         self._places: list[int] = []
         self._items: dict[Standing, Item] = {}
@@ -75,6 +78,8 @@ class Remembered:
                 self._called(None, data.get("tools"), data.get("model", ""))
         elif kind == "tools_declared":
             self.tools.append((event.position, forms.written(data["definitions"])))
+        elif kind == "model_failed":
+            self.partial = partial_of(event)
         if kind in ITEM_TYPES or kind in DECISIONS:
             self._carry(event)
             self._events.append(_light(event) if kind in ITEM_TYPES else event)
@@ -94,7 +99,7 @@ class Remembered:
 
     def _called(self, sent: Expanded | None, tools: int | None, model: str) -> None:
         self.calls += 1
-        self.last, self.compacted = sent, False
+        self.last, self.compacted, self.partial = sent, False, None
         self._asked.add((tools, model))
 
     def _carry(self, event: RecordedEvent) -> None:
@@ -154,6 +159,7 @@ class Remembered:
             stood=self._stood,
             at=lambda position: fold([e for e in self._events if e.position <= position]),
             undone=self._undone,
+            partial=self.partial,
         )
 
     def _hash(self, piece: Piece) -> int:

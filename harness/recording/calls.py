@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eventlog.events import Event, ModelFailed
 from eventlog.messages import Dialect
@@ -50,9 +50,9 @@ class RecordedCall:
             events = [ModelFailed(call=1, error=f"the answer cannot be kept: {said}")]
         self._end(events)
 
-    def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
+    def failed(self, error: str, status: int | None = None) -> None:
         """No answer came back, or nobody waited for it."""
-        self.ended(Outcome(failure=Failure(error, status, detail)))
+        self.ended(Outcome(failure=Failure(error, status)))
 
     def _end(self, events: Sequence[Event]) -> None:
         is_open, self._is_open = self._is_open, False

@@ -165,7 +165,14 @@ FULL: tuple[Event, ...] = (
         places=Json({"input": 0, "tools": 2}),
     ),
     ModelResponded(call=4, server_edited=("context_management",)),
-    ModelFailed(call=4, error="429", status=429, detail=Json({"retry": 3}), origin=ORIGIN),
+    ModelFailed(
+        call=4,
+        error="429",
+        status=429,
+        detail=Json({"retry": 3}),
+        partial=NewMessage(dialect="openai_chat", message=TEXT, source="model"),
+        origin=ORIGIN,
+    ),
     RepairApplied(
         rule="unanswered_call",
         dropped=("9",),

@@ -507,7 +507,9 @@ def canaried(event: Event) -> Event:
     for name, value in payload.items():
         if name == "reason" and event.type == "compaction_declined":
             continue
-        if name not in KEPT_FIELDS:
+        if name == "partial":
+            value["message"] = filled(value["message"])
+        elif name not in KEPT_FIELDS:
             payload[name] = filled(value)
         elif name in DEEP and isinstance(value, dict):
             for inner in value.keys() - DEEP[name]:

@@ -355,7 +355,7 @@ class TestWhatGoesWrong:
         assert len(told.events) == 1, "it goes on in the same session"
         failed = told.of("model_failed")[0]
         assert failed["error"] == "the stream ended before the answer did"
-        assert failed["detail"]["message"]["choices"][0]["message"]["content"] == "Hel"
+        assert failed["partial"]["message"]["content"] == "Hel"
 
     def test_a_stream_with_an_error_in_it(self, tmp_path: Path) -> None:
         events = (chunk(role="assistant", content="a"), {"error": {"message": "overloaded"}})
