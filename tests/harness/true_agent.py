@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from openai import LengthFinishReasonError
+
 WAYS = ("object", "dump", "without nulls")
 """In which an answer is sent back: as the client gave it, ``model_dump()``, or that without what is
 null."""
@@ -42,9 +44,13 @@ class Chat:
 
     def streamed(self) -> Any:
         with self.client.chat.completions.stream(**self.ask, messages=self.messages) as stream:
-            for _ in stream:
-                pass
-            return stream.get_final_completion().choices[0].message
+            try:
+                for _ in stream:
+                    pass
+                said = stream.get_final_completion()
+            except LengthFinishReasonError as error:
+                said = error.completion
+            return said.choices[0].message
 
     def pieces(self, **more: Any) -> contextlib.AbstractContextManager[Iterator[Any]]:
         made: Any = self.client.chat.completions.create(
@@ -64,8 +70,9 @@ class Chat:
                         function = {"name": call.function.name, "arguments": ""}
                         made = calls.setdefault(call.index, {**empty, "function": function})
                         made["function"]["arguments"] += call.function.arguments or ""
-        said: dict[str, Any] = {"role": "assistant", "content": text or None}
-        return {**said, "tool_calls": list(calls.values())} if calls else said
+        if not calls:
+            return {"role": "assistant", "content": text}
+        return {"role": "assistant", "content": text or None, "tool_calls": [*calls.values()]}
 
     def back(self, said: Any, way: str) -> list[str]:
         """Take an answer into the conversation; gives the ids of the calls in it."""
