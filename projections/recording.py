@@ -18,7 +18,7 @@ from projections import materialize
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.force import NOTHING, Force, in_force
 from projections.items import Item
-from projections.runs import Origin, origin
+from projections.runs import FRONT, Origin, origin
 from projections.seen import Counted, Seen, seen_steps
 from projections.tokens import Counter, count_item
 
@@ -53,6 +53,8 @@ class Step:
     """The task type, or the model of a call."""
     to: int = 0
     """Where a rewind goes; of a call the declaration of its tools, 0 where it has none."""
+    is_first: bool = False
+    """Whether an item came in in front of everything."""
     when: str = ""
     """Of a call the source's clock, as it wrote it; a label."""
 
@@ -136,7 +138,7 @@ def _step(event: RecordedEvent, items: dict[Origin, Counted], counting: Counter)
             item = materialize.original(at, {at: event})
             assert item is not None
             items[at] = item, count_item(counting, item)
-            return Step("item", at, at, *items[at])
+            return Step("item", at, at, *items[at], is_first=data.get("after") == FRONT)
         case "message_revised":
             revised = items.get(origin(data["item"]))
             if revised is None:
