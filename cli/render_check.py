@@ -23,8 +23,8 @@ def render_check(data: ReplayCheckData, style: Style) -> Iterator[str]:
             f"{safe_text(each.detail, newlines=False)}"
         )
     for problem in data.problems[:_PROBLEMS]:
-        at = f" {problem.position}" if problem.position is not None else ""
-        told = safe_text(f"event{at} does not hold ({problem.kind}): {problem.message}")
+        what = "the log" if problem.position is None else f"event {problem.position}"
+        told = safe_text(f"{what} does not hold ({problem.kind}): {problem.message}")
         yield style.paint(told.replace("\n", " "), "bold")
     if len(data.problems) > _PROBLEMS:
         yield f"… and {plural(len(data.problems) - _PROBLEMS, 'problem')} more: see `verify`"

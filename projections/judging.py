@@ -105,9 +105,16 @@ class Walk:
             missing=missing(call, tools.is_erased, request.has_erased_forms),
             is_sealed=request.is_sealed,
             is_edited=is_edited(call, self.answered.get(call.position)),
+            lost=self._lost(call),
             agree=self._agree,
         )
         return of_seen(call, seen, unknown)
+
+    def _lost(self, call: RecordedEvent) -> int | None:
+        needed = self.request.unsalted | {call.position}
+        if call.data.get("tools") is not None:
+            needed.add(call.data["tools"])
+        return min(needed - self.salts.keys(), default=None)
 
     def _digest(self, call: RecordedEvent, tools: bytes | None) -> str | None:
         request = self.request
