@@ -100,7 +100,7 @@ def entered(session: StreamKey) -> StreamKey | None:
     """The run that this is called in keeps its conversation in that session. What that began in."""
     run, inside = _RUN.get(), SPANS.inside()
     if run is None or run.session != session or run.inside != inside:
-        outer = _within(run, inside)[0] if run is not None and inside else current()
+        outer = run.session if run is not None and inside else current()
         run = _Run(session, outer if outer != session else None, inside)
         _RUN.set(run)
     return run.parent

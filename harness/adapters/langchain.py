@@ -103,7 +103,10 @@ class RecordingMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _where(self) -> _Where:
         """The session of a call, and the one in which that began."""
-        config = get_config()
+        try:
+            config = get_config()
+        except RuntimeError:  # asked by something else than a graph
+            config = {}
         known = config.get("configurable", {})
         home = self.session or current() or self.recorder.session
         thread = known.get("thread_id")

@@ -134,6 +134,7 @@ class Recorder:
                 for session, placing in self._sessions.items():
                     self._tell_of_lost(session, placing.newest)
             self.live.close()
+            _OPEN.discard(self)
 
     # -- a call ---------------------------------------------------------------------------------
 
@@ -355,6 +356,13 @@ def session_key(session: StreamKey | str) -> StreamKey:
     if session.count("/") == 2:
         return StreamKey.parse(session)
     return StreamKey(*_LOCAL, session).checked()
+
+
+def opened(log: Live | str | os.PathLike[str]) -> Recorder:
+    """The recorder of that log that is open in this process, or a new one: two of them take each
+    other for another process."""
+    path = os.path.realpath(log.log.path if isinstance(log, Live) else log)
+    return next((each for each in list(_OPEN) if each.path == path), None) or Recorder(log)
 
 
 _LOCAL = ("local", "recorded")

@@ -104,6 +104,7 @@ def answering() -> Callable[[dict[str, Any]], Any]:
         if request["input"][-1].get("role") == "user" and request.get("tools"):
             name = request["tools"][0]["name"]
             arguments = {"read": {"path": f"f{count}"}, "helper": {"input": "sub question"}}
+            arguments["research"] = arguments["helper"]
             call = {
                 "id": f"fc_{count}",
                 "type": "function_call",
@@ -200,6 +201,18 @@ class TestOneStream:
         told = scene.told()
         told.check(scene.server.requests)
         nothing_inferred(told)
+
+    def test_a_path_is_that_of_the_recorder_that_is_open(self, log: Path) -> None:
+        with serving(answering()) as server:
+            client = wrap(AsyncOpenAI(api_key="k", base_url=server.url, max_retries=0), log)
+            agent = Agent(name="a", model=OpenAIResponsesModel("gpt-5", client), tools=[read])
+            for n in range(2):
+                kept = LogSession("monday", log)
+                asyncio.run(Runner.run(agent, f"question {n}", session=kept))
+            kept.recorder.close()
+        told = Told(log)
+        told.check(server.requests)
+        assert list(told.events) == ["monday"]
 
     def test_without_recorded_calls(self, log: Path) -> None:
         with serving(answering()) as server:
@@ -413,6 +426,61 @@ class TestWhoIsAsked:
         for name in inner:
             assert name.startswith("monday.helper-")
             assert told.events[name][0].data["parent_session"] == "local/recorded/monday"
+        nothing_inferred(told)
+
+    def test_several_at_once(self, log: Path) -> None:
+        """Asked in the same way, in the same moment, by one answer."""
+
+        def answer(request: dict[str, Any]) -> Any:
+            if request["instructions"] != "Lead.":
+                return response(1, message("found"))
+            if request["input"][-1].get("role") != "user":
+                return response(2, message("done"))
+            calls = [
+                {
+                    "id": f"fc_{n}",
+                    "type": "function_call",
+                    "status": "completed",
+                    "call_id": f"call_{n}",
+                    "name": "helper",
+                    "arguments": '{"input": "the same"}',
+                }
+                for n in range(3)
+            ]
+            return response(3, *calls)
+
+        with serving(answer) as server:
+            scene = Scene(log, server)
+            helper = scene.agent("helper", "Help.")
+            boss = scene.agent("boss", "Lead.", tools=[helper.as_tool("helper", "helps")])
+            assert scene.ask(boss, "question") == "done"
+            told = scene.told()
+        told.check(server.requests)
+        assert len(told.events) == 1 + 3
+        nothing_inferred(told)
+
+    def test_an_agent_in_a_tool_with_a_session_of_its_own(self, scene: Scene) -> None:
+        @function_tool
+        async def research(input: str) -> str:
+            """Find out."""
+            found = await Runner.run(scene.agent("r"), input, session=scene.session("research"))
+            return str(found.final_output)
+
+        scene.ask(scene.agent(tools=[research]), "question")
+        told = scene.told()
+        told.check(scene.server.requests)
+        assert sorted(told.events) == ["monday", "research"]
+        assert told.events["research"][0].data["parent_session"] == "local/recorded/monday"
+        nothing_inferred(told)
+
+    def test_with_tracing_disabled(self, scene: Scene) -> None:
+        helper = scene.agent("helper", "Help.")
+        boss = scene.agent("boss", tools=[helper.as_tool("helper", "helps")])
+        scene.ask(boss, "question", run_config=RunConfig(tracing_disabled=True))
+        told = scene.told()
+        told.check(scene.server.requests)
+        [inner] = [name for name in told.events if name != "monday"]
+        assert told.events[inner][0].data["parent_session"] == "local/recorded/monday"
         nothing_inferred(told)
 
     def test_a_guardrail_that_asks_about_the_same_words(self, scene: Scene) -> None:
