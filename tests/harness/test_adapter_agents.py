@@ -301,6 +301,23 @@ class TestWhatIsTakenAway:
         assert not cleared.get("inferred")
         assert "content of f1: order ORD-77121" in ctxlog(scene.log, "recover", "monday", "9")
 
+    def test_a_fork_from_before_it_goes_on_with_everything(self, scene: Scene) -> None:
+        agent = scene.agent(tools=[read])
+        scene.ask(agent, "question 0")
+        kept = scene.items()
+        asyncio.run(scene.session().clear_session())
+        scene.ask(agent, "question 1")
+        ctxlog(scene.log, "fork", "monday@k1^", "--name", "retry")
+        retry = LogSession("local/recorded/retry", scene.recorder)
+        assert scene.items(retry) == kept
+        scene.ask(agent, "question 2", to=retry)
+        assert len(scene.items(retry)) == 10
+        assert len(scene.items()) == 5
+        told = scene.told()
+        told.check(scene.server.requests)
+        assert sorted(told.events) == ["monday", "retry"]
+        nothing_inferred(told)
+
     def test_nothing_to_take_is_no_event(self, scene: Scene) -> None:
         async def take() -> None:
             kept = scene.session()

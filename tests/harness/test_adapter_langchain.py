@@ -274,6 +274,18 @@ class TestWhatLeftTheContext:
         assert original in ctxlog(log, "search", "ORD-77121")
         assert "content of f1: order ORD-77121" in ctxlog(log, "recover", "monday", original)
 
+    def test_cleared_arguments_too(self, log: Path) -> None:
+        edit = ClearToolUsesEdit(trigger=150, keep=1, clear_tool_inputs=True)
+        told = self.run(log, ContextEditingMiddleware(edits=[edit]), turns=2)
+        assert {v.name for v in told.verdicts} == {"exact"}
+        [cleared], [revised] = told.of("placeholder_substituted"), told.of("message_revised")
+        answers = [e for e in told.events["monday"] if e.data.get("source") == "model"]
+        assert revised["item"] == str(answers[0].position)
+        assert revised["message"]["tool_calls"][0]["function"]["arguments"] == "{}"
+        results = [e.position for e in told.events["monday"] if e.type == "tool_result_recorded"]
+        assert cleared["item"] == str(results[0])
+        assert told.types()["context_compacted"] == 0
+
     def test_a_summary(self, log: Path) -> None:
         def summarizing(model: Any) -> Any:
             return SummarizationMiddleware(model, trigger=("messages", 8), keep=("messages", 3))
