@@ -83,10 +83,10 @@ class LogSession(SessionABC):
         await self._write(self._keeping.cleared)
 
     async def _write(self, plan: Callable[..., Sequence[Event]], *given: Any) -> None:
-        parent = entered(self.key)
+        began = entered(self.key)
 
         def work() -> None:
-            self.recorder.write(self.key, lambda stream: plan(stream.followed, *given), parent)
+            self.recorder.write(self.key, lambda stream: plan(stream.followed, *given), began)
             self._keeping.done()
 
         await to_thread.run_sync(work)

@@ -39,7 +39,7 @@ from eventlog.events import (
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.recording.calls import RecordedCall as RecordedCall
-from harness.recording.placing import Placing, RecordedStream
+from harness.recording.placing import NOWHERE, Began, Placing, RecordedStream
 from projections import Live, open_log
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -143,14 +143,14 @@ class Recorder:
         dialect: Dialect,
         body: bytes,
         session: StreamKey | None = None,
-        parent: StreamKey | None = None,
+        began: Began = NOWHERE,
     ) -> RecordedCall:
         """Record a call before its request goes out. Raises nothing unless it was asked to.
 
-        ``parent``: the session in which this one began.
+        ``began``: where its session did.
         """
         call = RecordedCall(self, session or self.session, dialect)
-        call.parent = parent or self.session
+        call.began = began if began.parent is not None else Began(self.session)
         waiting = _Waiting(call, body)
         with self._mutex:
             if self._is_writing:  # by a signal, or while rubbish was collected
@@ -182,7 +182,7 @@ class Recorder:
         self,
         session: StreamKey,
         plan: Callable[[RecordedStream], Sequence[Event]],
-        parent: StreamKey | None = None,
+        began: Began = NOWHERE,
     ) -> None:
         """Append to a session what ``plan`` makes of it as it stands; nothing where that is empty.
 
@@ -193,7 +193,7 @@ class Recorder:
         while True:
             with self._mutex:
                 self._resting = 0.0
-                if not self._is_writing and self._written(session, plan, parent):
+                if not self._is_writing and self._written(session, plan, began):
                     return
             if time.monotonic() > until:
                 raise Busy(str(self.live.log.path), STORING)
@@ -203,13 +203,13 @@ class Recorder:
         self,
         session: StreamKey,
         plan: Callable[[RecordedStream], Sequence[Event]],
-        parent: StreamKey | None,
+        began: Began,
     ) -> bool:
         self._is_writing = True
         try:
             if not self._write_waiting():
                 return False
-            stream = self._placing(session, parent).home()
+            stream = self._placing(session, began).home()
             drafts = [Draft(event, salt=os.urandom(16)) for event in plan(stream)]
             if drafts:
                 version = stream.followed.version
@@ -229,16 +229,19 @@ class Recorder:
             self._complain(error)
 
     def _begin(self, call: RecordedCall, body: bytes) -> None:
-        placing = self._placing(call.session, call.parent)
+        placing = self._placing(call.session, call.began)
         call.stream, call.position = placing.begin(call.dialect, body)
         self._tell_of_lost(call.session, call.stream)
 
-    def _placing(self, session: StreamKey | None, parent: StreamKey | None) -> Placing:
+    def _placing(self, session: StreamKey | None, began: Began) -> Placing:
         placing = self._sessions.pop(session, None)
         if placing is None:
             home = session or session_key(f"{uuid4().hex[:12]}")
-            began_in = str(parent) if parent not in (None, home) else ""
-            placing = Placing(self.live, home, is_named=session is not None, parent=began_in)
+            parent = str(began.parent) if began.parent not in (None, home) else ""
+            around = self._sessions.get(began.parent) if parent and began.tool else None
+            call = around.calling(began.tool, began.arguments) if around is not None else ""
+            named = session is not None
+            placing = Placing(self.live, home, is_named=named, parent=parent, parent_call=call)
         self._sessions[session] = placing  # the one that was asked last at the end
         self._forget_sessions()
         return placing

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from eventlog.recorded import StreamKey
+from harness.recording.placing import Began
 from harness.recording.recorder import Recorder, session_key
 
 _COVERED: ContextVar[str] = ContextVar("ctxlog_covered", default="")
@@ -48,8 +49,8 @@ def is_covered(recorder: Recorder) -> bool:
     return _COVERED.get() == recorder.path
 
 
-Where = tuple[StreamKey | None, StreamKey | None]
-"""The session of what is asked now, and the one in which that began."""
+Where = tuple[StreamKey | None, Began]
+"""The session of what is asked now, and where that began."""
 
 TELLERS: list[Callable[[], Where | None]] = []
 """Frameworks that know better than the block of code; what the first of them says holds."""
@@ -61,7 +62,7 @@ def here() -> Where:
         found = teller()
         if found is not None:
             return found
-    return current(), parent()
+    return current(), Began(parent())
 
 
 def current() -> StreamKey | None:

@@ -15,6 +15,7 @@ from typing import Any
 from anyio import to_thread
 
 from eventlog.recorded import StreamKey
+from harness.recording.placing import Began
 from harness.recording.recorder import RecordedCall, Recorder, session_key
 from harness.recording.sessions import here, is_covered
 from harness.recording.wire import SESSION_HEADER, Answering, dialect_of, said
@@ -100,7 +101,7 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
         recorder.cannot(error)
         return None
     if session != around:
-        outer = around
+        outer = Began(around)
     return lambda: recorder.begin(dialect, body, session, outer)
 
 

@@ -440,9 +440,10 @@ class TestWhoIsAsked:
         told.check(scene.server.requests)
         inner = [name for name in told.events if name != "monday"]
         assert len(inner) == 2
-        for name in inner:
-            assert name.startswith("monday.helper-")
-            assert told.events[name][0].data["parent_session"] == "local/recorded/monday"
+        begun = [told.events[name][0].data for name in inner]
+        assert all(name.startswith("monday.helper-") for name in inner)
+        assert all(each["parent_session"] == "local/recorded/monday" for each in begun)
+        assert sorted(each["parent_call"] for each in begun) == ["call_1", "call_4"]
         nothing_inferred(told)
 
     def test_several_at_once(self, log: Path) -> None:
@@ -474,6 +475,8 @@ class TestWhoIsAsked:
             told = scene.told()
         told.check(server.requests)
         assert len(told.events) == 1 + 3
+        begun = [events[0].data for name, events in told.events.items() if name != "monday"]
+        assert not any("parent_call" in each for each in begun)  # nobody knows which
         nothing_inferred(told)
 
     def test_an_agent_in_a_tool_with_a_session_of_its_own(self, scene: Scene) -> None:
@@ -488,6 +491,7 @@ class TestWhoIsAsked:
         told.check(scene.server.requests)
         assert sorted(told.events) == ["monday", "research"]
         assert told.events["research"][0].data["parent_session"] == "local/recorded/monday"
+        assert told.events["research"][0].data["parent_call"] == "call_1"
         nothing_inferred(told)
 
     def test_with_tracing_disabled(self, scene: Scene) -> None:
