@@ -189,6 +189,55 @@ class TestOneStream:
         assert list(told.events) == ["monday"]
         nothing_inferred(told)
 
+    def test_a_tool_that_a_person_approves(self, scene: Scene) -> None:
+        """The answer is kept when the run stops, its result when it goes on."""
+
+        @function_tool(needs_approval=True, name_override="read")
+        def asked(path: str) -> str:
+            """Read a file."""
+            return f"content of {path}"
+
+        agent = scene.agent(tools=[asked])
+
+        async def run(kept: Session) -> list[list[str]]:
+            found = []
+            for text in ("question 0", "question 1"):
+                result = await Runner.run(agent, text, session=kept)
+                found.append(kinds(await kept.get_items()))
+                state = result.to_state()
+                if text == "question 0":
+                    state.approve(result.interruptions[0])
+                else:
+                    state.reject(result.interruptions[0])
+                await Runner.run(agent, state, session=kept)
+                found.append(kinds(await kept.get_items()))
+            return found
+
+        def kinds(items: list[Any]) -> list[str]:
+            return [item.get("role") or item["type"] for item in items]
+
+        assert asyncio.run(run(scene.session())) == asyncio.run(run(SQLiteSession("theirs")))
+        told = scene.told()
+        told.check(scene.server.requests)
+        nothing_inferred(told)
+
+    def test_a_run_that_is_broken_off(self, scene: Scene) -> None:
+        agent = scene.agent(tools=[read])
+
+        async def run() -> None:
+            result = Runner.run_streamed(agent, "question 0", session=scene.session())
+            async for event in result.stream_events():
+                if event.type == "raw_response_event":
+                    result.cancel()
+            await Runner.run(agent, "question 1", session=scene.session())
+
+        asyncio.run(run())
+        kept = [item.get("role") or item["type"] for item in scene.items()]
+        assert kept[:2] == ["user", "user"]  # what came of it the SDK does not keep
+        told = scene.told()
+        told.check(scene.server.requests)
+        assert list(told.events) == ["monday"]
+
     def test_a_stream(self, scene: Scene) -> None:
         agent = scene.agent(tools=[read])
 
