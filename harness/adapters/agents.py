@@ -32,7 +32,7 @@ from eventlog.events import Event
 from eventlog.recorded import StreamKey
 from harness.adapters.agents_items import Keeping
 from harness.adapters.agents_spans import entered, follow
-from harness.recording.recorder import Recorder
+from harness.recording.recorder import Recorder, opened
 from harness.recording.sessions import session_key
 from projections import Live
 
@@ -40,9 +40,9 @@ from projections import Live
 class LogSession(SessionABC):
     """The conversation of ``session_id``: a name, or ``user/agent/session``.
 
-    ``log`` is the recorder that records the calls of the agents' client, too; a path or an open log
-    where none does. What cannot be kept within five seconds is an error, for the SDK would go on
-    without it.
+    ``log`` is the recorder that records the calls of the agents' client, too. A path or an open log
+    stands for the recorder that is open for it in this process, or for a new one. What cannot be
+    kept within five seconds is an error, for the SDK would go on without it.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class LogSession(SessionABC):
         self.key = session_key(session_id)
         self.session_id = str(session_id)
         self.session_settings = session_settings or SessionSettings()
-        self.recorder = log if isinstance(log, Recorder) else Recorder(log)
+        self.recorder = log if isinstance(log, Recorder) else opened(log)
         self._keeping = Keeping(self.recorder.live.log, self.key)
         follow()
 
@@ -84,10 +84,10 @@ class LogSession(SessionABC):
         await self._write(self._keeping.cleared)
 
     async def _write(self, plan: Callable[..., Sequence[Event]], *given: Any) -> None:
-        parent = entered(self.key)
+        began = entered(self.key)
 
         def work() -> None:
-            self.recorder.write(self.key, lambda stream: plan(stream.followed, *given), parent)
+            self.recorder.write(self.key, lambda stream: plan(stream.followed, *given), began)
             self._keeping.done()
 
         await to_thread.run_sync(work)

@@ -17,17 +17,27 @@ from agents.tracing import get_current_span, get_current_trace
 
 from eventlog.errors import CtxlogError
 from eventlog.recorded import StreamKey
+from harness.recording.placing import Began
 from harness.recording.sessions import TELLERS, Where, current
 
 _INNER = frozenset({"function", "guardrail"})
 """Spans in which something else than the run's own agent is at work."""
 
 
+class _Inner(NamedTuple):
+    """A tool or a guardrail that is at work."""
+
+    label: str
+    """Its name, as no other has it."""
+    tool: str
+    arguments: str
+
+
 class _Run(NamedTuple):
     """A run whose conversation a session keeps."""
 
     session: StreamKey
-    parent: StreamKey | None
+    began: Began
     inside: tuple[str, ...]
     """The tools and guardrails that it began in, the innermost last."""
 
@@ -35,8 +45,8 @@ class _Run(NamedTuple):
 class _Known(NamedTuple):
     """A span that has not ended."""
 
-    name: str
-    """Of the tool or the guardrail; nothing of any other span."""
+    data: Any
+    """Of a tool or a guardrail; None of any other span."""
     parent: str | None
 
 
@@ -53,22 +63,23 @@ class Spans(TracingProcessor):
     def on_span_start(self, span: Span[Any]) -> None:
         """Something begins."""
         data = span.span_data
-        name = str(getattr(data, "name", "")) if data.type in _INNER else ""
-        self._open[span.span_id] = _Known(name, span.parent_id)
+        known = _Known(data if data.type in _INNER else None, span.parent_id)
+        self._open[span.span_id] = known
 
     def on_span_end(self, span: Span[Any]) -> None:
         """It ended."""
         self._open.pop(span.span_id, None)
 
-    def inside(self) -> tuple[str, ...]:
-        """The tools and guardrails that are at work here, the innermost last: each as a name that
-        no other has."""
-        found: list[str] = []
+    def inside(self) -> tuple[_Inner, ...]:
+        """The tools and guardrails that are at work here, the innermost last."""
+        found: list[_Inner] = []
         span = get_current_span()
         at = span.span_id if span is not None else None
         while at is not None and (known := self._open.get(at)) is not None:
-            if known.name:
-                found.append(f"{known.name}-{at[-8:]}")
+            if known.data is not None:
+                tool = known.data.name if known.data.type == "function" else ""
+                given = str(getattr(known.data, "input", None) or "")
+                found.append(_Inner(f"{known.data.name}-{at[-8:]}", tool, given))
             at = known.parent
         return tuple(reversed(found))
 
@@ -96,14 +107,17 @@ def follow() -> None:
         TELLERS.append(_here)
 
 
-def entered(session: StreamKey) -> StreamKey | None:
-    """The run that this is called in keeps its conversation in that session. What that began in."""
+def entered(session: StreamKey) -> Began:
+    """The run that this is called in keeps its conversation in that session. Where that began."""
     run, inside = _RUN.get(), SPANS.inside()
-    if run is None or run.session != session or run.inside != inside:
-        outer = _within(run, inside)[0] if run is not None and inside else current()
-        run = _Run(session, outer if outer != session else None, inside)
+    labels = tuple(each.label for each in inside)
+    if run is None or run.session != session or run.inside != labels:
+        began = Began(current())
+        if run is not None and inside:
+            began = Began(run.session, inside[-1].tool, inside[-1].arguments)
+        run = _Run(session, began if began.parent != session else Began(), labels)
         _RUN.set(run)
-    return run.parent
+    return run.began
 
 
 def _here() -> Where | None:
@@ -113,15 +127,15 @@ def _here() -> Where | None:
     return _within(run, SPANS.inside())
 
 
-def _within(run: _Run, inside: tuple[str, ...]) -> Where:
+def _within(run: _Run, inside: tuple[_Inner, ...]) -> Where:
     """The session of what is asked in those tools and guardrails."""
-    session, parent = run.session, run.parent
-    if inside[: len(run.inside)] != run.inside:
-        return session, parent
-    for name in inside[len(run.inside) :]:
+    session, began = run.session, run.began
+    if tuple(each.label for each in inside[: len(run.inside)]) != run.inside:
+        return session, began
+    for label, tool, arguments in inside[len(run.inside) :]:
         try:
-            inner = session._replace(session=f"{session.session}.{name}").checked()
+            inner = session._replace(session=f"{session.session}.{label}").checked()
         except CtxlogError:  # the name of a tool that can be none of a session
-            inner = session._replace(session=f"{session.session}.{name[-8:]}")
-        session, parent = inner, session
-    return session, parent
+            inner = session._replace(session=f"{session.session}.{label[-8:]}")
+        session, began = inner, Began(session, tool, arguments)
+    return session, began

@@ -37,6 +37,7 @@ from eventlog.jsonvalue import dumps
 from eventlog.recorded import StreamKey
 from harness.adapters.langchain_requests import answer_of, body_of
 from harness.exchange.outcomes import Failure, Outcome
+from harness.recording.placing import Began
 from harness.recording.recorder import OnError, RecordedCall, Recorder
 from harness.recording.sessions import covered, current, parent, session, session_key
 from harness.recording.transport import begun
@@ -99,11 +100,14 @@ class RecordingMiddleware(AgentMiddleware[Any, Any, Any]):
         except Exception as error:
             self.recorder.cannot(error)
             return lambda: RecordedCall(self.recorder, None, "openai_chat")
-        return lambda: self.recorder.begin("openai_chat", body, *where)
+        return lambda: self.recorder.begin("openai_chat", body, where[0], Began(where[1]))
 
     def _where(self) -> _Where:
         """The session of a call, and the one in which that began."""
-        config = get_config()
+        try:
+            config = get_config()
+        except RuntimeError:  # asked by something else than a graph
+            config = {}
         known = config.get("configurable", {})
         home = self.session or current() or self.recorder.session
         thread = known.get("thread_id")

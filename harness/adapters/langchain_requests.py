@@ -34,16 +34,18 @@ def body_of(request: ModelRequest[Any], framework: str) -> dict[str, Any]:
     model = request.model
     known = model._get_ls_params()
     parameters = {k.removeprefix("ls_"): v for k, v in known.items() if k != "ls_model_name"}
+    parameters |= request.model_settings
+    if request.tool_choice is not None:
+        parameters["tool_choice"] = request.tool_choice
+    if request.response_format is not None:
+        parameters["response_format"] = _format(request.response_format)
     body: dict[str, Any] = {
+        **json.loads(
+            json.dumps(parameters, default=str)
+        ),  # Python's objects as they call themselves
         "model": known.get("ls_model_name") or type(model).__name__,
-        **parameters,
-        **request.model_settings,
         TOLD_BY: framework,
     }
-    if request.tool_choice is not None:
-        body["tool_choice"] = request.tool_choice
-    if request.response_format is not None:
-        body["response_format"] = _format(request.response_format)
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
     first = [request.system_message] if request.system_message is not None else []

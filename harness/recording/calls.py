@@ -11,6 +11,7 @@ from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
 from harness.exchange.sent_keys import Keys, event_without_keys, text_without_keys
+from harness.recording.placing import Began
 
 if TYPE_CHECKING:
     from harness.recording.placing import RecordedStream
@@ -23,8 +24,8 @@ class RecordedCall:
     def __init__(self, recorder: Recorder, session: StreamKey | None, dialect: Dialect) -> None:
         self.session = session
         """The one that its caller named."""
-        self.parent: StreamKey | None = None
-        """The one around it."""
+        self.began = Began(None)
+        """Where it began."""
         self.dialect = dialect
         self.keys: Keys = frozenset()
         """What it is sent with, which what comes back may repeat."""

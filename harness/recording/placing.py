@@ -35,6 +35,7 @@ from harness.recording.bodies import Bodies, Body
 from projections import Live
 from projections.followed import Asked, Followed, Plan
 from projections.proof import request_of
+from projections.reading import calls_of
 
 RECENT = 64
 """Conversations that are held in memory: their last requests are compared with a new one. Another
@@ -95,14 +96,35 @@ class RecordedStream:
             self.is_foreign |= self.followed.catch_up() and self.base > 0
 
 
+class Began(NamedTuple):
+    """Where a session began."""
+
+    parent: StreamKey | None = None
+    """In which other one."""
+    tool: str = ""
+    """In a call of that tool there, with these arguments."""
+    arguments: str = ""
+
+
+NOWHERE = Began()
+
+
 class Placing:
     """The conversations of one session, or of a client whose callers name none."""
 
-    def __init__(self, live: Live, home: StreamKey, *, is_named: bool, parent: str = "") -> None:
+    def __init__(
+        self,
+        live: Live,
+        home: StreamKey,
+        *,
+        is_named: bool,
+        parent: str = "",
+        parent_call: str = "",
+    ) -> None:
         self._live = live
         self._home = home
         self._is_named = is_named
-        self._parent = parent
+        self._parent, self._parent_call = parent, parent_call
         self._threads = Threads(joins_small=False)
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
@@ -166,6 +188,19 @@ class Placing:
         own.followed.catch_up()
         own.base, own.is_foreign = own.followed.version, False
         return own
+
+    def calling(self, tool: str, arguments: str) -> str:
+        """The id of the one call of a tool, with these arguments, that the last answer made;
+        nothing where there is none, or several."""
+        stream = self._own or self.newest
+        answers = (
+            reversed(stream.followed.originals(o for o, _ in stream.followed.standing))
+            if stream is not None
+            else ()
+        )
+        made = next(filter(None, map(calls_of, answers)), ())
+        found = [call.id for call in made if (call.name, call.text) == (tool, arguments)]
+        return found[0] if len(found) == 1 else ""
 
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a stream, as it is sent back."""
@@ -262,7 +297,9 @@ class Placing:
         """A new stream of that name; None where there is one."""
         parent = self._parent if key == self._home else str(self._home)
         started = SessionStarted(
-            ownership="observed", parent_session=parent if self._is_named else ""
+            ownership="observed",
+            parent_session=parent if self._is_named else "",
+            parent_call=self._parent_call if key == self._home else "",
         )
         try:
             self._live.append(key, started, expected_version=0)

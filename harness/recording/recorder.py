@@ -40,7 +40,7 @@ from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.sent_keys import Keys, text_without_keys
 from harness.recording.calls import RecordedCall as RecordedCall
-from harness.recording.placing import Placing, Posted, RecordedStream
+from harness.recording.placing import NOWHERE, Began, Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
 from projections import Live, open_log
 
@@ -142,6 +142,7 @@ class Recorder:
                 for session, placing in self._sessions.items():
                     self._tell_of_lost(session, placing.newest)
             self.live.close()
+            _OPEN.discard(self)
 
     # -- a call ---------------------------------------------------------------------------------
 
@@ -150,19 +151,19 @@ class Recorder:
         dialect: Dialect,
         body: bytes,
         session: StreamKey | None = None,
-        parent: StreamKey | None = None,
+        began: Began = NOWHERE,
         url: str = "",
         headers: Mapping[str, str] | None = None,
         keys: Keys = frozenset(),
     ) -> RecordedCall:
         """Record a call before its request goes out. Raises nothing unless it was asked to.
 
-        ``parent``: the session in which this one began. ``url`` and ``headers`` are kept as they
-        are: they hold no secret. Of ``keys`` nothing is kept, where they come back neither.
+        ``began``: where its session did. ``url`` and ``headers`` are kept as they are: they hold no
+        secret. Of ``keys`` nothing is kept, where they come back neither.
         """
         call = RecordedCall(self, session or self.session, dialect)
         call.keys = keys
-        call.parent = parent or self.session
+        call.began = began if began.parent is not None else Began(self.session)
         posted = Posted(dialect, body, url, headers or {})
         waiting = _Waiting(call, posted)
         with self._mutex:
@@ -195,7 +196,7 @@ class Recorder:
         self,
         session: StreamKey,
         plan: Callable[[RecordedStream], Sequence[Event]],
-        parent: StreamKey | None = None,
+        began: Began = NOWHERE,
     ) -> None:
         """Append to a session what ``plan`` makes of it as it stands; nothing where that is empty.
 
@@ -206,7 +207,7 @@ class Recorder:
         while True:
             with self._mutex:
                 self._resting = 0.0
-                if not self._is_writing and self._written(session, plan, parent):
+                if not self._is_writing and self._written(session, plan, began):
                     return
             if time.monotonic() > until:
                 raise Busy(str(self.live.log.path), STORING)
@@ -216,13 +217,13 @@ class Recorder:
         self,
         session: StreamKey,
         plan: Callable[[RecordedStream], Sequence[Event]],
-        parent: StreamKey | None,
+        began: Began,
     ) -> bool:
         self._is_writing = True
         try:
             if not self._write_waiting():
                 return False
-            stream = self._placing(session, parent).home()
+            stream = self._placing(session, began).home()
             drafts = [Draft(event, salt=os.urandom(16)) for event in plan(stream)]
             if drafts:
                 version = stream.followed.version
@@ -242,16 +243,19 @@ class Recorder:
             self._complain(error)
 
     def _begin(self, call: RecordedCall, posted: Posted) -> None:
-        placing = self._placing(call.session, call.parent)
+        placing = self._placing(call.session, call.began)
         call.stream, call.position = placing.begin(posted)
         self._tell_of_lost(call.session, call.stream)
 
-    def _placing(self, session: StreamKey | None, parent: StreamKey | None) -> Placing:
+    def _placing(self, session: StreamKey | None, began: Began) -> Placing:
         placing = self._sessions.pop(session, None)
         if placing is None:
             home = session or session_key(f"{uuid4().hex[:12]}")
-            began_in = str(parent) if parent not in (None, home) else ""
-            placing = Placing(self.live, home, is_named=session is not None, parent=began_in)
+            parent = str(began.parent) if began.parent not in (None, home) else ""
+            around = self._sessions.get(began.parent) if parent and began.tool else None
+            call = around.calling(began.tool, began.arguments) if around is not None else ""
+            named = session is not None
+            placing = Placing(self.live, home, is_named=named, parent=parent, parent_call=call)
         self._sessions[session] = placing  # the one that was asked last at the end
         self._forget_sessions()
         return placing
@@ -372,6 +376,13 @@ class Recorder:
         front = "calls are not recorded now, and wait" if is_of_log else f"{what} was not recorded"
         told = f"{front}: {text_without_keys(_said(error))}"
         warnings.warn(told, RecordingWarning, stacklevel=4)
+
+
+def opened(log: Live | str | os.PathLike[str]) -> Recorder:
+    """The recorder of that log that is open in this process, or a new one: two of them take each
+    other for another process."""
+    path = os.path.realpath(log.log.path if isinstance(log, Live) else log)
+    return next((each for each in list(_OPEN) if each.path == path), None) or Recorder(log)
 
 
 _OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
+from harness.recording.placing import Began
 
 if TYPE_CHECKING:
     from harness.recording.recorder import Recorder
@@ -52,8 +53,8 @@ def is_covered(recorder: Recorder) -> bool:
     return _COVERED.get() == recorder.path
 
 
-Where = tuple[StreamKey | None, StreamKey | None]
-"""The session of what is asked now, and the one in which that began."""
+Where = tuple[StreamKey | None, Began]
+"""The session of what is asked now, and where that began."""
 
 TELLERS: list[Callable[[], Where | None]] = []
 """Frameworks that know better than the block of code; what the first of them says holds."""
@@ -65,7 +66,7 @@ def here() -> Where:
         found = teller()
         if found is not None:
             return found
-    return current(), parent()
+    return current(), Began(parent())
 
 
 def current() -> StreamKey | None:

@@ -16,6 +16,7 @@ from anyio import to_thread
 
 from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import keys_of
+from harness.recording.placing import Began
 from harness.recording.recorder import RecordedCall, Recorder
 from harness.recording.sessions import here, is_covered, session_key
 from harness.recording.wire import (
@@ -111,7 +112,7 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
         recorder.cannot(error)
         return None
     if session != around:
-        outer = around
+        outer = Began(around)
     return lambda: recorder.begin(dialect, body, session, outer, url, headers, keys)
 
 

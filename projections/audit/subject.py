@@ -64,6 +64,8 @@ class Compacted:
     pre_tokens: int | None
     post_tokens: int | None
     fell_back_from: str
+    is_inferred: bool
+    """It was read off two requests: whoever made it may have had more than was sent."""
 
     @property
     def name(self) -> str:
@@ -147,6 +149,7 @@ def _compacted(event: RecordedEvent, number: int) -> Compacted:
         pre_tokens=data.get("pre_tokens"),
         post_tokens=data.get("post_tokens"),
         fell_back_from=str(data.get("fell_back_from") or ""),
+        is_inferred=bool(data.get("inferred")),
     )
 
 

@@ -104,6 +104,7 @@ def answering() -> Callable[[dict[str, Any]], Any]:
         if request["input"][-1].get("role") == "user" and request.get("tools"):
             name = request["tools"][0]["name"]
             arguments = {"read": {"path": f"f{count}"}, "helper": {"input": "sub question"}}
+            arguments["research"] = arguments["helper"]
             call = {
                 "id": f"fc_{count}",
                 "type": "function_call",
@@ -188,6 +189,55 @@ class TestOneStream:
         assert list(told.events) == ["monday"]
         nothing_inferred(told)
 
+    def test_a_tool_that_a_person_approves(self, scene: Scene) -> None:
+        """The answer is kept when the run stops, its result when it goes on."""
+
+        @function_tool(needs_approval=True, name_override="read")
+        def asked(path: str) -> str:
+            """Read a file."""
+            return f"content of {path}"
+
+        agent = scene.agent(tools=[asked])
+
+        async def run(kept: Session) -> list[list[str]]:
+            found = []
+            for text in ("question 0", "question 1"):
+                result = await Runner.run(agent, text, session=kept)
+                found.append(kinds(await kept.get_items()))
+                state = result.to_state()
+                if text == "question 0":
+                    state.approve(result.interruptions[0])
+                else:
+                    state.reject(result.interruptions[0])
+                await Runner.run(agent, state, session=kept)
+                found.append(kinds(await kept.get_items()))
+            return found
+
+        def kinds(items: list[Any]) -> list[str]:
+            return [item.get("role") or item["type"] for item in items]
+
+        assert asyncio.run(run(scene.session())) == asyncio.run(run(SQLiteSession("theirs")))
+        told = scene.told()
+        told.check(scene.server.requests)
+        nothing_inferred(told)
+
+    def test_a_run_that_is_broken_off(self, scene: Scene) -> None:
+        agent = scene.agent(tools=[read])
+
+        async def run() -> None:
+            result = Runner.run_streamed(agent, "question 0", session=scene.session())
+            async for event in result.stream_events():
+                if event.type == "raw_response_event":
+                    result.cancel()
+            await Runner.run(agent, "question 1", session=scene.session())
+
+        asyncio.run(run())
+        kept = [item.get("role") or item["type"] for item in scene.items()]
+        assert kept[:2] == ["user", "user"]  # what came of it the SDK does not keep
+        told = scene.told()
+        told.check(scene.server.requests)
+        assert list(told.events) == ["monday"]
+
     def test_a_stream(self, scene: Scene) -> None:
         agent = scene.agent(tools=[read])
 
@@ -200,6 +250,18 @@ class TestOneStream:
         told = scene.told()
         told.check(scene.server.requests)
         nothing_inferred(told)
+
+    def test_a_path_is_that_of_the_recorder_that_is_open(self, log: Path) -> None:
+        with serving(answering()) as server:
+            client = wrap(AsyncOpenAI(api_key="k", base_url=server.url, max_retries=0), log)
+            agent = Agent(name="a", model=OpenAIResponsesModel("gpt-5", client), tools=[read])
+            for n in range(2):
+                kept = LogSession("monday", log)
+                asyncio.run(Runner.run(agent, f"question {n}", session=kept))
+            kept.recorder.close()
+        told = Told(log)
+        told.check(server.requests)
+        assert list(told.events) == ["monday"]
 
     def test_without_recorded_calls(self, log: Path) -> None:
         with serving(answering()) as server:
@@ -287,6 +349,23 @@ class TestWhatIsTakenAway:
         assert (cleared["trigger"], cleared.get("messages")) == ("clear_session", None)
         assert not cleared.get("inferred")
         assert "content of f1: order ORD-77121" in ctxlog(scene.log, "recover", "monday", "9")
+
+    def test_a_fork_from_before_it_goes_on_with_everything(self, scene: Scene) -> None:
+        agent = scene.agent(tools=[read])
+        scene.ask(agent, "question 0")
+        kept = scene.items()
+        asyncio.run(scene.session().clear_session())
+        scene.ask(agent, "question 1")
+        ctxlog(scene.log, "fork", "monday@k1^", "--name", "retry")
+        retry = LogSession("local/recorded/retry", scene.recorder)
+        assert scene.items(retry) == kept
+        scene.ask(agent, "question 2", to=retry)
+        assert len(scene.items(retry)) == 10
+        assert len(scene.items()) == 5
+        told = scene.told()
+        told.check(scene.server.requests)
+        assert sorted(told.events) == ["monday", "retry"]
+        nothing_inferred(told)
 
     def test_nothing_to_take_is_no_event(self, scene: Scene) -> None:
         async def take() -> None:
@@ -410,9 +489,68 @@ class TestWhoIsAsked:
         told.check(scene.server.requests)
         inner = [name for name in told.events if name != "monday"]
         assert len(inner) == 2
-        for name in inner:
-            assert name.startswith("monday.helper-")
-            assert told.events[name][0].data["parent_session"] == "local/recorded/monday"
+        begun = [told.events[name][0].data for name in inner]
+        assert all(name.startswith("monday.helper-") for name in inner)
+        assert all(each["parent_session"] == "local/recorded/monday" for each in begun)
+        assert sorted(each["parent_call"] for each in begun) == ["call_1", "call_4"]
+        nothing_inferred(told)
+
+    def test_several_at_once(self, log: Path) -> None:
+        """Asked in the same way, in the same moment, by one answer."""
+
+        def answer(request: dict[str, Any]) -> Any:
+            if request["instructions"] != "Lead.":
+                return response(1, message("found"))
+            if request["input"][-1].get("role") != "user":
+                return response(2, message("done"))
+            calls = [
+                {
+                    "id": f"fc_{n}",
+                    "type": "function_call",
+                    "status": "completed",
+                    "call_id": f"call_{n}",
+                    "name": "helper",
+                    "arguments": '{"input": "the same"}',
+                }
+                for n in range(3)
+            ]
+            return response(3, *calls)
+
+        with serving(answer) as server:
+            scene = Scene(log, server)
+            helper = scene.agent("helper", "Help.")
+            boss = scene.agent("boss", "Lead.", tools=[helper.as_tool("helper", "helps")])
+            assert scene.ask(boss, "question") == "done"
+            told = scene.told()
+        told.check(server.requests)
+        assert len(told.events) == 1 + 3
+        begun = [events[0].data for name, events in told.events.items() if name != "monday"]
+        assert not any("parent_call" in each for each in begun)  # nobody knows which
+        nothing_inferred(told)
+
+    def test_an_agent_in_a_tool_with_a_session_of_its_own(self, scene: Scene) -> None:
+        @function_tool
+        async def research(input: str) -> str:
+            """Find out."""
+            found = await Runner.run(scene.agent("r"), input, session=scene.session("research"))
+            return str(found.final_output)
+
+        scene.ask(scene.agent(tools=[research]), "question")
+        told = scene.told()
+        told.check(scene.server.requests)
+        assert sorted(told.events) == ["monday", "research"]
+        assert told.events["research"][0].data["parent_session"] == "local/recorded/monday"
+        assert told.events["research"][0].data["parent_call"] == "call_1"
+        nothing_inferred(told)
+
+    def test_with_tracing_disabled(self, scene: Scene) -> None:
+        helper = scene.agent("helper", "Help.")
+        boss = scene.agent("boss", tools=[helper.as_tool("helper", "helps")])
+        scene.ask(boss, "question", run_config=RunConfig(tracing_disabled=True))
+        told = scene.told()
+        told.check(scene.server.requests)
+        [inner] = [name for name in told.events if name != "monday"]
+        assert told.events[inner][0].data["parent_session"] == "local/recorded/monday"
         nothing_inferred(told)
 
     def test_a_guardrail_that_asks_about_the_same_words(self, scene: Scene) -> None:

@@ -14,8 +14,11 @@ pytest.importorskip("langchain", reason="the extra langchain is not installed")
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
+    AgentMiddleware,
     ClearToolUsesEdit,
     ContextEditingMiddleware,
+    ModelFallbackMiddleware,
+    ModelRetryMiddleware,
     SummarizationMiddleware,
 )
 from langchain.agents.structured_output import (
@@ -28,7 +31,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
-from model_server import ModelServer, completion, serving
+from model_server import ModelServer, Sse, chunk, completion, serving
 from openai import APIStatusError
 from pydantic import BaseModel
 from recorded_calls_of import Told, ctxlog, held
@@ -271,6 +274,18 @@ class TestWhatLeftTheContext:
         assert original in ctxlog(log, "search", "ORD-77121")
         assert "content of f1: order ORD-77121" in ctxlog(log, "recover", "monday", original)
 
+    def test_cleared_arguments_too(self, log: Path) -> None:
+        edit = ClearToolUsesEdit(trigger=150, keep=1, clear_tool_inputs=True)
+        told = self.run(log, ContextEditingMiddleware(edits=[edit]), turns=2)
+        assert {v.name for v in told.verdicts} == {"exact"}
+        [cleared], [revised] = told.of("placeholder_substituted"), told.of("message_revised")
+        answers = [e for e in told.events["monday"] if e.data.get("source") == "model"]
+        assert revised["item"] == str(answers[0].position)
+        assert revised["message"]["tool_calls"][0]["function"]["arguments"] == "{}"
+        results = [e.position for e in told.events["monday"] if e.type == "tool_result_recorded"]
+        assert cleared["item"] == str(results[0])
+        assert told.types()["context_compacted"] == 0
+
     def test_a_summary(self, log: Path) -> None:
         def summarizing(model: Any) -> Any:
             return SummarizationMiddleware(model, trigger=("messages", 8), keep=("messages", 3))
@@ -459,3 +474,51 @@ class TestTrouble:
                 ask(agent, "hi")
             recorder.close()
         assert "slow down" in Told(log).of("model_failed")[0]["error"]
+
+
+class TestEachAttempt:
+    """What other middlewares do around the last one."""
+
+    def test_retries_and_fallbacks(self, log: Path, recorder: Recorder) -> None:
+        first = scripted(RuntimeError("busy"), RuntimeError("busy"))
+        second = scripted(AIMessage("hi"))
+        agent = create_agent(
+            first,
+            [],
+            middleware=[
+                ModelFallbackMiddleware(second),
+                ModelRetryMiddleware(max_retries=1, initial_delay=0.0, on_failure="error"),
+                RecordingMiddleware(recorder),
+            ],
+        )
+        assert ask(agent, "hi") == "hi"
+        recorder.close()
+        told = Told(log)
+        assert [v.name for v in told.verdicts] == ["exact"] * 3
+        assert told.types()["model_failed"] == 2
+        assert told.types()["model_responded"] == 1
+        assert list(told.events) == ["monday"]
+
+    def test_a_stream_of_tokens(self, log: Path) -> None:
+        pieces = [chunk(role="assistant", content=""), chunk(content="it is "), chunk(content="so")]
+        with serving(lambda request: Sse((*pieces, chunk(finish="stop")))) as server:
+            recorder = Recorder(log, on_error="raise")
+            agent = create_agent(chat(server), [], middleware=[RecordingMiddleware(recorder)])
+            stream = agent.stream({"messages": [("user", "hi")]}, THREAD, stream_mode="messages")
+            assert "".join(message.text for message, _ in stream) == "it is so"
+            recorder.close()
+        told = Told(log)
+        assert told.of("message_appended")[-1]["message"]["content"] == "it is so"
+        assert [v.name for v in told.verdicts] == ["exact"]
+
+    def test_a_setting_that_is_no_json(self, log: Path, recorder: Recorder) -> None:
+        class Setting(AgentMiddleware[Any, Any, Any]):
+            def wrap_model_call(self, request: Any, handler: Any) -> Any:
+                return handler(request.override(model_settings={"timeout": Path("soon")}))
+
+        model = scripted(AIMessage("hi"))
+        ask(create_agent(model, [], middleware=[Setting(), RecordingMiddleware(recorder)]), "hi")
+        recorder.close()
+        told = Told(log)
+        assert [v.name for v in told.verdicts] == ["exact"]
+        assert told.bodies[0]["timeout"] == "soon"

@@ -134,6 +134,15 @@ class TestWhatChangedBetweenTwoRequests:
         watched.check()
         assert watched.kinds() == ["placeholder_substituted", "decision_undone"]
 
+    def test_a_system_prompt_that_comes_later_is_an_item_at_the_front(
+        self, watched: Watched
+    ) -> None:
+        watched.call(FIRST[1:])
+        watched.call([*FIRST, answer("done")])
+        watched.check()
+        assert watched.kinds() == []
+        assert watched.live.items(KEY)[0].role == "system"
+
     def test_a_changed_system_prompt_is_a_revision(self, watched: Watched) -> None:
         watched.call(FIRST)
         watched.call([system("Be long."), *SECOND[1:]])

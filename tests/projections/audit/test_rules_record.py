@@ -153,6 +153,15 @@ class TestSummaries:
         compaction(made, ["2", "4-7"], "so far")
         (found,) = findings(made, "summaries")
         assert (found.severity, found.heuristic) == ("info", True)
+        assert "can have seen only" in found.message
+
+    def test_who_cleared_for_one_request_may_have_the_original(self) -> None:
+        """A framework edits what it sends and summarises what it keeps."""
+        made = quiet_session()
+        made.cleared(5)
+        compaction(made, ["2", "4-7"], "so far", inferred=True)
+        (found,) = findings(made, "summaries")
+        assert "may have seen only" in found.message
 
     def test_an_empty_summary_and_one_that_grew_are_told(self) -> None:
         made = quiet_session()
