@@ -41,4 +41,5 @@ def _summary(data: ReplayCheckData) -> str:
         parts.append(f"{data.differ:,} {'differs' if data.differ == 1 else 'differ'}")
     for why, count in data.unchecked.items():
         parts.append(f"{count:,} not checked: {why}")
-    return f"{plural(data.calls, 'call')} rebuilt from their events: {'; '.join(parts)}"
+    rebuilt = " rebuilt from the events" if data.same or data.differ else ""
+    return f"{plural(data.calls, 'call')}{rebuilt}: {'; '.join(parts)}"

@@ -89,7 +89,7 @@ class TestWhatHolds:
     def test_every_recorded_call_is_the_same_to_the_byte(self, db: Path) -> None:
         result = run("replay", "s", "--check", "--db", db)
         assert result.exit_code == 0
-        assert result.stdout == "3 calls rebuilt from their events: 3 as sent (3 to the byte)\n"
+        assert result.stdout == "3 calls rebuilt from the events: 3 as sent (3 to the byte)\n"
         found = data("replay", "s", "--check", "--db", db)
         assert [each["ref"] for each in found["checked"]] == ["c1", "c2", "c3"]
         assert (found["calls"], found["same"], found["same_bytes"]) == (3, 3, 3)
