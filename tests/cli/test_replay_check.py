@@ -172,6 +172,19 @@ class TestWhatCannotBeChecked:
         found = data("replay", "s", "--check", "--db", db)
         assert (found["same"], found["same_bytes"]) == (3, 2)
         assert found["checked"][-1]["same_bytes"] is None
+        told = run("replay", "s", "--check", "--db", db).stdout
+        assert "3 as sent (2 to the byte, 1 of unknown bytes)" in told
+
+
+def test_other_bytes_are_told_and_are_no_fault(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "r.db", session="s")
+    for text in ("a", "b"):
+        body = asked(user(text)).replace(b'"model"', b'"mod\\u0065l"', text == "b")
+        recorder.begin("openai_chat", body).failed("nobody was asked")
+    recorder.close()
+    result = run("replay", "s", "--check", "--db", tmp_path / "r.db")
+    assert result.exit_code == 0
+    assert "2 as sent (1 to the byte, 1 in other bytes)" in result.stdout
 
 
 class TestItsWork:
