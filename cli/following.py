@@ -13,12 +13,12 @@ import select
 import sys
 import time
 from collections.abc import Collection, Iterator
-from itertools import groupby
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from cli.models_log import FollowedRow, TimelineData
 from cli.timeline import timeline
-from eventlog import StreamKey
+from eventlog import RecordedEvent, StreamKey
 from eventlog.errors import Busy, LogNotFound
 from projections import Live
 
@@ -39,6 +39,8 @@ class Batch(NamedTuple):
 
     key: StreamKey
     data: TimelineData
+    sequence: int
+    """Of its last event."""
 
     def rows(self) -> Iterator[FollowedRow]:
         """Its rows, each with its session."""
@@ -64,15 +66,13 @@ class Following:
             return
         if self._home is not None:
             whole = self._chosen._asdict()
-            yield Batch(
-                self._home,
-                timeline(self._live, self._home, at=self._known, most=rows, **whole),
-            )
+            data = timeline(self._live, self._home, at=self._known, most=rows, **whole)
+            yield Batch(self._home, data, self._sequence)
             return
         width, found = max(_PAGE, 4 * rows), list[Batch]()
         while True:  # from the end back, until there are enough
             start = max(0, self._sequence - width)
-            found = [batch for batch in self._read(start) if batch.data.rows]
+            found = [batch for batch in self._read(start, self._sequence) if batch.data.rows]
             if start == 0 or sum(len(batch.data.rows) for batch in found) >= rows:
                 break
             width *= 4
@@ -95,31 +95,36 @@ class Following:
             version = self._live.log.data_version()
             if version == self._seen:
                 return
-            start, self._sequence = self._sequence, self._live.log.last_sequence()
-            yield from self._read(start)
-            self._seen = version
-        except Busy:  # at the next look
+            end = self._live.log.last_sequence()
+            for batch in self._read(self._sequence, end):
+                yield batch
+                self._sequence = batch.sequence
+            self._seen, self._sequence = version, end
+        except Busy:  # what is left comes at the next look
             return
 
-    def _read(self, start: int) -> Iterator[Batch]:
-        events = (
-            (event.stream, event.position)
-            for event in self._live.log.read_all(start)
-            if event.sequence <= self._sequence
-            and self._is_wanted(event.stream)
-            and (event.stream != self._home or event.position > self._known)
-        )
-        for key, run in groupby(events, key=lambda event: event[0]):
-            positions = [position for _, position in run]
-            data = timeline(
-                self._live,
-                key,
-                at=positions[-1],
-                first=positions[0],
-                last=positions[-1],
-                **self._chosen._asdict(),
-            )
-            yield Batch(key, data)
+    def _read(self, start: int, end: int) -> Iterator[Batch]:
+        """What came to the sessions that are followed, behind one sequence up to another."""
+        runs = groupby(self._wanted(start, end), key=lambda event: event.stream)
+        for key, run in runs:
+            while part := list(islice(run, _MOST)):
+                data = timeline(
+                    self._live,
+                    key,
+                    at=part[-1].position,
+                    first=part[0].position,
+                    last=part[-1].position,
+                    **self._chosen._asdict(),
+                )
+                yield Batch(key, data, part[-1].sequence)
+
+    def _wanted(self, start: int, end: int) -> Iterator[RecordedEvent]:
+        for event in self._live.log.read_all(start):
+            if event.sequence > end:
+                return
+            is_shown = event.stream == self._home and event.position <= self._known
+            if not is_shown and self._is_wanted(event.stream):
+                yield event
 
     def _is_wanted(self, key: StreamKey) -> bool:
         """Whether a session is the one that is followed, or goes on from it or began in it."""
@@ -149,6 +154,9 @@ class Following:
 
 _PAGE = 200
 """Events that are looked at first where only the last rows are asked for."""
+
+_MOST = 1000
+"""Events that are shown at once: of a long import the first ones need not wait for the last."""
 
 
 def wait(seconds: float = PAUSE) -> bool:

@@ -36,9 +36,20 @@ def _summary(data: ReplayCheckData) -> str:
         return f"{safe_text(data.key, newlines=False)} has no calls"
     parts = []
     if data.same:
-        parts.append(f"{data.same:,} as sent ({data.same_bytes:,} to the byte)")
+        parts.append(f"{data.same:,} as sent ({_bytes(data)})")
     if data.differ:
         parts.append(f"{data.differ:,} {'differs' if data.differ == 1 else 'differ'}")
     for why, count in data.unchecked.items():
         parts.append(f"{count:,} not checked: {why}")
-    return f"{plural(data.calls, 'call')} rebuilt from their events: {'; '.join(parts)}"
+    rebuilt = " rebuilt from the events" if data.same or data.differ else ""
+    return f"{plural(data.calls, 'call')}{rebuilt}: {'; '.join(parts)}"
+
+
+def _bytes(data: ReplayCheckData) -> str:
+    same = [each.same_bytes for each in data.checked if each.outcome == "same"]
+    counts = {
+        "to the byte": same.count(True),
+        "in other bytes": same.count(False),
+        "of unknown bytes": same.count(None),
+    }
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)

@@ -90,7 +90,7 @@ def command(
 def _show_request(out: Output, data: RequestData, form: Form) -> None:
     """The body to the byte into a pipe, and on a terminal what is safe there."""
     from cli.render_request import render_request, safe_json
-    from cli.requests import destination
+    from cli.requests import before_sending
 
     body = data.text
     data.text = render_request(data, form, ascii=out.style.ascii)
@@ -102,8 +102,7 @@ def _show_request(out: Output, data: RequestData, form: Form) -> None:
         out.write(safe_json(body, ascii=out.style.ascii))
     else:
         out.write_exactly(body if data.same_bytes else body + "\n")
-    told = destination(data) if form != "json" else ""
-    for note in [*data.notes, *([told] if told else [])]:
+    for note in [*data.notes, *(before_sending(data) if form != "json" else ())]:
         out.note(note)
     if data.verdict == "broken":
         raise typer.Exit(INTEGRITY)

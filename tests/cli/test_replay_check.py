@@ -89,7 +89,7 @@ class TestWhatHolds:
     def test_every_recorded_call_is_the_same_to_the_byte(self, db: Path) -> None:
         result = run("replay", "s", "--check", "--db", db)
         assert result.exit_code == 0
-        assert result.stdout == "3 calls rebuilt from their events: 3 as sent (3 to the byte)\n"
+        assert result.stdout == "3 calls rebuilt from the events: 3 as sent (3 to the byte)\n"
         found = data("replay", "s", "--check", "--db", db)
         assert [each["ref"] for each in found["checked"]] == ["c1", "c2", "c3"]
         assert (found["calls"], found["same"], found["same_bytes"]) == (3, 3, 3)
@@ -172,6 +172,19 @@ class TestWhatCannotBeChecked:
         found = data("replay", "s", "--check", "--db", db)
         assert (found["same"], found["same_bytes"]) == (3, 2)
         assert found["checked"][-1]["same_bytes"] is None
+        told = run("replay", "s", "--check", "--db", db).stdout
+        assert "3 as sent (2 to the byte, 1 of unknown bytes)" in told
+
+
+def test_other_bytes_are_told_and_are_no_fault(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "r.db", session="s")
+    for text in ("a", "b"):
+        body = asked(user(text)).replace(b'"model"', b'"mod\\u0065l"', text == "b")
+        recorder.begin("openai_chat", body).failed("nobody was asked")
+    recorder.close()
+    result = run("replay", "s", "--check", "--db", tmp_path / "r.db")
+    assert result.exit_code == 0
+    assert "2 as sent (1 to the byte, 1 in other bytes)" in result.stdout
 
 
 class TestItsWork:
