@@ -65,7 +65,8 @@ def compacted(touch: Touch, step: WhyStep) -> str:
     summarizer = f"written by {step.summarizer}" if step.summarizer else ""
     if step.not_shown:
         summarizer = f"{summarizer or 'its summarizer'}, which was not shown it"
-    facts = (step.trigger, _who(step), summarizer, size)
+    told = "" if step.inferred else step.trigger  # how it was found is said behind it
+    facts = (told, _who(step), summarizer, size)
     if touch.effect == "keeps_out":
         return f"keeps it out, since what took it first is no longer in force{_with(*facts)}"
     if touch.effect == "left":
