@@ -200,13 +200,13 @@ def _moved(call: AuditCallData) -> str:
     said = [_move(move) for move in call.moves]
     if call.verdict in ("broken", "drift"):
         said.insert(0, call.detail)
-    if call.outcome == "failed":
-        said.insert(0, failure(call.status, call.error))
     if call.prefix_break is not None:
         again = f"{tokens(call.rewritten)} sent again" if call.rewritten else ""
         known = any(_CAUSES.get(move.kind) == call.prefix_break for move in call.moves)
         cause = "" if known else f"prefix broken: {call.prefix_break.replace('_', ' ')}"
         said += filter(None, [", ".join(filter(None, [cause, again]))])
+    if call.outcome == "failed":
+        said.append(failure(call.status, call.error))
     return " · ".join(said)
 
 
