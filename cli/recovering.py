@@ -74,7 +74,7 @@ def lost_with(
     if not name.startswith("k"):
         raise InputRefused(f"{compaction!r} is no compaction such as k1")
     found = losses(live, stream, where.position)
-    shown = found.lost if every else found.needed
+    shown = found.lost if every else found.telling
     data = RecoverData(
         key=str(stream),
         lost_with=name,

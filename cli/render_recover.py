@@ -45,7 +45,7 @@ def _sentence(sentence: RecoveredSentence) -> Iterator[str]:
     where = f"{sentence.item}, {inline(sentence.who)}"
     found = dict.fromkeys(finder for one in sentence.literals for finder in one.found_in)
     if used:
-        where += f"; needed by {_some(used)}"
+        where += f"; came up again in {_some(used)}"
     elif found:
         where += f"; found again in {_some(found)}"
     if any(one.in_other_words for one in sentence.literals):

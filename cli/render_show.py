@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cli.models import CallData, CompactionData, ContextData, EventData, ItemData, PassData
 from cli.render_log import GUTTER, LEGEND
 from cli.safetext import display_width
+from cli.saying import trigger_words
 from cli.style import Style, heading, pad, pad_left, plural, short, shrunk, tokens, typed
 from eventlog.happened import source_moment
 
@@ -151,7 +152,8 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
 
 def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:
     if data.by or data.trigger:
-        yield "by", " ".join(filter(None, (data.by, f"({data.trigger})" if data.trigger else "")))
+        why = trigger_words(data.trigger)
+        yield "by", f"{data.by} ({why})" if data.by and why else data.by or why
     yield "tokens", shrunk(data)
     yield "left", f"{plural(data.left_count, 'item')}: {', '.join(data.left)}"
     if data.not_shown:

@@ -154,6 +154,11 @@ def noun(event: RecordedEvent, name_at: NameAt) -> str:
     return _NOUNS.get(event.type, f"an event of the type {kind}")
 
 
+def trigger_words(trigger: str) -> str:
+    """Why a compaction was made, in words; of one that nobody told, how it is known."""
+    return "found by comparing requests" if trigger == "request" else trigger
+
+
 def _short(data: Mapping[str, object], name: str) -> str:
     value = data.get(name)
     return "" if value is None else str(value)[:PREVIEW]
@@ -162,7 +167,7 @@ def _short(data: Mapping[str, object], name: str) -> str:
 def _compacted(data: Mapping[str, object]) -> str:
     by = data.get("by")
     name = str(by.get("name", "")) if isinstance(by, Mapping) else ""
-    return _short(data, "trigger") or name
+    return trigger_words(_short(data, "trigger")) or name
 
 
 def _substituted(data: Mapping[str, object]) -> str:

@@ -65,7 +65,9 @@ def compacted(touch: Touch, step: WhyStep) -> str:
     summarizer = f"written by {step.summarizer}" if step.summarizer else ""
     if step.not_shown:
         summarizer = f"{summarizer or 'its summarizer'}, which was not shown it"
-    facts = (step.trigger, _who(step), summarizer, size)
+    # How one that nobody told was found is said behind it.
+    told = "" if step.inferred and step.trigger == "request" else step.trigger
+    facts = (told, _who(step), summarizer, size)
     if touch.effect == "keeps_out":
         return f"keeps it out, since what took it first is no longer in force{_with(*facts)}"
     if touch.effect == "left":

@@ -1,7 +1,7 @@
 """What a compaction lost: the literals that nothing shown just after it held any more.
 
 They come with the sentences in which they stood, so that they can be given to a model again. Of
-many literals a few matter: those that came up again, in a later message that needed them or in what
+many literals a few matter: those that came up again, in a later message or in what
 a tool found once more, and those that a person or a system message had said.
 """
 
@@ -52,7 +52,7 @@ class Losses:
     stood there."""
 
     @property
-    def needed(self) -> tuple[LostAnchor, ...]:
+    def telling(self) -> tuple[LostAnchor, ...]:
         """Those that came up again later, or that a person or a system message had said."""
         return tuple(
             one
@@ -61,9 +61,9 @@ class Losses:
         )
 
     def sentences(self, lost: Iterable[LostAnchor]) -> list[Sentence]:
-        """The literals in their sentences: what most later messages needed first, of the rest what
-        people had said, then what was found again."""
-        listed = sorted(lost, key=_needed_most)
+        """The literals in their sentences: first what came up again in most later messages, then
+        what people had said, then what was found again."""
+        listed = sorted(lost, key=_most_again)
         of_item: dict[str, dict[str, None]] = {}
         for one in listed:
             of_item.setdefault(one.first, {})[one.text] = None
@@ -92,7 +92,7 @@ class Losses:
         return found
 
 
-def _needed_most(one: LostAnchor) -> tuple[int, int, int]:
+def _most_again(one: LostAnchor) -> tuple[int, int, int]:
     """By kind, and of a kind what was used most."""
     return KINDS.index(one.kind), -len(one.used_by), -one.uses
 

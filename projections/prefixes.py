@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from eventlog.recorded import RecordedEvent
+from projections.clocks import time_of
 from projections.metrics.model import ratio
 from projections.metrics.prefix import seconds
 from projections.observed import observed
@@ -58,7 +59,8 @@ class PrefixRow:
     """The call it is held against: the one before it of the same model and tools, else simply the
     one before. None for the first."""
     seconds: float | None
-    """Since that call, by the times that the source wrote; None where it wrote none."""
+    """Since that call, by the source's clock, else by ours where this was recorded as it happened;
+    None where no clock says."""
     items: int
     tokens: int
     """Of the request, tool definitions included. Estimated, as all that follows."""
@@ -179,7 +181,7 @@ class Noted:
                         event.position,
                         str(data.get("model", "")),
                         data.get("tools") or 0,
-                        event.occurred_at or "",
+                        time_of(event),
                         data,
                     )
                 )

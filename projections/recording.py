@@ -15,6 +15,7 @@ from typing import Any, Literal
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import materialize
+from projections.clocks import time_of
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.force import NOTHING, Force, in_force
 from projections.items import Item
@@ -56,7 +57,7 @@ class Step:
     is_first: bool = False
     """Whether an item came in in front of everything."""
     when: str = ""
-    """Of a call the source's clock, as it wrote it; a label."""
+    """Of a call when it was made; a label, empty where no clock says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def _step(event: RecordedEvent, items: dict[Origin, Counted], counting: Counter)
             return Step("tools", at, tokens=counting.count(str(data["definitions"])))
         case "model_called":
             tools = data.get("tools") or 0
-            when = event.occurred_at or ""
+            when = time_of(event)
             return Step("call", at, text=data.get("model", ""), to=tools, when=when)
         case "session_rewound":
             return Step("rewind", at, to=data["to"])

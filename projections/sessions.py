@@ -48,7 +48,8 @@ class SessionStats(BaseModel):
     happened_at: str
     """When it last went on, by its own clock where that can be read. Notes do not move it."""
     is_clocked: bool
-    """``happened_at`` is a time of that session, not merely when it was imported."""
+    """``happened_at`` is a time of that session, not merely when it was imported. What was recorded
+    as it happened always has one, the log's own."""
     provenance: Provenance | None
     """How well the contexts of its calls are known: the weakest verdict; none without a call."""
     events: int
@@ -303,7 +304,7 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
         parent=state.parent if state.is_fork else None,
         parent_session=None if state.is_fork else state.parent,
         happened_at=iso(state.updated),
-        is_clocked=state.is_clocked or not state.is_observed,
+        is_clocked=state.is_clocked or not state.format,
         unanswered_tool_calls=sum(state.open_calls.values()),
         output_is_partial=state.format in _PARTIAL_OUTPUT,
         source=source,

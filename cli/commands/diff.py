@@ -56,7 +56,8 @@ def command(
         ),
     ] = "",
     anchors: Annotated[
-        bool, typer.Option("--anchors", help="Which literals are lost, and what needed them later.")
+        bool,
+        typer.Option("--anchors", help="Which literals are lost, and where they came up again."),
     ] = False,
     prefix: Annotated[
         bool,

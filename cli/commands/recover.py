@@ -81,11 +81,11 @@ def command(
 
     Nothing is ever gone from the log unless it was redacted. ITEMs are printed as they came in.
     With --lost: the literals (paths, ids, rules …) that a compaction did not keep, with the
-    sentences they stood in: what later messages needed most first, then what people had said and
-    what tools found again; --all for every one. With --query: the items in which a text stands,
-    first those in which the context does not show it, each with the lines around the text; --full
-    for whole items. With --format messages: a list that a provider takes, so a result comes with
-    its call.
+    sentences they stood in: first what came up again in most later messages, then what people had
+    said and what tools found again; --all for every one. With --query: the items in which a text
+    stands, first those in which the context does not show it, each with the lines around the text;
+    --full for whole items. With --format messages: a list that a provider takes, so a result comes
+    with its call.
 
     The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted,
     or that was erased, may hold what seems to be lost.

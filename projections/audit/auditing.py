@@ -148,6 +148,8 @@ def _rows(subject: Subject) -> Iterable[CallRow]:
             verdict=verdict.name,
             detail=verdict.detail,
             outcome=call.outcome,
+            status=call.status,
+            error=call.error,
             items=row.items,
             tokens=row.tokens,
             billed=call.billed,

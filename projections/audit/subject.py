@@ -38,6 +38,9 @@ class Called:
     model: str
     tools: int
     outcome: Outcome = "unknown"
+    status: int | None = None
+    error: str = ""
+    """Of a failed call."""
     billed: int | None = None
     cached: int | None = None
     output: int | None = None
@@ -129,6 +132,8 @@ class Noted:
         if call is None or call.outcome != "unknown":
             return
         call.outcome = "answered" if answered else "failed"
+        if not answered:
+            call.status, call.error = data.get("status"), str(data.get("error") or "")
         if data.get("usage") is not None:
             usage = usage_totals(data["usage"])
             call.billed, call.cached, call.output = usage.prompt, usage.cached, usage.output

@@ -1,4 +1,4 @@
-"""Calls of which it is not known, or not true, what they were given."""
+"""Calls of which it is not known, or not true, what they were given, or that had no answer."""
 
 from __future__ import annotations
 
@@ -18,29 +18,39 @@ SEVERITY: dict[Provenance, Severity] = {
 """Of the verdicts that are findings; an opaque call is one of the rule ``opaque``."""
 
 
+_MOST_SAID = 160
+"""Characters of an error: a provider may send a page of HTML."""
+
+
 class Verdicts(Rule):
     """One finding for all calls with the same verdict for the same reason."""
 
     name = "verdicts"
     about = (
         "calls that are broken, drifted, partly unknown, proved as far as their messages alone, "
-        "or were never answered"
+        "failed, or were never answered"
     )
 
     def find(self) -> Iterator[Finding]:
         """By verdict and reason."""
         groups: dict[tuple[Provenance, str], list[Called]] = {}
         unanswered: list[Called] = []
+        failed: dict[str, list[Called]] = {}
         for call, verdict in zip(self.subject.calls, self.subject.verdicts, strict=True):
             if verdict.name in SEVERITY or (verdict.name == "exact" and verdict.detail):
                 groups.setdefault((verdict.name, verdict.detail), []).append(call)
             if verdict.outcome_unknown:
                 unanswered.append(call)
+            if call.outcome == "failed":
+                failed.setdefault(failure(call.status, call.error), []).append(call)
         for (name, detail), calls in groups.items():
             yield self._finding(SEVERITY.get(name, "info"), f"{name}: {detail}", calls)
         if unanswered:
             text = "outcome unknown: no answer and no failure was recorded"
             yield self._finding("warning", text, unanswered)
+
+        for why, calls in failed.items():
+            yield self._finding("info", f"failed: {_cut(why)}", calls)
 
     def _finding(self, severity: Severity, what: str, calls: list[Called]) -> Finding:
         where = spans(call.number for call in calls)
@@ -56,3 +66,14 @@ class Verdicts(Rule):
             position=calls[0].position,
             count=len(calls),
         )
+
+
+def failure(status: int | None, error: str) -> str:
+    """Why a call failed: the status that came back, where the error does not name it, and the
+    error."""
+    is_named = status is None or str(status) in error
+    return error if is_named else f"{status} {error}".rstrip()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_SAID else text[: _MOST_SAID - 1] + "…"

@@ -64,6 +64,8 @@ class CallFacts:
     """Of these, read from a cache; None where the recording does not say."""
     answered: bool
     needs: list[Need] = field(default_factory=list)
+    of_head: list[Need] = field(default_factory=list)
+    """What the task or a system message says too: no strategy takes these away, an agent may."""
     repeats: list[Repeat] = field(default_factory=list)
     written: list[int] = field(default_factory=list)
     """Files first written by this call's answer, as literals."""

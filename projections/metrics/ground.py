@@ -330,11 +330,11 @@ class _Walk:
         for anchor, in_arguments in self.answers.get(step.position, ()):
             literal = ground.literal(anchor.text)
             before = self.last.get(literal)
-            if before is not None and literal not in self.head:
+            if before is not None:
                 distance, last = made - before[0], before[1]
                 first = ground.said.first(literal, self.standing.__contains__)
                 need = Need(literal, anchor.kind, distance, last, first or last, in_arguments)
-                facts.needs.append(need)
+                (facts.of_head if literal in self.head else facts.needs).append(need)
         ground.calls.append(facts)
         self.by_position[step.position] = facts
         if len(ground.calls) == len(ground.recording.answers):

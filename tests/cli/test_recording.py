@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import ROOT, data, environment, process
+from running import ROOT, data, environment, process, run
 
 from eventlog.events import SessionStarted
 from projections import open_log
@@ -147,6 +147,23 @@ class TestRecord:
                 if lines == 3:
                     assert told[0] == "ctxlog: goes on in monday (4 calls before)"
                     assert told[1] == "said on stderr"
+
+    def test_the_clock_of_what_was_recorded_is_the_logs_own(self, tmp_path: Path) -> None:
+        with serving(answers) as server:
+            process(
+                "record", "--db", "r.db", "--session", "monday", "--",
+                *python(tmp_path, AGENT), "2",
+                home=tmp_path, env={"OPENAI_BASE_URL": server.url},
+            )  # fmt: skip
+        db = tmp_path / "r.db"
+        (listed,) = data("sessions", "--db", db)["sessions"]
+        assert listed["is_clocked"] is True
+        when = listed["happened_at"][:16].replace("T", " ")
+        assert f" {when} " in run("sessions", "--db", db).stdout
+        shown = run("stats", "monday", "--db", db).stdout
+        assert f"last went on   {listed['happened_at']}\n" in shown
+        rows = data("diff", "monday", "--prefix", "--db", db)["rows"]
+        assert [row["seconds"] is not None for row in rows] == [False, True, True]
 
     def test_an_option_of_ours_behind_the_command_is_told(self, tmp_path: Path) -> None:
         given = ["true", "--session", "foo"]
@@ -464,7 +481,7 @@ class TestLogs:
         try:
             with (
                 serving(answers) as server,
-                listening("--db", "r.db", "--upstream", server.url, home=tmp_path) as (run, told),
+                listening("--db", "r.db", "--upstream", server.url, home=tmp_path) as (proxy, told),
             ):
                 assert holder.stdout.readline() == b"locked\n"
                 agent = subprocess.run(
@@ -473,8 +490,8 @@ class TestLogs:
                 )  # fmt: skip
                 assert agent.returncode == 7, agent.stderr
                 holder.communicate()
-                run.send_signal(signal.SIGTERM)
-                _, err = run.communicate(timeout=20)
+                proxy.send_signal(signal.SIGTERM)
+                _, err = proxy.communicate(timeout=20)
         finally:
             holder.kill()
             holder.communicate()

@@ -125,6 +125,22 @@ def _small_files(size: int) -> tuple[int, int]:
     return before
 
 
+class TestASingleCall:
+    def test_a_body_that_is_none_is_one_call_and_not_the_end_of_recording(
+        self, tmp_path: Path
+    ) -> None:
+        recorder = Recorder(tmp_path / "log.db", session="s")
+        with pytest.warns(RecordingWarning, match=r"^a call was not recorded: "):
+            recorder.begin("openai_chat", b"no JSON")
+        with held(tmp_path / "log.db"), pytest.warns(RecordingWarning) as told:
+            recorder.begin("openai_chat", b'{"model": "m", "messages": []}')
+        (warning,) = told  # another kind of trouble, which is told too
+        assert str(warning.message).startswith("calls are not recorded now, and wait: ")
+        assert "try again" not in str(warning.message)
+        recorder.close()
+        assert recorder.missed == 1
+
+
 class TestAFullDisk:
     def test_the_agent_goes_on(self, tmp_path: Path, server: ModelServer) -> None:
         path = tmp_path / "log.db"

@@ -448,9 +448,9 @@ class TestPrefix:
     def test_a_cache_read_that_nothing_explains_is_told(self) -> None:
         made = Session()
         made.human("x" * 40_000)
-        made.call(("run", {}), input=10_000)
+        made.call(("run", {}), input=10_000, cached=0)
         made.result("y", "run")
-        made.call(text="done", input=10_100)
+        made.call(text="done", input=10_100, cached=0)
         (found,) = findings(made, "prefix")
         assert (found.heuristic, found.refs) == (True, ("c2",))
         assert "10,000 billed tokens could have been read from the cache" in found.message
