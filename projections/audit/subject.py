@@ -88,6 +88,7 @@ class Noted:
     calls: dict[int, Called] = field(default_factory=dict)
     compactions: dict[int, Compacted] = field(default_factory=dict)
     substitutions: list[Substituted] = field(default_factory=list)
+    revisions: set[int] = field(default_factory=set)
     interruptions: list[tuple[int, int, str]] = field(default_factory=list)
     """(position, calls missed, why)"""
     unrecognized: list[int] = field(default_factory=list)
@@ -116,6 +117,8 @@ class Noted:
             what = str(data.get("kind", "cleared"))
             made = Substituted(at, data["item"], what, str(data.get("reason", "")))
             self.substitutions.append(made)
+        elif kind == "message_revised":
+            self.revisions.add(at)
         elif kind == "recording_interrupted":
             missed = int(event.data.get("calls_missed") or 0)
             self.interruptions.append((at, missed, str(event.data.get("reason", ""))))
@@ -164,6 +167,8 @@ class Subject:
     """Likewise."""
     stands: Sequence[Standing] | None = None
     """The view that is stored, where it is to be compared."""
+    base: int = 0
+    """Of a fork: the last event that is its parent's; what it shares is told there."""
     passages: Passages = field(init=False)
     literals: list[Anchor] = field(default_factory=list, init=False)
     """What watchers want to be looked for in all items, once for all of them."""
