@@ -246,6 +246,15 @@ class Subject:
         """Why each substitution was made, by its position."""
         return {each.position: each.reason for each in self.noted.substitutions}
 
+    def is_taking(self, position: int) -> bool:
+        """Whether there is a decision that can be asked what it lost."""
+        noted = self.noted
+        return (
+            position in noted.compactions
+            or position in noted.revisions
+            or (position in self.reasons)
+        )
+
     def is_sealed(self, position: int) -> bool:
         """Whether a compaction is encrypted: nobody knows what it kept."""
         compaction = self.noted.compactions.get(position)
