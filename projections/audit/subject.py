@@ -93,6 +93,7 @@ class Noted:
     calls: dict[int, Called] = field(default_factory=dict)
     compactions: dict[int, Compacted] = field(default_factory=dict)
     substitutions: list[Substituted] = field(default_factory=list)
+    revisions: set[int] = field(default_factory=set)
     interruptions: list[tuple[int, int, str]] = field(default_factory=list)
     """(position, calls missed, why)"""
     unrecognized: list[int] = field(default_factory=list)
@@ -121,6 +122,8 @@ class Noted:
             what = str(data.get("kind", "cleared"))
             made = Substituted(at, data["item"], what, str(data.get("reason", "")))
             self.substitutions.append(made)
+        elif kind == "message_revised":
+            self.revisions.add(at)
         elif kind == "recording_interrupted":
             missed = int(event.data.get("calls_missed") or 0)
             self.interruptions.append((at, missed, str(event.data.get("reason", ""))))
@@ -171,6 +174,8 @@ class Subject:
     """Likewise."""
     stands: Sequence[Standing] | None = None
     """The view that is stored, where it is to be compared."""
+    base: int = 0
+    """Of a fork: the last event that is its parent's; what it shares is told there."""
     passages: Passages = field(init=False)
     literals: list[Anchor] = field(default_factory=list, init=False)
     """What watchers want to be looked for in all items, once for all of them."""
@@ -247,6 +252,15 @@ class Subject:
     def reasons(self) -> dict[int, str]:
         """Why each substitution was made, by its position."""
         return {each.position: each.reason for each in self.noted.substitutions}
+
+    def is_taking(self, position: int) -> bool:
+        """Whether there is a decision that can be asked what it lost."""
+        noted = self.noted
+        return (
+            position in noted.compactions
+            or position in noted.revisions
+            or (position in self.reasons)
+        )
 
     def is_sealed(self, position: int) -> bool:
         """Whether a compaction is encrypted: nobody knows what it kept."""

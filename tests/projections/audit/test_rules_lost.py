@@ -133,7 +133,8 @@ class TestAnchors:
         made.call(text="on")
         found = findings(made, "anchors")
         assert any("1 literals of it had been cleared or cut before" in f.message for f in found)
-        assert all(a.text != "OPS-1234" for f in found for a in f.anchors)
+        told = {a.text: f.refs[0] for f in found for a in f.anchors}
+        assert told["OPS-1234"] == str(result + 1), "by what cleared it, not by k1"
 
     def test_a_compaction_without_messages_loses_all_that_stays_nowhere(self) -> None:
         made = quiet_session()
