@@ -79,6 +79,7 @@ class Agent:
 
     tools: list[Any] | None = TOOLS
     model = "m"
+    asked = ASKED
 
     def __init__(self, client: OpenAI) -> None:
         self.client = client
@@ -127,7 +128,7 @@ class Agent:
         return "tool_calls" not in said
 
     def run(self) -> None:
-        for text in ASKED:
+        for text in self.asked:
             self.turn(text)
 
     # -- words -----------------------------------------------------------------------------------
