@@ -135,10 +135,14 @@ def _short(data: Mapping[str, object], name: str) -> str:
     return "" if value is None else str(value)[:PREVIEW]
 
 
+SEEN = "seen in a request"
+"""Of a decision that nobody reported."""
+
+
 def _compacted(data: Mapping[str, object]) -> str:
     by = data.get("by")
     name = str(by.get("name", "")) if isinstance(by, Mapping) else ""
-    return _short(data, "trigger") or name
+    return _short(data, "trigger") or name or (SEEN if data.get("inferred") else "")
 
 
 def _substituted(data: Mapping[str, object]) -> str:

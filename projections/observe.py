@@ -386,6 +386,9 @@ class _Observer:
                 continue  # the next summary takes in what came behind it
             changed = change(self.items[i], entry, in_place=i == place, alone=alone)
             if changed is not None:
+                if isinstance(changed, events.PlaceholderSubstituted):
+                    together = f"request {self.known.version + 1}"
+                    changed = changed.model_copy(update={"pass_id": together})
                 position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
                 return i
@@ -412,7 +415,6 @@ class _Observer:
             event = events.ContextCompacted(
                 covered=self._entries(covered),
                 messages=tuple(self._new_message(j) for j in each.brought),
-                trigger="request",
                 inferred=True,
             )
             position = self._evolve(event)
@@ -452,9 +454,7 @@ class _Observer:
         others = sorted(o for o in self.view.items if isinstance(o, int))
         layout = tuple(runs.encode(named, [o for o in others if o not in names]))
         self._evolve(
-            events.ContextCompacted(
-                covered=self._entries(gone), layout=layout, trigger="request", inferred=True
-            )
+            events.ContextCompacted(covered=self._entries(gone), layout=layout, inferred=True)
         )
 
 
