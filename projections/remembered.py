@@ -17,13 +17,13 @@ from eventlog.events import DecisionUndone, Event
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import forms, materialize, runs
-from projections.branches import Undone
 from projections.changes import entry_key, item_kind
 from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, effective, fold
 from projections.expanding import Expanded, expand
 from projections.items import Item
+from projections.known import Earlier, Known, Undone
 from projections.manifest import Piece
-from projections.observe import MAX_BRANCHES, Earlier, Known, placed
+from projections.observe import MAX_BRANCHES, placed
 from projections.parts import part_of, parted
 from projections.runs import Origin, Standing
 
