@@ -38,14 +38,14 @@ def base_of(
 
     ``pairs`` are the items that stand and the entries that are alike.
     """
+    new = [entry_key(entry_kind(e), e.message) for e in entries]
     if len(pairs) < len(items):
-        branch = branch_of(known, items, entries, pairs)
+        branch = branch_of(known, items, entries, new, pairs)
         branch = branch or _begins_again(known, items, entries, pairs)
         if branch is not None:
             standing = [*dict(piece.standing for piece in branch.pieces).items()]
             return None if standing == known.view.standing() else branch
-    old = [entry_key(item_kind(i), i.message) for i in items]
-    return returned(known, old, entries, pairs)
+    return returned(known, items, new, pairs)
 
 
 def _begins_again(
@@ -67,15 +67,18 @@ def _begins_again(
 
 
 def branch_of(
-    known: Known, items: Sequence[Item], entries: Sequence[RequestEntry], pairs: Sequence[Pair]
+    known: Known,
+    items: Sequence[Item],
+    entries: Sequence[RequestEntry],
+    new: Sequence[str],
+    pairs: Sequence[Pair],
 ) -> Earlier | None:
     """The newest call from which a request goes on in another way, or which it makes again.
 
     It does so only if no answer that was given later stands in it, and where it goes on with the
     one that was given, nothing of what came later: else it is the same conversation, and what
-    differs has changed there, or left. ``pairs`` are the items and entries that are alike.
+    differs has changed there, or left. ``new`` are the keys of the entries.
     """
-    new = [entry_key(entry_kind(e), e.message) for e in entries]
     last = pairs[-1][1] if pairs else -1
     latest = max((items[i].call or 0 for i, _ in pairs), default=0)
     lead = len(list(takewhile(lambda entry: entry.role in SYSTEM_ROLES, entries)))
@@ -124,18 +127,16 @@ TRIED = 4
 
 
 def returned(
-    known: Known, old: Sequence[str], entries: Sequence[RequestEntry], pairs: Sequence[Pair]
+    known: Known, items: Sequence[Item], new: Sequence[str], pairs: Sequence[Pair]
 ) -> Undone | Earlier | None:
-    """From where more of a request stands than now, where something is in it that had left.
-
-    ``old`` are the keys of the items that stand, ``pairs`` those that stand in the request.
-    """
-    new = [entry_key(entry_kind(e), e.message) for e in entries]
-    known_now, there = {j for _, j in pairs}, set(old)
-    missing = [j for j, e in enumerate(entries) if j not in known_now and new[j] not in there]
-    if not known.stood([new[j] for j in missing]):
-        return None
+    """From where more of a request stands than now, where something is in it that had left."""
     hashed = [*map(hash, new)]
+    names = [(runs.origin(item.id), item.part) for item in items]
+    standing = (Piece(name, known.view.items.get(name, 0), part=part) for name, part in names)
+    there, told = set(known.keys(standing)), {j for _, j in pairs}
+    missing = {key for j, key in enumerate(hashed) if j not in told and key not in there}
+    if not known.stood(missing):
+        return None
     best: Undone | Earlier | None = None
     most = (len(pairs), 0)
     for undone in known.undone():
@@ -159,7 +160,7 @@ def _fullest(known: Known, new: Sequence[int]) -> list[tuple[Earlier, list[int]]
         given = known.answers(call.position)
         if given:
             call = _answered(known, call, given)
-        keys = list(known.keys(call))
+        keys = list(known.keys(call.pieces))
         counted.append((-(Counter(keys) & wanted).total(), at, call, keys))
     counted.sort(key=lambda each: each[:2])
     return [(call, keys) for _, _, call, keys in counted[:TRIED]]

@@ -78,10 +78,10 @@ class Known:
     """Earlier renditions of an item that are in force beneath the present one, the newest first."""
     sent: Callable[[Earlier], Iterable[Item]] = lambda call: ()
     """The items of an earlier call in the renditions that it sent."""
-    keys: Callable[[Earlier], Iterable[int]] = lambda call: ()
-    """The hashes of their keys."""
-    stood: Callable[[Iterable[str]], bool] = lambda keys: False
-    """Whether an item with one of these keys came in that does not stand now."""
+    keys: Callable[[Iterable[Piece]], Iterable[int]] = lambda pieces: ()
+    """The hashes of the keys of pieces."""
+    stood: Callable[[Iterable[int]], bool] = lambda keys: False
+    """Whether an item whose key has one of these hashes came in, and does not stand now."""
     at: Callable[[int], View] = lambda position: View()
     """What stood after a position."""
     undone: Callable[[], Iterable[Undone]] = tuple
