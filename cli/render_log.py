@@ -114,6 +114,8 @@ def _compaction(row: TimelineRow, style: Style) -> str:
     items = plural(row.items or 0, "item")
     gone = f"{items} {'folded' if row.brought else 'dropped'}"
     erased = " · summary erased" if row.summary_erased else ""
+    if row.reordered:
+        return style.rule(f"{row.ref} put in another order{why}", "magenta")
     full, brief = shrunk(row), shrunk(row, brief=True)
     texts = (
         f"{row.ref} compacted{why} {full} · {gone}{erased}",

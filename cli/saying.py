@@ -164,10 +164,15 @@ def _short(data: Mapping[str, object], name: str) -> str:
     return "" if value is None else str(value)[:PREVIEW]
 
 
+SEEN = "seen in a request"
+"""Of a decision that nobody reported."""
+
+
 def _compacted(data: Mapping[str, object]) -> str:
     by = data.get("by")
     name = str(by.get("name", "")) if isinstance(by, Mapping) else ""
-    return trigger_words(_short(data, "trigger")) or name
+    told = trigger_words(_short(data, "trigger"))
+    return told or name or (SEEN if data.get("inferred") else "")
 
 
 def _substituted(data: Mapping[str, object]) -> str:

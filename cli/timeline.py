@@ -317,6 +317,7 @@ class _Rows:
         row.after_estimated = after is None
         row.items = len(was.items.keys() - now.items.keys())
         row.brought = len(event.data.get("messages", ()))
+        row.reordered = was.items.keys() == now.items.keys() and [*was.items] != [*now.items]
         row.summary_erased = event.erased and row.brought > 0
         self.rows.append(row)
         self._brought(event, len(event.data.get("messages", ())))

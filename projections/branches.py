@@ -1,55 +1,74 @@
-"""From where a request goes on, where it does not go on from the last one: from an earlier call, or
-from what would stand if something had not been taken out."""
+"""From where a request goes on, where it does not go on from the last one: from an earlier call,
+from what would stand if something had not been taken out, or from nothing: it is asked beside.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING
 
+from eventlog import messages
 from eventlog.messages import SYSTEM_ROLES
 from projections import forms, runs
 from projections.alignment import Pair, align
-from projections.changes import change, entry_key, entry_kind, is_like, item_kind
-from projections.context import View
+from projections.changes import (
+    SAME_PROMPT,
+    change,
+    entry_key,
+    entry_kind,
+    is_alike,
+    is_like,
+    item_kind,
+)
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
-from projections.manifest import Piece, SentAs
+from projections.known import Earlier, Known, Request, Undone
+from projections.manifest import Piece
 from projections.parts import parted
-
-if TYPE_CHECKING:
-    from projections.observe import Known
 
 MAX_BRANCHES = 200
 """Earlier manifests that a request is compared with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """A call of the past, as far as branches need it."""
+def base_of(
+    known: Known,
+    items: Sequence[Item],
+    entries: Sequence[RequestEntry],
+    old: Sequence[str],
+    new: Sequence[str],
+    pairs: Sequence[Pair],
+) -> Undone | Earlier | None:
+    """Where a request goes on from, if that is not what stands.
 
-    position: int
-    sent: Sequence[SentAs]
-    """The entries of its manifest, and maybe those of later calls that went on from it."""
-    size: int
-    """How many of them are its own."""
+    ``old`` and ``new`` are the keys of the items that stand and of the entries, as far as they had
+    to be made, ``pairs`` those that are alike.
+    """
+    if len(pairs) < len(items):
+        branch = branch_of(known, items, entries, pairs)
+        branch = branch or _begins_again(known, items, entries, pairs)
+        if branch is not None:
+            standing = [*dict(piece.standing for piece in branch.pieces).items()]
+            return None if standing == known.view.standing() else branch
+    return returned(known, old, new, pairs, entries)
 
-    @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """The pieces of its entries."""
-        return tuple(piece for entry in islice(self.sent, self.size) for piece in entry)
 
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What would stand if some compactions had not been."""
-
-    compactions: Sequence[int]
-    """Their positions, the newest first."""
-    view: View
-    items: Sequence[Item]
+def _begins_again(
+    known: Known, items: Sequence[Item], entries: Sequence[RequestEntry], pairs: Sequence[Pair]
+) -> Earlier | None:
+    """The place before the first message, where only that one is sent, in other words."""
+    said = next((n for n, item in enumerate(items) if item.role not in SYSTEM_ROLES), None)
+    if said is None or not entries or any(i >= said for i, _ in pairs):
+        return None
+    first, entry = items[said], entries[-1]
+    lead = all(e.role in SYSTEM_ROLES for e in entries[:-1])
+    if not lead or not entry.role == first.role == "user" or "." in first.id:
+        return None
+    if not is_alike(first.text, messages.text(first.dialect, entry.message)):
+        return None
+    position = runs.position_of(runs.origin(first.id)) - 1
+    stood = [(Piece(*standing),) for standing in known.at(position).standing()]
+    return Earlier(position, stood, len(stood))
 
 
 def branch_of(
@@ -120,14 +139,10 @@ def returned(
     pairs: Sequence[Pair],
     entries: Sequence[RequestEntry],
 ) -> Undone | Earlier | None:
-    """From where more of a request stands than now, where something is in it that had left.
-
-    ``old`` and ``new`` are the keys of the items that stand and of the entries, as far as they had
-    to be made, ``pairs`` those that are alike.
-    """
-    known_now, there = {j for _, j in pairs}, set(old)
-    missing = [key for j, key in enumerate(new) if j not in known_now and key not in there]
-    if not known.stood(missing):
+    """From where more of a request stands than now, where something is in it that had left."""
+    told, there = {j for _, j in pairs}, set(old)
+    missing = [key for j, key in enumerate(new) if j not in told and key not in there]
+    if not missing or not known.stood(map(hash, missing)):
         return None
     hashed = [hash(entry_key(entry_kind(e), e.message)) for e in entries]
     best: Undone | Earlier | None = None
@@ -153,7 +168,7 @@ def _fullest(known: Known, new: Sequence[int]) -> list[tuple[Earlier, list[int]]
         given = known.answers(call.position)
         if given:
             call = _answered(known, call, given)
-        keys = list(known.keys(call))
+        keys = list(known.keys(call.pieces))
         counted.append((-(Counter(keys) & wanted).total(), at, call, keys))
     counted.sort(key=lambda each: each[:2])
     return [(call, keys) for _, _, call, keys in counted[:TRIED]]
@@ -188,3 +203,27 @@ def _is_at(item: Item, entry: RequestEntry, place: int, keys: dict[int, str]) ->
     if place not in keys:
         keys[place] = entry_key(entry_kind(entry), entry.message)
     return entry_key(kind, item.message) == keys[place]
+
+
+def is_side(
+    known: Known,
+    items: Sequence[Item],
+    request: Request,
+    pairs: Sequence[Pair],
+    tools: int | None,
+) -> bool:
+    """Whether nothing of the conversation is in a request, and it is not asked in the same way.
+
+    ``tools``: where its tools were declared, -1 for tools that never were.
+    """
+    standing = [item for item in items if item.role in SYSTEM_ROLES]
+    if request.belongs or len(standing) == len(items):
+        return False
+    if any(items[i].role not in SYSTEM_ROLES for i, _ in pairs):
+        return False
+    system = [entry for entry in request.entries if entry.role in SYSTEM_ROLES]
+    same_system = len(standing) == len(system) and all(
+        is_alike(item.text, messages.text(item.dialect, entry.message), SAME_PROMPT)
+        for item, entry in zip(standing, system, strict=True)
+    )
+    return not same_system or bool(known.asked and (tools, request.model) not in known.asked)

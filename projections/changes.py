@@ -117,7 +117,7 @@ def shared(one: str, other: str) -> int:
 
 def is_alike(one: str, other: str, share: float = 0.5) -> bool:
     """Whether two texts are the same but for something in one place: more than a share is."""
-    return shared(one, other) > share * max(len(one), len(other))
+    return one == other or shared(one, other) > share * max(len(one), len(other))
 
 
 SAME_PROMPT = 0.8

@@ -15,10 +15,12 @@ what a tool said, as text, with other text there       ``PlaceholderSubstituted`
 another system prompt, other text with the same calls  ``MessageRevised``
 the same answer without its thinking                   ``MessageRevised``
 only some parts of an answer, or others in place       ``MessageRevised``
-a run of items gone, or replaced                       ``ContextCompacted``
+one message in the place of one                        the first or the second of these
+runs of items gone, or replaced                        ``ContextCompacted``
 anything else                                          a new item
 an earlier manifest, and from there another answer     ``SessionRewound``, then new items
 the last manifest again, without what was answered     ``SessionRewound``
+what had left, and most of what stood with it          ``DecisionUndone`` or ``SessionRewound``
 nothing of the conversation, other system or tools     a side call: no events
 =====================================================  ========================================
 
@@ -28,89 +30,36 @@ compaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from eventlog import codec, events, messages
 from eventlog.events import Event
 from eventlog.jsonvalue import Json
-from eventlog.messages import Dialect
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import forms, runs
 from projections.alignment import Pair, align
 from projections.branches import MAX_BRANCHES as MAX_BRANCHES
-from projections.branches import Earlier as Earlier
-from projections.branches import Undone, branch_of, returned, same_front
+from projections.branches import base_of, is_side, same_front
 from projections.changes import (
-    SAME_PROMPT,
     change,
     entry_key,
     entry_kind,
-    is_alike,
     item_kind,
     new_item,
 )
-from projections.context import View
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
+from projections.known import Earlier as Earlier
+from projections.known import Known as Known
+from projections.known import Request as Request
+from projections.known import Undone
 from projections.manifest import Piece
 from projections.runs import Origin, Standing
 from projections.said_again import lines_of, repeats
 from projections.sent_back import Revised, sent_back
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request to a model, split into entries."""
-
-    dialect: Dialect
-    model: str
-    entries: tuple[RequestEntry, ...]
-    tools: Any = None
-    """The tool definitions as sent; None when the request has none."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Everything else in it."""
-    belongs: bool = False
-    """Whether it is known to be a call of this conversation, whatever it holds."""
-    said: Sequence[Sequence[str]] = ()
-    """Lines of what was answered beside the conversation: it may be summed up with them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the log says before the request: all that ``observe`` may look at."""
-
-    version: int
-    view: View
-    items: Sequence[Item]
-    """The items of the view, in order, as folded; an answer of several parts as each of them."""
-    calls: Callable[[], Sequence[Earlier]] = tuple
-    """Earlier calls with a manifest, the newest last; asked for only where items are gone."""
-    tools: Sequence[tuple[int, str]] = ()
-    """(position, definitions as written) of the declared tools, the newest last."""
-    asked: Collection[tuple[int | None, str]] = ()
-    """With which tools and of which models it was asked so far."""
-    answers: Callable[[int], Sequence[Item]] = lambda call: ()
-    """What came back to a call, as it was given, whether it stands or not."""
-    renditions: Callable[[Origin], Sequence[tuple[int, Item]]] = lambda item: ()
-    """Earlier renditions of an item that are in force beneath the present one, the newest first."""
-    sent: Callable[[Earlier], Iterable[Item]] = lambda call: ()
-    """The items of an earlier call in the renditions that it sent."""
-    front: Sequence[Piece] = ()
-    """What stands at the front of the view and is known to stand at the front of the request in the
-    form that it was sent in last: nothing of it has to be compared."""
-    keys: Callable[[Earlier], Iterable[int]] = lambda call: ()
-    """The hashes of their keys."""
-    stood: Callable[[Iterable[str]], bool] = lambda keys: False
-    """Whether an item with one of these keys came in that does not stand now."""
-    at: Callable[[int], View] = lambda position: View()
-    """What stood after a position."""
-    undone: Callable[[], Iterable[Undone]] = tuple
-    """What would stand if the last compaction had not been, the last two, and so on."""
-    partial: Item | None = None
-    """What had come of the answer to the last call, where that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +133,7 @@ class _Observer:
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
         if len(pairs) < len(old) or pairs != [(n, n) for n in range(len(pairs))]:
-            base = self._base(old, new, pairs)
+            base = base_of(self.known, self.items, self.request.entries, old, new, pairs)
             if base is not None:
                 kind = "branch" if isinstance(base, Earlier) else "call"
                 self._go_back(base)
@@ -193,7 +142,9 @@ class _Observer:
                 front = same_front(pieces, self.known.front)
                 old, new = self._keys(front)
                 pairs = align(old, new)
-            elif len(pairs) < len(old) and not self.request.belongs and self._is_side(pairs):
+            elif len(pairs) < len(old) and is_side(
+                self.known, self.items, self.request, pairs, self._tools()
+            ):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
         pairs, revised = sent_back(self.items, self.request.entries, old, new, pairs, front)
@@ -223,38 +174,6 @@ class _Observer:
 
     # -- what kind of call ----------------------------------------------------------------------
 
-    def _stands(self, call: Earlier) -> bool:
-        """Whether what stands is what an earlier call was given."""
-        return list(dict(p.standing for p in call.pieces).items()) == self.view.standing()
-
-    def _base(
-        self, old: Sequence[str], new: Sequence[str], pairs: Sequence[Pair]
-    ) -> Undone | Earlier | None:
-        """Where the request goes on from, if that is not what stands."""
-        entries = self.request.entries
-        if len(pairs) < len(self.items):
-            branch = branch_of(self.known, self.items, entries, pairs)
-            branch = branch or self._begins_again(pairs)
-            if branch is not None:
-                return None if self._stands(branch) else branch
-        return returned(self.known, old, new, pairs, entries)
-
-    def _begins_again(self, pairs: Sequence[Pair]) -> Earlier | None:
-        """The place before the first message, where only that one is sent, in other words."""
-        entries, items = self.request.entries, self.items
-        said = next((n for n, i in enumerate(items) if i.role not in messages.SYSTEM_ROLES), None)
-        if said is None or not entries or any(i >= said for i, _ in pairs):
-            return None
-        first, entry = items[said], entries[-1]
-        lead = all(e.role in messages.SYSTEM_ROLES for e in entries[:-1])
-        if not lead or not entry.role == first.role == "user" or "." in first.id:
-            return None
-        if not is_alike(first.text, messages.text(first.dialect, entry.message)):
-            return None
-        position = runs.position_of(runs.origin(first.id)) - 1
-        stood = [(Piece(*standing),) for standing in self.known.at(position).standing()]
-        return Earlier(position, stood, len(stood))
-
     def _go_back(self, base: Undone | Earlier) -> None:
         """To where the request goes on from."""
         if isinstance(base, Undone):
@@ -266,19 +185,6 @@ class _Observer:
         self._add(events.SessionRewound(to=base.position, reason="branch", inferred=True))
         self.items = list(sent)
         self.view.items = dict(piece.standing for piece in base.pieces)
-
-    def _is_side(self, pairs: Sequence[tuple[int, int]]) -> bool:
-        """Whether nothing of the conversation is in it, and it is not asked in the same way."""
-        if any(self.items[i].role not in messages.SYSTEM_ROLES for i, _ in pairs):
-            return False
-        if all(item.role in messages.SYSTEM_ROLES for item in self.items):
-            return False
-        system = [e for e in self.request.entries if e.role in messages.SYSTEM_ROLES]
-        standing = [i for i in self.items if i.role in messages.SYSTEM_ROLES]
-        same_system = len(pairs) == len(system) == len(standing) or _asks_alike(standing, system)
-        known = self.known.asked
-        same_call = not known or (self._tools(), self.request.model) in known
-        return not (same_system and same_call)
 
     def _tools(self) -> int | None:
         return tools_position(self.known.tools, self.request.tools)
@@ -401,6 +307,9 @@ class _Observer:
                 continue  # the next summary takes in what came behind it
             changed = change(self.items[i], entry, in_place=i == place, alone=alone)
             if changed is not None:
+                if isinstance(changed, events.PlaceholderSubstituted):
+                    together = f"request {self.known.version + 1}"
+                    changed = changed.model_copy(update={"pass_id": together})
                 position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
                 return i
@@ -427,7 +336,6 @@ class _Observer:
             event = events.ContextCompacted(
                 covered=self._entries(covered),
                 messages=tuple(self._new_message(j) for j in each.brought),
-                trigger="request",
                 inferred=True,
             )
             position = self._evolve(event)
@@ -469,18 +377,8 @@ class _Observer:
         others = sorted(o for o in self.view.items if isinstance(o, int))
         layout = tuple(runs.encode(named, [o for o in others if o not in names]))
         self._evolve(
-            events.ContextCompacted(
-                covered=self._entries(gone), layout=layout, trigger="request", inferred=True
-            )
+            events.ContextCompacted(covered=self._entries(gone), layout=layout, inferred=True)
         )
-
-
-def _asks_alike(standing: Sequence[Item], system: Sequence[RequestEntry]) -> bool:
-    """Whether system prompts are the same but for what changes in them, such as the time."""
-    return len(standing) == len(system) and all(
-        is_alike(item.text, messages.text(item.dialect, entry.message), SAME_PROMPT)
-        for item, entry in zip(standing, system, strict=True)
-    )
 
 
 _NOWHERE = StreamKey("-", "-", "-")

@@ -12,18 +12,19 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from eventlog.events import DecisionUndone, Event
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import forms, materialize, runs
-from projections.branches import Undone
 from projections.changes import entry_key, item_kind
 from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, effective, fold
 from projections.expanding import Expanded, expand
 from projections.items import Item
+from projections.known import Earlier, Known, Undone
 from projections.manifest import Piece
-from projections.observe import MAX_BRANCHES, Earlier, Known, placed
+from projections.observe import MAX_BRANCHES, placed
 from projections.partial import partial_of
 from projections.parts import part_of, parted
 from projections.runs import Origin, Standing
@@ -57,6 +58,9 @@ class Remembered:
         self._answers: dict[int, list[int]] = {}
         """By call: what came back to it."""
         self._hashes: dict[tuple[Origin, int, int | None], int] = {}
+        self._by_hash: dict[int, set[Origin]] = {}
+        self._hashed = 0
+        """How many of the items are in ``_by_hash``."""
 
     # -- taking in ------------------------------------------------------------------------------
 
@@ -155,7 +159,7 @@ class Remembered:
             renditions=self._renditions,
             sent=lambda call: self._sent(call.pieces),
             front=front,
-            keys=lambda call: map(self._hash, call.pieces),
+            keys=lambda pieces: map(self._hash, pieces),
             stood=self._stood,
             at=lambda position: fold([e for e in self._events if e.position <= position]),
             undone=self._undone,
@@ -170,18 +174,15 @@ class Remembered:
             self._hashes[name] = hash(entry_key(item_kind(item), item.message))
         return self._hashes[name]
 
-    def _stood(self, keys: Iterable[str]) -> bool:
-        wanted = {*map(hash, keys)}
-        if not wanted:
-            return False
-        for item, rendition in self._items:
-            if item in self.view:
-                continue
+    def _stood(self, keys: Iterable[int]) -> bool:
+        for item, rendition in islice(self._items, self._hashed, None):
             known = parted([self._items[item, rendition]])
-            pieces = (Piece(item, rendition, part=each.part) for each in known)
-            if any(self._hash(piece) in wanted for piece in pieces):
-                return True
-        return False
+            for each in known:
+                self._by_hash.setdefault(
+                    self._hash(Piece(item, rendition, part=each.part)), set()
+                ).add(item)
+        self._hashed = len(self._items)
+        return any(self._by_hash.get(key, set()) - self.view.items.keys() for key in keys)
 
     def _undone(self) -> Iterator[Undone]:
         taken = [e for e in effective(self._events)[0] if e.type == "context_compacted"]

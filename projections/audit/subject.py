@@ -6,7 +6,7 @@ Of the events only what the rules need is kept; the text stays in the recording,
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -142,6 +142,10 @@ class Noted:
             call.billed, call.cached, call.output = usage.prompt, usage.cached, usage.output
 
 
+def _seen(data: Mapping[str, Any]) -> str:
+    return "seen in a request" if data.get("inferred") else ""
+
+
 def _compacted(event: RecordedEvent, number: int) -> Compacted:
     data = event.data
     by = data.get("by") or {}
@@ -149,7 +153,7 @@ def _compacted(event: RecordedEvent, number: int) -> Compacted:
     return Compacted(
         number=number,
         position=event.position,
-        trigger=str(data.get("trigger") or by.get("name") or ""),
+        trigger=str(data.get("trigger") or by.get("name") or _seen(data)),
         shown=tuple(summarizer.get("shown") or ()),
         is_opaque=bool(data.get("opaque")),
         is_erased=event.erased and bool(data.get("messages")),
