@@ -16,9 +16,11 @@ from anyio import to_thread
 
 from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import keys_of
+from harness.recording.codings import Unpacking, readable
 from harness.recording.recorder import RecordedCall, Recorder
 from harness.recording.sessions import current, parent, session_key
 from harness.recording.wire import (
+    MOST_BYTES,
     SESSION_HEADER,
     Answering,
     dialect_of,
@@ -149,16 +151,22 @@ def _watched(made: type[Any], response: Any, call: RecordedCall) -> Any:
 
 
 def _stream(made: type[Any], response: Any, call: RecordedCall) -> Any:
-    kind, headers = type(response), response.headers
+    coding = _readable(response.headers.get("content-encoding", ""))
 
     def decode(body: bytes) -> str:
-        return str(kind(200, headers=headers, content=body).text)
+        return Unpacking(coding, MOST_BYTES).take(body).decode("utf-8", "replace")
 
     answering = Answering(call, response.status_code, decode)
-    library = kind.__module__.partition(".")[0]
+    library = type(response).__module__.partition(".")[0]
     stream = _of_library(made.__name__, library)(response.stream, answering)
     answering.watch(stream)
     return stream
+
+
+def _readable(coding: str) -> str:
+    """Without what the client does not undo either."""
+    names = (name.strip() for name in coding.split(","))
+    return ",".join(name for name in names if name.lower() in readable())
 
 
 @cache
