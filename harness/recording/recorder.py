@@ -10,12 +10,10 @@ given up is counted, and the log says so with ``RecordingInterrupted``.
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 import time
 import warnings
-import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -40,6 +38,7 @@ from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
 from harness.exchange.sent_keys import Keys, event_without_keys, text_without_keys
+from harness.recording.lifetimes import hold, opened
 from harness.recording.placing import Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
 from projections import Live, open_log
@@ -156,7 +155,7 @@ class Recorder:
         self._lost: dict[StreamKey | None, tuple[int, str]] = {}
         """By session: calls that were given up and are not told in the log yet, and why."""
         self._mutex = threading.RLock()
-        _OPEN.add(self)
+        opened(self)
 
     @property
     def waiting(self) -> int:
@@ -166,16 +165,20 @@ class Recorder:
     def close(self) -> None:
         """Write what still waits, and close the connection."""
         with self._mutex:
-            self._resting = 0.0
-            self._write_waiting()
-            for each in self._waiting:
-                if each.posted is not None:
-                    self._give_up(each.call, "the log could not be written before the end")
-            self._waiting.clear()
-            with suppress(CtxlogError):
-                for session, placing in self._sessions.items():
-                    self._tell_of_lost(session, placing.newest)
-            self.live.close()
+            self._resting, self._is_writing = 0.0, True
+            try:
+                self._write_waiting()
+                for each in self._waiting:
+                    if each.posted is not None:
+                        self._give_up(each.call, "the log could not be written before the end")
+                self._waiting.clear()
+                with suppress(CtxlogError):
+                    for session, placing in self._sessions.items():
+                        self._tell_of_lost(session, placing.newest)
+            finally:
+                self._is_writing = False
+                hold(self, is_needed=False)
+                self.live.close()
 
     # -- a call ---------------------------------------------------------------------------------
 
@@ -202,6 +205,7 @@ class Recorder:
         with self._mutex:
             if self._is_writing:  # by a signal, or while rubbish was collected
                 self._wait(waiting)
+                self._hold()
                 return call
             self._is_writing = True
             try:
@@ -223,12 +227,14 @@ class Recorder:
                 self._complain(error)
             finally:
                 self._is_writing = False
+                self._hold()
         return call
 
     def cannot(self, error: Exception) -> None:
         """A call that cannot even be told of. Raises nothing unless it was asked to."""
         with self._mutex:
             self._lose(self.session, str(error))
+            self._hold()
             self._complain(error)
 
     def _begin(self, call: RecordedCall, posted: Posted) -> None:
@@ -255,6 +261,7 @@ class Recorder:
             waiting = _Waiting(call, events=tuple(events))
             if self._is_writing:
                 self._waiting.append(waiting)
+                self._hold()
                 return
             self._is_writing = True
             try:
@@ -270,6 +277,7 @@ class Recorder:
                 self._complain(error, is_over=True)
             finally:
                 self._is_writing = False
+                self._hold()
 
     def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
         assert call.stream is not None
@@ -293,6 +301,10 @@ class Recorder:
         self._lost.clear()
 
     # -- what cannot be written now -------------------------------------------------------------
+
+    def _hold(self) -> None:
+        """Stay until it is written, even if nobody asks for this recorder any more."""
+        hold(self, is_needed=bool(self._waiting or self._lost))
 
     def _is_waiting(self, call: RecordedCall) -> bool:
         return any(each.call is call for each in self._waiting)
@@ -356,44 +368,3 @@ class Recorder:
         said = str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
         told = f"calls are not recorded now: {text_without_keys(said)}"
         warnings.warn(told, RecordingWarning, stacklevel=4)
-
-
-_OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
-
-
-_FORKING = threading.local()
-_FORK_PATIENCE = 2.0
-"""Seconds; nothing that is written here takes so long."""
-
-
-def _before_fork() -> None:
-    """Wait for what other threads write: half of it is in memory."""
-    _FORKING.held = held = []
-    deadline = time.monotonic() + _FORK_PATIENCE
-    for recorder in sorted(_OPEN, key=id):  # always in one order, whoever forks
-        if recorder._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            held.append(recorder._mutex)
-
-
-def _after_fork() -> None:
-    for mutex in reversed(_FORKING.held):
-        mutex.release()
-    _FORKING.held = []
-
-
-def _after_fork_in_child() -> None:
-    _FORKING.held = []
-    for recorder in list(_OPEN):
-        recorder._inherited()
-
-
-def _at_exit() -> None:
-    for recorder in list(_OPEN):
-        with suppress(CtxlogError):
-            recorder.close()
-
-
-os.register_at_fork(
-    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
-)
-atexit.register(_at_exit)

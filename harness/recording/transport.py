@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cache
 from typing import Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 
 from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import keys_of
@@ -131,7 +132,7 @@ async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
         return call
 
     try:
-        return await to_thread.run_sync(work)
+        return await to_thread.run_sync(work, limiter=_limiter())
     except BaseException:
         is_cancelled = True
         for call in made:
@@ -140,6 +141,21 @@ async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
 
 
 _UNSENT = "cancelled before it was sent"
+_LIMITER: RunVar[CapacityLimiter] = RunVar("ctxlog_recording")
+
+
+def _limiter() -> CapacityLimiter:
+    """Threads of our own: those that all share may be taken by what waits for this very call."""
+    try:
+        return _LIMITER.get()
+    except LookupError:
+        made = CapacityLimiter(_THREADS)
+        _LIMITER.set(made)
+        return made
+
+
+_THREADS = 4
+"""At once in one loop; what they do is done one after the other anyway."""
 
 
 def _watched(made: type[Any], response: Any, call: RecordedCall) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import gzip
 import json
 import os
@@ -27,6 +28,7 @@ from eventlog.errors import Busy, DatabaseFault
 from harness.recording import Recorder, RecordingWarning, wrap
 from harness.recording import recorder as recorder_module
 from harness.recording import transport as transport_module
+from harness.recording.lifetimes import _at_exit as at_exit
 from harness.recording.placing import Placing
 from harness.recording.transport import RecordingTransport
 from harness.recording.wire import Answering
@@ -135,6 +137,42 @@ class TestABusyLog:
         (missed,) = told.of("recording_interrupted")
         assert missed["calls_missed"] == recorder.missed > 0
         assert len(told.bodies) + recorder.missed == 5
+
+    def test_what_waits_outlives_its_client(self, tmp_path: Path, server: ModelServer) -> None:
+        path = tmp_path / "log.db"
+
+        def agent() -> None:
+            with wrap(server.client(), path, on_error="ignore") as client, held(path):
+                ask(client, "one")
+
+        agent()
+        gc.collect()
+        at_exit()
+        Told(path).check(server.requests)
+
+    def test_a_call_that_ends_while_the_recorder_is_closed(
+        self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A stream that nobody holds any more ends at any moment."""
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, on_error="ignore", patience=0.01)
+        client = wrap(server.client(), recorder)
+        left = recorder.begin("openai_chat", b'{"model":"m","messages":[{"role":"user"}]}')
+        with held(path):
+            ask(client, "one")
+            ask(client, "two")
+        begin = Placing.begin
+
+        def interrupted(self: Placing, *given: Any) -> Any:
+            left.failed("dropped")
+            return begin(self, *given)
+
+        monkeypatch.setattr(Placing, "begin", interrupted)
+        recorder.close()
+        told = Told(path)
+        assert [body["messages"][0].get("content") for body in told.bodies] == [None, "one", "two"]
+        assert told.types()["model_responded"] == 2
+        assert {v.name for v in told.verdicts} == {"exact"}
 
 
 def _small_files(size: int) -> tuple[int, int]:
