@@ -18,6 +18,7 @@ from eventlog.errors import EventInvalid, InputRefused
 from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import keys_of
 from harness.recording.codings import Unpacking, accepted
+from harness.recording.heads import BrokenHead, Lines, Response
 from harness.recording.incoming import (
     HEAD_BYTES,
     HEAD_SECONDS,
@@ -104,8 +105,10 @@ class Handler(BaseHTTPRequestHandler):
             if line is None:
                 return None
             self.raw_requestline = line
-            if not self.parse_request():
+            if not self._parsed():
                 return None
+        except BrokenHead as fault:
+            raise Refused(400, str(fault)) from None
         except Spent:
             raise Refused(431, "the headers are too long") from None
         except TimeoutError:
@@ -115,6 +118,15 @@ class Handler(BaseHTTPRequestHandler):
         self._api = self.proxy.upstreams.of(self.path.partition("?")[0], self.headers).api
         self.proxy.guard.check(self.headers)
         return Incoming(self.command, self.path, self.headers, self.rfile, self._raw)
+
+    def _parsed(self) -> bool:
+        whole: Any = self.rfile
+        lines: Any = Lines(whole)
+        self.rfile = lines
+        try:
+            return self.parse_request()
+        finally:
+            self.rfile = whole
 
     def _first_line(self) -> bytes | None:
         line = self.rfile.readline(_LONGEST_LINE + 1)
@@ -257,12 +269,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _response(self, line: socket.socket, method: str) -> http.client.HTTPResponse:
         watched: Any = Watched(line, self.connection, SILENT_PROVIDER)
-        response = http.client.HTTPResponse(watched, method=method)
+        response = Response(watched, method=method)
         response.begin()
-        if response.status < 200:
-            raise http.client.HTTPException(f"status {response.status} was not asked for")
-        if "transfer-encoding" in response.headers and not response.chunked:
-            raise http.client.HTTPException("its transfer coding is not known")
         return response
 
     # -- refusals -------------------------------------------------------------------------------

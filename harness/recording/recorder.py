@@ -10,12 +10,10 @@ given up is counted, and the log says so with ``RecordingInterrupted``.
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 import time
 import warnings
-import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,14 +29,11 @@ from eventlog.errors import (
     OutcomeUnknown,
     WrongExpectedVersion,
 )
-from eventlog.events import (
-    Event,
-    MessageAppended,
-    RecordingInterrupted,
-)
+from eventlog.events import Event, MessageAppended, RecordingInterrupted
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.sent_keys import Keys, text_without_keys
+from harness.recording import lifetimes
 from harness.recording.calls import RecordedCall as RecordedCall
 from harness.recording.placing import NOWHERE, Began, Placing, Posted, RecordedStream
 from harness.recording.sessions import session_key
@@ -117,7 +112,7 @@ class Recorder:
         self._lost: dict[StreamKey | None, tuple[int, str]] = {}
         """By session: calls that were given up and are not told in the log yet, and why."""
         self._mutex = threading.RLock()
-        _OPEN.add(self)
+        lifetimes.opened(self)
 
     @property
     def path(self) -> str:
@@ -132,17 +127,20 @@ class Recorder:
     def close(self) -> None:
         """Write what still waits, and close the connection."""
         with self._mutex:
-            self._resting = 0.0
-            self._write_waiting()
-            for each in self._waiting:
-                if each.posted is not None:
-                    self._give_up(each.call, "the log could not be written before the end")
-            self._waiting.clear()
-            with suppress(CtxlogError):
-                for session, placing in self._sessions.items():
-                    self._tell_of_lost(session, placing.newest)
-            self.live.close()
-            _OPEN.discard(self)
+            self._resting, self._is_writing = 0.0, True
+            try:
+                self._write_waiting()
+                for each in self._waiting:
+                    if each.posted is not None:
+                        self._give_up(each.call, "the log could not be written before the end")
+                self._waiting.clear()
+                with suppress(CtxlogError):
+                    for session, placing in self._sessions.items():
+                        self._tell_of_lost(session, placing.newest)
+            finally:
+                self._is_writing = False
+                lifetimes.closed(self)
+                self.live.close()
 
     # -- a call ---------------------------------------------------------------------------------
 
@@ -169,6 +167,7 @@ class Recorder:
         with self._mutex:
             if self._is_writing:  # by a signal, or while rubbish was collected
                 self._wait(waiting)
+                self._hold()
                 return call
             self._is_writing = True
             try:
@@ -190,6 +189,7 @@ class Recorder:
                 self._complain(error)
             finally:
                 self._is_writing = False
+                self._hold()
         return call
 
     def write(
@@ -234,12 +234,14 @@ class Recorder:
             return False
         finally:
             self._is_writing = False
+            self._hold()
         return True
 
     def cannot(self, error: Exception) -> None:
         """A call that cannot even be told of. Raises nothing unless it was asked to."""
         with self._mutex:
             self._lose(self.session, str(error))
+            self._hold()
             self._complain(error)
 
     def _begin(self, call: RecordedCall, posted: Posted) -> None:
@@ -273,6 +275,7 @@ class Recorder:
             waiting = _Waiting(call, events=tuple(events))
             if self._is_writing:
                 self._waiting.append(waiting)
+                self._hold()
                 return
             self._is_writing = True
             try:
@@ -288,6 +291,7 @@ class Recorder:
                 self._complain(error, is_over=True)
             finally:
                 self._is_writing = False
+                self._hold()
 
     def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
         assert call.stream is not None
@@ -311,6 +315,10 @@ class Recorder:
         self._lost.clear()
 
     # -- what cannot be written now -------------------------------------------------------------
+
+    def _hold(self) -> None:
+        """Stay until it is written, even if nobody asks for this recorder any more."""
+        lifetimes.hold(self, is_needed=bool(self._waiting or self._lost))
 
     def _is_waiting(self, call: RecordedCall) -> bool:
         return any(each.call is call for each in self._waiting)
@@ -382,48 +390,8 @@ def opened(log: Live | str | os.PathLike[str]) -> Recorder:
     """The recorder of that log that is open in this process, or a new one: two of them take each
     other for another process."""
     path = os.path.realpath(log.log.path if isinstance(log, Live) else log)
-    return next((each for each in list(_OPEN) if each.path == path), None) or Recorder(log)
-
-
-_OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
-
-
-_FORKING = threading.local()
-_FORK_PATIENCE = 2.0
-"""Seconds; nothing that is written here takes so long."""
-
-
-def _before_fork() -> None:
-    """Wait for what other threads write: half of it is in memory."""
-    _FORKING.held = held = []
-    deadline = time.monotonic() + _FORK_PATIENCE
-    for recorder in sorted(_OPEN, key=id):  # always in one order, whoever forks
-        if recorder._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            held.append(recorder._mutex)
-
-
-def _after_fork() -> None:
-    for mutex in reversed(_FORKING.held):
-        mutex.release()
-    _FORKING.held = []
-
-
-def _after_fork_in_child() -> None:
-    _FORKING.held = []
-    for recorder in list(_OPEN):
-        recorder._inherited()
-
-
-def _at_exit() -> None:
-    for recorder in list(_OPEN):
-        with suppress(CtxlogError):
-            recorder.close()
-
-
-os.register_at_fork(
-    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
-)
-atexit.register(_at_exit)
+    known = (each for each in lifetimes.living() if isinstance(each, Recorder))
+    return next((each for each in known if each.path == path), None) or Recorder(log)
 
 
 def _said(error: Exception) -> str:
