@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from eventlog.events import Event, ModelCalled, ToolsDeclared
+from eventlog.events import Event, ModelCalled, SessionForked, ToolsDeclared
 from eventlog.jsonvalue import Json
 from eventlog.messages import SYSTEM_ROLES
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
@@ -71,6 +71,16 @@ class Followed:
         self.key = key
         self._live = live
         self._clear()
+
+    @classmethod
+    def forked(cls, live: Live, parent: StreamKey, key: StreamKey, at: int) -> Followed:
+        """A fork of a stream as it begins, though it does not stand in the log yet."""
+        found = cls(live, parent)
+        found.catch_up(at)
+        found.key = key
+        event = SessionForked(parent=str(parent), at=at, ownership="observed")
+        found._take(draft_at(event, key, at + 1))
+        return found
 
     def _clear(self) -> None:
         self.version = 0

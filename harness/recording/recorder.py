@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
-from uuid import uuid4
 
 from eventlog.errors import (
     Busy,
@@ -39,8 +38,9 @@ from eventlog.events import (
 from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
-from harness.recording.placing import Placing, RecordedStream
+from harness.recording.placing import Placing, made_name
 from harness.recording.sessions import session_key
+from harness.recording.streams import RecordedStream
 from projections import Live, open_log
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -218,7 +218,7 @@ class Recorder:
     def _begin(self, call: RecordedCall, body: bytes) -> None:
         placing = self._sessions.pop(call.session, None)
         if placing is None:
-            home = call.session or session_key(f"{uuid4().hex[:12]}")
+            home = call.session or session_key(made_name())
             parent = str(call.parent) if call.parent not in (None, home) else ""
             placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
         self._sessions[call.session] = placing  # the one that was asked last at the end
@@ -262,7 +262,8 @@ class Recorder:
         call.stream.open.discard(call.position)
         for event in bound:
             if isinstance(event, MessageAppended):
-                self._sessions[call.session].answered(call.stream, event.message.value)
+                placing = self._sessions[call.session]
+                placing.answered(call.stream, call.dialect, event.message.value)
 
     def _inherited(self) -> None:
         """In a child after ``fork()``: what is under way, and what waits, the parent writes."""
