@@ -93,6 +93,13 @@ class Followed:
         """How many items stand."""
         return len(self._remembered.view)
 
+    def is_single(self) -> bool:
+        """Whether all that stands is one request with its answer, and nothing was compacted."""
+        if self._live.views.count(self.key, "context_compacted", self.version):
+            return False
+        items = self._remembered.items(self._remembered.view.standing())
+        return all(item.call is None for item in items[:-1])
+
     # -- what was appended ----------------------------------------------------------------------
 
     def catch_up(self, to: int | None = None) -> bool:

@@ -15,8 +15,11 @@ from eventlog.jsonvalue import loads
 from eventlog.recorded import StreamKey
 from projections.live import Live
 
-SESSIONS = 256
+SESSIONS = 1000
 """How many sessions are looked at, those begun last."""
+
+_AMONG = 10_000
+"""The sessions of the log among which they are looked for, those begun last."""
 
 _END = 32
 """Events at the end of a session among which its last answer is looked for."""
@@ -35,7 +38,7 @@ class LastAnswer:
 
 def last_answers(live: Live, user: str, agent: str) -> Iterator[LastAnswer]:
     """Of the sessions of a user's agent, those begun last in front."""
-    rows = live.log.query(_ANSWERS, (user, agent, SESSIONS, _END)).fetchall()
+    rows = live.log.query(_ANSWERS, (_AMONG, user, agent, SESSIONS, _END)).fetchall()
     for session, payload in rows:
         data = loads(payload)
         yield LastAnswer(
@@ -46,7 +49,8 @@ def last_answers(live: Live, user: str, agent: str) -> Iterator[LastAnswer]:
 _ANSWERS = """
 with newest as (
   select row, session, (select max(position) from events where stream = row) as end
-  from streams where user = ? and agent = ? order by row desc limit ?
+  from streams where row > (select max(row) from streams) - ? and user = ? and agent = ?
+  order by row desc limit ?
 ), answered as (
   select row, session, (
     select max(position) from events

@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -35,7 +35,7 @@ from eventlog.recorded import Draft, StreamKey
 from harness.exchange.asks import Ask, answered, ask_of
 from harness.exchange.thread import Thread
 from harness.exchange.threads import NEW, Found, Threads
-from harness.recording.bodies import Bodies, Body, common_prefix
+from harness.recording.bodies import Bodies
 from harness.recording.streams import RecordedStream
 from projections import Live
 from projections.followed import MESSAGES, Asked, Plan
@@ -139,21 +139,29 @@ class Placing:
 
     def _going_on(self, dialect: Dialect, raw: bytes) -> _Placed | None:
         """The conversation whose last request and answer stand at its front."""
-        for stream in islice(reversed(self._recent.values()), RECENT):
-            if stream.open or not stream.goes_on(dialect, raw):
-                continue
-            asked, body = stream.read(dialect, raw)
-            while (plan := stream.followed.going_on(asked)) is not None:
-                if stream.call(self._live, plan, body, dialect, plan.drafts):
-                    if stream.thread is not None:
-                        new = {MESSAGES[dialect]: list(asked.messages[asked.kept :])}
-                        self._threads.went_on(stream.thread, ask_of(request_of(dialect, new)))
-                    return stream, plan.position
+        known = [s for s in reversed(self._recent.values()) if not s.open and dialect in s.bodies]
+        for stream in known:
+            if stream.goes_on(dialect, raw):
+                placed = self._on(stream, dialect, raw)
+                if placed is not None:
+                    return placed
+        nearest = max(known[:_NEAR], key=lambda s: s.bodies[dialect].in_common(raw), default=None)
+        return self._on(nearest, dialect, raw) if nearest is not None else None
+
+    def _on(self, stream: RecordedStream, dialect: Dialect, raw: bytes) -> _Placed | None:
+        """In that stream, where it goes on from there and only its end is new."""
+        asked, body = stream.read(dialect, raw)
+        while (plan := stream.followed.going_on(asked)) is not None:
+            if stream.call(self._live, plan, body, dialect, plan.drafts):
+                if stream.thread is not None:
+                    new = {MESSAGES[dialect]: list(asked.messages[asked.kept :])}
+                    self._threads.went_on(stream.thread, ask_of(request_of(dialect, new)))
+                return stream, plan.position
         return None
 
     def _placed(self, dialect: Dialect, raw: bytes) -> _Placed:
         """Where it belongs by what it holds, or by its name."""
-        body = self._read(dialect, raw)
+        body = Bodies(dialect).read(raw)
         asked = Asked(dialect, body.fields, body.messages, raw)
         ask = ask_of(request_of(dialect, asked.body))
         if self._is_named and self._own is None:
@@ -166,20 +174,17 @@ class Placing:
         assert placed is not None
         stream = placed[0]
         if stream.thread is None:
-            stream.thread = self._threads.begin(ask, stream.like)
-            self._known[stream.key] = stream.thread
-            stream.thread.place = stream
+            self._follow(stream, self._threads.begin(ask, stream.like))
         else:
             self._threads.asked(stream.thread, ask)
         return placed
 
-    def _read(self, dialect: Dialect, raw: bytes) -> Body:
-        """A request, against the last one that it is most like: what both have is not read."""
-        known = [s.bodies[dialect] for s in self._recent.values() if dialect in s.bodies]
-        nearest = max(
-            known[-_NEAR:], key=lambda each: common_prefix(each.last.raw, raw), default=None
-        )
-        return (nearest or Bodies(dialect)).read(raw)
+    def _follow(self, stream: RecordedStream, thread: Thread) -> None:
+        """From here on the requests of a stream are told by that."""
+        stream.thread, thread.place = thread, stream
+        self._known[stream.key] = thread
+        if not stream.was_single:
+            thread.small = 0
 
     def _found(self, ask: Ask) -> Found:
         """The conversation that it belongs to, in memory or in the log."""
@@ -346,9 +351,10 @@ class Placing:
             return False
         thread = self._known[last.stream] = self._threads.begin(ask)
         self._threads.answered(thread, last.dialect, last.message)
-        thread.place = last.stream, 0
         if self._own is not None and self._own.key == last.stream:
-            thread.place, self._own.thread = self._own, thread
+            self._follow(self._own, thread)
+        else:
+            thread.place = last.stream, 0
         return True
 
 

@@ -46,6 +46,8 @@ class RecordedStream:
     """The last position that is of this process; 0 before its first call."""
     is_foreign: bool = False
     """Whether another process wrote to it since its last call, and not only a note."""
+    was_single: bool = True
+    """Whether it was no more than a single call when it was taken up here."""
     birth: Birth | None = None
     """How it begins; None once it stands in the log."""
     like: Thread | None = None
@@ -79,6 +81,7 @@ class RecordedStream:
         if base:
             stream.followed.catch_up(base)
         stream.is_foreign = stream.followed.catch_up() and base > 0
+        stream.was_single = stream.followed.is_single()
         return stream
 
     @property
