@@ -26,6 +26,8 @@ _LONG_ID = 16
 LOOKED_AT = 64
 """Newest messages of a request that are looked at, besides the first: a call costs no history."""
 
+END = 8
+"""Newest messages of a request by which it is known again."""
 
 Keys = tuple[int, bytes, tuple[bytes, ...]]
 
@@ -64,6 +66,11 @@ class Ask:
     def newest_answer(self) -> Said | None:
         """The newest of them that is an answer."""
         return next((each for each in reversed(self.said) if each.is_answer), None)
+
+    @property
+    def end(self) -> tuple[bytes, ...]:
+        """The last few of them."""
+        return tuple(each.key for each in self.said[-END:])
 
     @property
     def keys(self) -> Keys:

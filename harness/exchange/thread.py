@@ -8,7 +8,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any, NamedTuple
 
-from harness.exchange.asks import Ask, Keys, Said
+from harness.exchange.asks import END, Ask, Keys, Said
 
 MARKS = 128
 """Newest messages of a conversation that are remembered, and ids of its calls."""
@@ -38,6 +38,8 @@ class Thread:
     """The first messages of its requests."""
     again: int = 0
     """How often it began again."""
+    end: tuple[bytes, ...] = ()
+    """The newest messages of its last request."""
     is_answered: bool = False
     """Whether an answer came back to its last request."""
     last: frozenset[bytes] = frozenset()
@@ -70,13 +72,14 @@ class Thread:
             self.small = 0
         self.system, self.tools = ask.system, ask.tools
         self.asked = ask.keys if self.small else None
-        self.is_answered = False
+        self.end, self.is_answered = ask.end, False
         self.take(ask.said)
 
     def go_on(self, said: Sequence[Said]) -> None:
         """Its next request, which repeats all before it: what is new there."""
         if said:
             self.small, self.asked = 0, None
+        self.end = (*self.end, *(each.key for each in said))[-END:]
         self.is_answered = False
         self.take(said)
 
@@ -110,7 +113,7 @@ class Shared(NamedTuple):
     """What a request shares with a conversation; it belongs where that is the greatest."""
 
     is_next: bool
-    """Whether its newest answer is what came back last, and nothing is asked since."""
+    """Whether its newest answer is what came back last, and it is not asked yet what follows."""
     answers: int
     others: int
     age: int
@@ -141,7 +144,10 @@ def shared(thread: Thread, ask: Ask, *, is_busy: bool = False) -> tuple[Shared, 
             is_sure |= each.is_sure
     newest = ask.newest_answer
     is_next = (
-        not is_busy and newest is not None and not thread.last.isdisjoint((newest.key, *newest.ids))
+        newest is not None
+        and not thread.last.isdisjoint((newest.key, *newest.ids))
+        and not is_busy
+        and not (thread.is_answered and thread.end == ask.end)
     )
     is_enough = is_grown and (
         is_sure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,8 +20,12 @@ from proxied import proxied
 from recorded_calls_of import Told
 
 from eventlog.errors import Busy
+from harness.exchange.outcomes import outcome_of
 from harness.recording import Recorder, session, wrap
-from projections import Live
+from harness.recording.recorder import RecordedCall
+from projections import Live, open_log
+from projections import last_answers as last_answers_module
+from projections.audit.auditing import audit
 
 SYSTEM = "You are a careful agent. Work step by step."
 TASK = "Mend the failing test in tests/test_kiln.py."
@@ -238,6 +243,109 @@ class TestRunsOfOneTask:
         found.check(server.requests)
         assert called(found) == [5, 5]
 
+    def test_what_nothing_tells_apart_is_told(self, tmp_path: Path) -> None:
+        """All answers are alike, and what was said differently is cut off."""
+        with (
+            serving(lambda request: completion("ok")) as server,
+            recording(server, tmp_path) as ask,
+        ):
+            runs: list[list[Any]] = []
+            for name in ("one", "other"):
+                said: list[Any] = []
+                for text in (TASK, f"{name}: look first", "mend it"):
+                    said.append({"role": "user", "content": text})
+                    said.append({"role": "assistant", "content": ask(said)})
+                runs.append(said)
+            for said in runs:
+                ask([*said[-2:], {"role": "user", "content": "run the tests"}])
+        found = told(tmp_path, server, [])
+        assert called(found) == [4, 4]
+        first, second = found.events
+        doubts = [e["may_belong_to"] for e in found.of("model_called") if "may_belong_to" in e]
+        assert doubts == [(f"local/recorded/{first}",)] or doubts == [[f"local/recorded/{first}"]]
+        with open_log(tmp_path / "proxy.db") as live:
+            told_of = [
+                finding
+                for info in live.log.streams()
+                for finding in audit(live, info.key, ["verdicts"]).findings
+            ]
+        (finding,) = told_of
+        assert finding.severity == "info"
+        assert finding.refs == ("c4",)
+        assert finding.message == (
+            f"it may be {first} that goes on here: nothing in the request tells them apart (c4)"
+        )
+        assert second != first
+
+    def test_tasks_that_begin_with_the_same_words(self, tmp_path: Path) -> None:
+        """Agents say first where they are, and then what is to be done."""
+        around = {"role": "user", "content": "<environment>folder: /kiln</environment>"}
+        with serving(Model()) as server, recording(server, tmp_path) as ask:
+            for task in range(3):
+                said: list[Any] = [around, {"role": "user", "content": f"Task {task}."}]
+                for turn in range(1 + task):
+                    said.append({"role": "assistant", "content": ask(said)})
+                    said.append({"role": "user", "content": f"{task}: go on with {turn}"})
+        found = told(tmp_path, server, [])
+        assert called(found) == [1, 2, 3]
+
+    def test_examples_before_each_question_are_no_conversation(self, tmp_path: Path) -> None:
+        shown = [{"role": "user", "content": "2+2"}, {"role": "assistant", "content": "4" * 100}]
+        with serving(Model()) as server, recording(server, tmp_path) as ask:
+            for number in range(3):
+                ask([*shown, {"role": "user", "content": f"{number}+{number}"}])
+        found = told(tmp_path, server, [])
+        assert called(found) == [1, 1, 1]
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_any_order_of_any_runs(self, tmp_path: Path, seed: int) -> None:
+        """Some begin at once, some keep their last turns, some calls fail, some never end."""
+        chance = random.Random(seed)
+        recorder = Recorder(tmp_path / "proxy.db")
+        runs = [Run(recorder, number, chance) for number in range(4)]
+        for _ in range(80):
+            chance.choice(runs).step()
+        recorder.close()
+        found = Told(tmp_path / "proxy.db")
+        assert {v.name for v in found.verdicts} == {"exact"}
+        whose: dict[str, set[str]] = {}
+        for key, events in found.events.items():
+            own = {text.split()[0] for text in answers(events)}
+            assert len(own) <= 1, (key, own)
+            for run in own:
+                whose.setdefault(run, set()).add(key)
+        assert sum(map(len, whose.values())) == len(whose), whose
+
+
+class Run:
+    """One run of the task, a call at a time."""
+
+    def __init__(self, recorder: Recorder, number: int, chance: random.Random) -> None:
+        self.said: list[Any] = [{"role": "user", "content": TASK}]
+        self.turn = 0
+        self._recorder, self._number, self._chance = recorder, number, chance
+        self._keep = chance.choice([None, 2, 3])
+        self._call: RecordedCall | None = None
+
+    def step(self) -> None:
+        """Ask, or answer what was asked."""
+        if self._call is None:
+            sent = [{"role": "system", "content": SYSTEM}, *self.said]
+            body = json.dumps({"model": "m", "messages": sent}).encode()
+            self._call = self._recorder.begin("openai_chat", body)
+            return
+        call, self._call = self._call, None
+        if self.turn and self._chance.random() < 0.15:  # the next one asks the same again
+            call.failed("overloaded", 529)
+            return
+        text = f"r{self._number} {self.turn}"
+        call.ended(outcome_of("openai_chat", json.dumps(completion(text)), 200))
+        self.turn += 1
+        self.said.append({"role": "assistant", "content": text})
+        self.said.append({"role": "user", "content": f"go on with {self.turn}"})
+        if self._keep is not None:
+            self.said = self.said[-2 * self._keep + 1 :]
+
 
 class TestCut:
     """An agent that keeps its last turns is one conversation."""
@@ -322,6 +430,65 @@ class TestStartedAgain:
         found = told(tmp_path, server, [])
         assert called(found) == [2, 1]
 
+    def test_of_too_many_the_oldest_begin_anew(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The log is looked into as far as that costs the same whatever it holds."""
+        monkeypatch.setattr(last_answers_module, "SESSIONS", 2)
+        with serving(Model()) as server:
+            said: list[list[Any]] = []
+            for number in range(3):
+                with recording(server, tmp_path) as ask:
+                    said.append([{"role": "user", "content": f"task {number}"}])
+                    said[-1].append({"role": "assistant", "content": ask(said[-1])})
+            for messages in said[::-1]:
+                with recording(server, tmp_path) as ask:
+                    ask([*messages, {"role": "user", "content": "go on"}])
+        found = told(tmp_path, server, [])
+        assert called(found) == [1, 2, 2, 1]
+
+    def test_a_named_session_may_be_compacted_next(self, tmp_path: Path) -> None:
+        with serving(Model()) as server:
+            with recording(server, tmp_path, name="s") as ask:
+                agent = Agent(ask, "do")
+                for _ in range(3):
+                    agent.step()
+            with recording(server, tmp_path, name="s") as ask:
+                agent._ask = ask
+                agent.step()
+                agent.said = [{"role": "user", "content": "Summary: four steps were made."}]
+                agent.step()
+        found = told(tmp_path, server, [agent])
+        assert called(found) == [5]
+        assert found.types()["context_compacted"] == 1
+
+    def test_a_fork_of_a_named_session_goes_on_where_it_stood(self, tmp_path: Path) -> None:
+        asked, go, model = threading.Event(), threading.Event(), Model()
+
+        def answer(request: dict[str, Any]) -> Any:
+            if request["messages"][-1]["content"] == "slow":
+                asked.set()
+                go.wait(60)
+            return model(request)
+
+        with serving(answer) as server:
+            with recording(server, tmp_path, name="s") as ask:
+                agent = Agent(ask, "do")
+                agent.step()
+                agent.step()
+                slow = [*agent.said, {"role": "user", "content": "slow"}]
+                busy = threading.Thread(target=ask, args=(slow,))
+                busy.start()
+                assert asked.wait(60)
+                agent.step()
+                go.set()
+                busy.join(60)
+            with recording(server, tmp_path, name="s") as ask:
+                agent._ask = ask
+                agent.step()
+        found = told(tmp_path, server, [])
+        assert called(found) == [3, 2]
+
 
 class TestNamed:
     """One name, and more than one conversation under it."""
@@ -339,6 +506,14 @@ class TestNamed:
         assert found.types()["context_compacted"] == 0
         parents = [e.get("parent_session", "") for e in found.of("session_started")]
         assert parents == ["", *["local/recorded/batch"] * 3]
+
+    def test_single_calls_of_the_next_process(self, tmp_path: Path) -> None:
+        with serving(Model()) as server:
+            for _ in range(2):
+                self.single(server, tmp_path, 2)
+            found = told(tmp_path, server, [])
+        assert called(found) == [2, 1, 1]
+        assert found.types()["context_compacted"] == 0
 
     def test_single_calls_at_once(self, tmp_path: Path) -> None:
         model, ready = Model(), threading.Barrier(4)
