@@ -72,7 +72,7 @@ def serve() -> None:
 
 
 @contextmanager
-def _process(*command: str) -> Iterator[int]:
+def process(*command: str) -> Iterator[int]:
     """A process whose first line ends with its port."""
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -154,10 +154,10 @@ def _parallel(port: int, path: str) -> Callable[[], None]:
 
 def run(rounds: int) -> list[Row]:
     own = (sys.executable, "-c", "from bench.proxy import serve; serve()")
-    with folder() as place, _process(*own) as model:
+    with folder() as place, process(*own) as model:
         db = str(Path(place) / "log.db")
         command = (sys.executable, "-m", "cli.main", "proxy", "-q", "--db", db)
-        with _process(*command, "--upstream", f"http://127.0.0.1:{model}/v1") as proxy:
+        with process(*command, "--upstream", f"http://127.0.0.1:{model}/v1") as proxy:
             ways = {
                 "direct": (model, "/v1/chat/completions"),
                 "passing": (proxy, "/v1/embeddings"),

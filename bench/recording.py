@@ -75,7 +75,7 @@ TOOLS = [
 
 
 def _overhead(history: int, turns: int, aim: float | None, *, flushed: bool) -> list[Row]:
-    context = _history(history)
+    context = history(history)
     texts = messages(2 * turns, seed=7)
     before: list[float] = []
     after: list[float] = []
@@ -126,7 +126,7 @@ def _raw(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _history(count: int) -> list[dict[str, Any]]:
+def history(count: int) -> list[dict[str, Any]]:
     """Messages that a provider takes: each result behind its call."""
     found: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
     for number, made in enumerate(messages(count - 1)):

@@ -7,12 +7,13 @@ silence; the exit code then is that of the command.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
@@ -62,16 +63,36 @@ class Output:
             return
         if sys.stdout is None:
             raise OSError(errno.EBADF, "standard output is closed")
-        try:
+        with self._watched():
             sys.stdout.write(self._carried(text) + "\n")
             if flush:
                 sys.stdout.flush()
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Whoever reads may go away, and a disk may be full."""
+        try:
+            yield
         except BrokenPipeError:
             self.gone = True
             _discard_stdout()
         except OSError:  # a full disk: what is buffered would fail again at the exit
             _discard_stdout()
             raise
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person reads along, at what obeys some of the characters that it is sent."""
+        return sys.stdout is not None and sys.stdout.isatty()
+
+    def write_exactly(self, text: str) -> None:
+        """Text on stdout, to the byte and without a line end: for what is no terminal."""
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
+        with self._watched():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.flush()
 
     def note(self, text: str) -> None:
         """A line for the person, on stderr; not with ``--quiet``."""

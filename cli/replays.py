@@ -39,11 +39,11 @@ def replay(live: Live, place: Reference, asked: str) -> tuple[ReplayData, list[s
         sent = Requests(live).sent(place.stream, call)
         if wanted == own and asked not in ("json", "text"):
             data = request_data(place, "as_sent", wanted, sent.items, (), sent.body)
-            data.notes = _proved(call) + _erased(sent.items)
+            data.notes = _proved(call) + erased_items(sent.items)
             return data, []  # what was sent is shown, not judged
         if asked in ("json", "text"):
             data = request_data(place, "as_sent", asked, sent.items, (), _neutral(sent.items))
-            data.notes = _proved(call) + _erased(sent.items)
+            data.notes = _proved(call) + erased_items(sent.items)
             return data, []
     made = live.sendable(place.stream, place.position)
     form = asked if asked in ("json", "text") else wanted
@@ -85,7 +85,7 @@ def _never_recorded(
         missing.append("the system prompt")
     if tools is None and any(live.log.read(stream, types=["tool_result_recorded"])):
         missing.append("the tool definitions")
-    return ([f"never recorded: {' and '.join(missing)}"] if missing else []) + _erased(items)
+    return ([f"never recorded: {' and '.join(missing)}"] if missing else []) + erased_items(items)
 
 
 def _proved(call: RecordedEvent) -> list[str]:
@@ -94,7 +94,7 @@ def _proved(call: RecordedEvent) -> list[str]:
     return [f"recorded of this request: {told}"] if told else []
 
 
-def _erased(items: Sequence[Item]) -> list[str]:
+def erased_items(items: Sequence[Item]) -> list[str]:
     """That something of it is gone by now, and stands there as what is left of it."""
     count = sum(item.form == "redacted" for item in items)
     if not count:

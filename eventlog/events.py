@@ -282,6 +282,13 @@ class ModelCalled(EventBase):
     wire_digest: str | None = None
     wire_salt: str | None = None
     parameters: JsonObject | None = None
+    url: str = ""
+    """Where the request went, as far as that holds no secret; empty where nobody saw it."""
+    headers: JsonObject | None = None
+    """Those that say which version of an API, and which trials of it, were asked for."""
+    places: JsonObject | None = None
+    """At which places among the fields of the body those stood that are no parameters: the
+    messages, the tools, a system prompt. With it the body is written again to the byte."""
     forms: Json | None = None
     """How entries differ from their stored message: to what, by the numbers of the pieces in the
     expanded manifest (``3``, or ``2,4,6`` where several differ in the same way)."""

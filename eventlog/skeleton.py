@@ -241,7 +241,7 @@ def _forms(value: Any, payload: Mapping[str, Any]) -> Any:
 
 def _is_bare(change: Any) -> bool:
     """Whether a change of a form holds no text."""
-    return change[0] != "+" or change[2] is None
+    return change[0] != "order" and (change[0] != "+" or change[2] is None)
 
 
 _Left = Callable[[Any, Mapping[str, Any]], Any]

@@ -52,6 +52,22 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
 
 
 def _exact(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
+    """The longest, by the whole table. What new has nothing of, and what is then alike at the
+    front, the way through the table passes without a choice: that is never put into it."""
+    wanted = set(new)
+    places = [i for i, key in enumerate(old) if key in wanted]
+    start = 0
+    while start < len(places) and start < len(new) and old[places[start]] == new[start]:
+        start += 1
+    head = [(places[n], n) for n in range(start)]
+    places = places[start:]
+    pairs = _by_table([old[i] for i in places], new[start:])
+    return head + [(places[i], j + start) for i, j in pairs]
+
+
+def _by_table(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
+    if not old or not new:
+        return []
     width = len(new)
     table = [[0] * (width + 1) for _ in range(len(old) + 1)]
     for i in range(len(old) - 1, -1, -1):

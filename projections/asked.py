@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from eventlog.messages import Dialect
@@ -29,6 +29,14 @@ class Asked:
     """How many bytes at its front are those of the last request."""
     end: int = 0
     """Where its last message ends, in bytes; 0 where nobody looked."""
+    front: int = 0
+    """How many of its fields stand before the list of messages."""
+    url: str = ""
+    """Where it goes, and nothing secret; empty where nobody knows."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Those of its headers that are kept."""
+    is_whole: bool = True
+    """Whether nothing was left out of it, as keys are."""
 
     @property
     def body(self) -> dict[str, Any]:
@@ -37,3 +45,10 @@ class Asked:
         if name in self.fields:  # not a list, but a text, or what no model is asked with
             return dict(self.fields)
         return {**self.fields, name: list(self.messages)}
+
+    def places(self, parameters: Mapping[str, Any]) -> dict[str, int]:
+        """At which places among all fields those stand that are no parameters."""
+        names, name = list(self.fields), MESSAGES[self.dialect]
+        if name not in self.fields:
+            names.insert(self.front, name)
+        return {name: at for at, name in enumerate(names) if name not in parameters}

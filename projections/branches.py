@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from projections import runs
+from projections import forms, runs
 from projections.alignment import Pair
 from projections.changes import change, entry_key, entry_kind, is_like, item_kind
 from projections.dialects.entries import RequestEntry
@@ -47,7 +47,7 @@ def branch_of(
     one that was given, nothing of what came later: else it is the same conversation, and what
     differs has changed there, or left. ``pairs`` are the items and entries that are alike.
     """
-    new = [entry_key(entry_kind(e), e.message) for e in entries]
+    keys: dict[int, str] = {}
     last = pairs[-1][1] if pairs else -1
     latest = max((items[i].call or 0 for i, _ in pairs), default=0)
     answers: dict[int | None, list[Item]] = {}
@@ -55,13 +55,15 @@ def branch_of(
         answers.setdefault(item.call, []).append(item)
     calls = list(known.calls())[: -2 - MAX_BRANCHES : -1]
     for call in calls:
+        if latest > call.position or call.size > len(entries):
+            continue
         pieces = call.pieces
         size = len(pieces)
-        if size > len(new) or not size or latest > call.position:
+        if size > len(entries) or not size:
             continue
-        if call is calls[0] and size != len(new):
+        if call is calls[0] and size != len(entries):
             continue  # it goes on from the last call; only the same again is a branch of it
-        following = entries[size] if size < len(new) else None
+        following = entries[size] if size < len(entries) else None
         if following is not None and following.role != "assistant":
             continue
         given = answers.get(call.position) or list(items[size : size + 1])
@@ -71,8 +73,9 @@ def branch_of(
             behind = entries[size + len(given) : size + len(given) + 1]
             if same and (last > size or _goes_on(items, given[-1], behind)):
                 continue
-        sent = zip(known.sent(call), new, strict=False)
-        if not all(_is_at(item, key) for item, key in sent):
+        front = same_front(pieces, known.front)
+        sent = enumerate(islice(known.sent(call), front, None), front)
+        if not all(_is_at(item, entries[place], place, keys) for place, item in sent):
             continue
         if same and given[0].call == call.position:
             answer = Piece(runs.origin(given[0].id))
@@ -92,6 +95,19 @@ def _goes_on(items: Sequence[Item], answer: Item, behind: Sequence[RequestEntry]
     return change(items[place], behind[0], in_place=True) is not None
 
 
-def _is_at(item: Item, key: str) -> bool:
-    """Whether an item is like the entry with that key."""
-    return entry_key(item_kind(item), item.message) == key
+def same_front(pieces: Sequence[Piece], others: Sequence[Piece]) -> int:
+    """How many pieces two requests have in common at their front."""
+    for place, (one, other) in enumerate(zip(pieces, others, strict=False)):
+        if one != other:
+            return place
+    return min(len(pieces), len(others))
+
+
+def _is_at(item: Item, entry: RequestEntry, place: int, keys: dict[int, str]) -> bool:
+    """Whether an item is like an entry, whose key is made once, by its place."""
+    kind = item_kind(item)
+    if kind == entry_kind(entry) and forms.identical(item.message, entry.message):
+        return True
+    if place not in keys:
+        keys[place] = entry_key(entry_kind(entry), entry.message)
+    return entry_key(kind, item.message) == keys[place]

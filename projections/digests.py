@@ -33,9 +33,23 @@ def value_hash(salt: bytes, value: Any) -> bytes:
     return sha256(salt + forms.canonical(value).encode()).digest()
 
 
-def request_digest(hashes: Sequence[bytes], tools: bytes, parameters: bytes) -> str:
+def request_digest(hashes: Iterable[bytes], tools: bytes, parameters: bytes) -> str:
     """The digest of a whole request, as hexadecimal."""
-    return sha256(DOMAIN + b"".join(hashes) + tools + parameters).hexdigest()
+    return ended(begun(hashes), tools, parameters)
+
+
+def begun(hashes: Iterable[bytes]) -> Any:
+    """The digest of a request as far as its entries; it may be gone on with."""
+    state = sha256(DOMAIN)
+    state.update(b"".join(hashes))
+    return state
+
+
+def ended(entries: Any, tools: bytes, parameters: bytes) -> str:
+    """The digest of a whole request, from that of its entries, which stays as it is."""
+    state = entries.copy()
+    state.update(tools + parameters)
+    return str(state.hexdigest())
 
 
 def positions(entries: Iterable[SentAs]) -> set[int]:

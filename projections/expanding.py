@@ -69,11 +69,14 @@ def expand(
     stored = data.get("manifest")
     if stored is None:
         return None
-    entries = list(manifest.expand(stored, before and before.entries, positions))
+    entries = manifest.expand(stored, before and before.entries, positions)
     forms: dict[int, Form] = {}
     if data.get("forms_stand") and before is not None:
-        pieces = sum(map(len, entries[: manifest.kept(stored)]))
-        forms = {n: form for n, form in before.forms.items() if n < pieces}
+        forms = dict(before.forms)
+        behind = before.entries[manifest.kept(stored) :]
+        pieces = sum(map(len, entries[: manifest.kept(stored)])) if behind else 0
+        if behind and forms and max(forms) >= pieces:
+            forms = {n: form for n, form in forms.items() if n < pieces}
     for named, shape in (data.get("forms") or {}).items():
         for number in map(int, named.split(",")):
             forms.pop(number, None)

@@ -16,7 +16,7 @@ import os
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from eventlog.events import Event, ModelCalled, SessionForked, ToolsDeclared
 from eventlog.jsonvalue import Json
@@ -31,7 +31,7 @@ from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
 from projections.edited import server_edited
 from projections.expanding import Expanded, following
-from projections.last_request import Last, Tail, Tools, closed, grown, hashed, wired
+from projections.last_request import Last, Tail, Tools, closed, digested, grown, hashed, wired
 from projections.live import Live
 from projections.manifest import Piece
 from projections.observe import continued, draft_at, observe, tools_position
@@ -56,6 +56,8 @@ class Plan:
     """Of the stream, at which it has to be appended."""
     drafts: tuple[Draft, ...] = ()
     """What the request changes, and the call at the end; none for a side call."""
+    made: tuple[RecordedEvent, ...] = ()
+    """The events of those before the call, as they will stand."""
     tail: Tail | None = None
 
     @property
@@ -150,7 +152,10 @@ class Followed:
             self.followed(*plan.drafts)
             return
         *changes, call = plan.drafts
-        self.followed(*changes)
+        for draft, event in zip(changes, plan.made, strict=True):
+            assert draft.salt is not None
+            self._salts[event.position] = draft.salt
+            self._take(event)
         assert call.salt is not None
         assert isinstance(call.event, ModelCalled)
         self._salts[plan.position], self.version = call.salt, plan.position
@@ -238,15 +243,17 @@ class Followed:
             begins,
             entries,
             hashes,
+            digested(last, start, hashes),
             proof.shapes_of(items, fresh, begins),
             wired(asked, last.wire),
         )
-        return self._called(asked, tail, last, drafts)
+        return self._called(asked, tail, last, drafts, made)
 
     def _anew(self, asked: Asked, belongs: bool) -> Plan:
         """The whole request against the whole view."""
         request = proof.request_of(asked.dialect, asked.body, belongs=belongs)
-        seen = observe(self._remembered.known(self.version), request)
+        start, front = self._front(asked)
+        seen = observe(self._remembered.known(self.version, front), request)
         if seen.kind == "side":
             return Plan("side", self.version)
         drafts, made = self._drafted(seen.events)
@@ -258,14 +265,21 @@ class Followed:
             draft.event.type == "context_compacted" for draft in drafts
         )
         follows = proof.follows(self._remembered.calls, compacted=compacted)
+        known, before, last = proof.NO_FRONT, self._remembered.last, self._last
+        if last is not None and before is not None and entries[:start] == last.entries[:start]:
+            shapes = {n: form.shape for n, form in before.forms.items() if n < len(front)}
+            known = proof.Front(len(front), last.hashes[:start], shapes)
         ground = proof.Ground(
-            items=self._remembered.preview(seen.pieces, made),
+            items=self._remembered.preview(seen.pieces[known.pieces :], made),
             salts=salts,
             positions=self._positions(made),
-            previous=self._remembered.last if follows else None,
+            previous=before if follows else None,
+            front=known,
         )
         own, wire = os.urandom(16), wired(asked, None)
-        proved = proof.call(request, seen.pieces, seen.tools, own, ground, closed(asked, wire, own))
+        sent = _sent(asked, request.parameters)
+        whole = closed(asked, wire, own)
+        proved = proof.call(request, seen.pieces, seen.tools, own, ground, whole, sent)
         tail = None
         if proved.hashes is not None:
             tools_hash = digests.NO_TOOLS
@@ -280,22 +294,39 @@ class Followed:
                 0,
                 proved.entries,
                 proved.hashes,
+                digests.begun(proved.hashes),
                 proved.shapes,
                 wire,
             )
-        call = Draft(proved.event, salt=own)
-        return Plan(seen.kind, self.version, (*drafts, call), tail)
+        call = Draft(_proved(proved.event, asked), salt=own)
+        return Plan(seen.kind, self.version, (*drafts, call), tuple(made.values()), tail)
 
-    def _called(self, asked: Asked, tail: Tail, last: Last, drafts: Sequence[Draft]) -> Plan:
+    def _front(self, asked: Asked) -> tuple[int, list[Piece]]:
+        """The entries at the front of a request that are those of the last one, to the byte: how
+        many, and their pieces. Those stand at the front of the view, too."""
+        last = self._last
+        if last is None or not asked.kept or last.dialect != asked.dialect:
+            return 0, []
+        if not forms.identical(last.first, asked.fields.get(_FIRST[asked.dialect])):
+            return 0, []
+        start = min(asked.kept + last.lead, len(last.entries))
+        return start, [piece for entry in last.entries[:start] for piece in entry]
+
+    def _called(
+        self,
+        asked: Asked,
+        tail: Tail,
+        last: Last,
+        drafts: Sequence[Draft],
+        made: Mapping[int, RecordedEvent],
+    ) -> Plan:
         """The call of a request that shares its beginning with the last one."""
         before = self._remembered.last
         assert before is not None
         own = os.urandom(16)
         parameters = dialect_of(asked.dialect).parameters(asked.fields)
-        hashes = [*last.hashes[: tail.start], *tail.hashes]
         own_hash = digests.value_hash(own, parameters)
-        at = [self.version + n for n in range(1, len(drafts) + 1)]
-        positions = self._positions(dict(zip(at, drafts, strict=True)))
+        positions = self._positions(made)
         shapes = tail.shapes
         stands = proof.follows(self._remembered.calls, compacted=self._remembered.compacted)
         if stands:
@@ -315,13 +346,15 @@ class Followed:
             tools=tail.tools.at,
             server_edited=server_edited(asked.dialect, parameters, asked.messages),
             parameters=Json(parameters),
-            request_digest=digests.request_digest(hashes, tail.tools.hash, own_hash),
+            request_digest=digests.ended(tail.digest, tail.tools.hash, own_hash),
             wire_digest=closed(asked, tail.wire, own),
             forms=proof.json_forms(shapes),
             forms_stand=stands,
             manifest=stored,
+            **_sent(asked, parameters),
         )
-        return Plan("call", self.version, (*drafts, Draft(event, salt=own)), tail)
+        drafted = (*drafts, Draft(_proved(event, asked), salt=own))
+        return Plan("call", self.version, drafted, tuple(made.values()), tail)
 
     # -- parts of it ----------------------------------------------------------------------------
 
@@ -344,18 +377,27 @@ class Followed:
         new.append(ToolsDeclared(dialect=asked.dialect, definitions=Json(tools)))
         return self.version + len(new)
 
-    def _positions(self, made: Mapping[int, RecordedEvent | Draft]) -> ItemPositions:
-        fresh = [
-            at
-            for at, each in made.items()
-            if (each.event.type if isinstance(each, Draft) else each.type) in ITEM_TYPES
-        ]
+    def _positions(self, made: Mapping[int, RecordedEvent]) -> ItemPositions:
+        fresh = [at for at, event in made.items() if event.type in ITEM_TYPES]
 
         def positions(low: int, high: int) -> list[int]:
             known = self._remembered.positions(low, high)
             return known + [at for at in fresh if low <= at <= high]
 
         return positions
+
+
+def _sent(asked: Asked, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What is recorded of a request that is seen to go out, beside what it holds."""
+    headers = Json(dict(asked.headers)) if asked.headers else None
+    return {"url": asked.url, "headers": headers, "places": Json(asked.places(parameters))}
+
+
+def _proved(event: ModelCalled, asked: Asked) -> ModelCalled:
+    """Without digests where something of the request is left out: it is not what was sent."""
+    if asked.is_whole:
+        return event
+    return event.model_copy(update={"request_digest": None, "wire_digest": None})
 
 
 def _entries(asked: Asked) -> tuple[RequestEntry, ...]:

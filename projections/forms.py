@@ -8,6 +8,9 @@ so that the request is rebuilt exactly and the message is stored once.
 
     ["+", path, value]   set or add        ["-", path]   take off
     ["parts", path]      the string there becomes one text part      ["text", path]   the other way
+    ["order", path, names]   its fields stood in this order
+
+The order of fields is nothing that a digest of a request speaks of; with it the bytes are the same.
 """
 
 from __future__ import annotations
@@ -113,20 +116,28 @@ def form(stored: Any, sent: Any) -> list[Change]:
 
 
 def _compare(stored: Any, sent: Any, path: list[Any], changes: list[Change]) -> None:
-    if canonical(stored) == canonical(sent):
+    if identical(stored, sent):
         return
     if isinstance(stored, Mapping) and isinstance(sent, Mapping):
-        for name in stored.keys() - sent.keys():
-            changes.append(["-", [*path, name]])
+        gone, new = [], []
+        for name in stored:
+            if name not in sent:
+                gone.append(name)
+                changes.append(["-", [*path, name]])
         for name, value in sent.items():
             if name in stored:
                 _compare(stored[name], value, [*path, name], changes)
             else:
+                new.append(name)
                 changes.append(["+", [*path, name], value])
+        if [*(name for name in stored if name not in gone), *new] != list(sent):
+            changes.append(["order", path, list(sent)])
         return
     if isinstance(stored, list) and isinstance(sent, list) and len(stored) == len(sent):
         for index, (old, new) in enumerate(zip(stored, sent, strict=True)):
             _compare(old, new, [*path, index], changes)
+        return
+    if canonical(stored) == canonical(sent):
         return
     if isinstance(stored, str) and _only_part(sent) == stored:
         changes.append(["parts", path])
@@ -170,4 +181,7 @@ def _changed(value: Any, operation: str, given: Sequence[Any]) -> Any:
         return [{"type": "text", "text": value}]
     if operation == "text":
         return value[0]["text"]
+    if operation == "order":
+        named = {name: value[name] for name in given[0] if name in value}
+        return {**named, **value}
     return given[0]

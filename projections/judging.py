@@ -9,44 +9,28 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from eventlog.errors import CriticalUnknown, CtxlogError, IntegrityFault
+from eventlog.errors import CriticalUnknown, IntegrityFault
 from eventlog.recorded import RecordedEvent, StreamKey
-from projections import digests
-from projections.context import ITEM_TYPES, REFOLDING, View
+from projections import digests, manifest
+from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View
 from projections.expanding import Expanded, expand
-from projections.items import Item
 from projections.judging_folded import judge_folded
 from projections.live import Live
-from projections.manifest import Piece, SentAs
-from projections.parts import part_of, stood
 from projections.runs import Standing
-from projections.sent import entry_of
-from projections.verdicts import Seen, Verdict, has_blob, is_edited, judge, missing, of_seen
+from projections.verdicts import Seen, Verdict, is_edited, judge, missing, of_seen
+from projections.walked import Walked, common, said
 
 
 def judge_all(live: Live, stream: StreamKey, calls: Sequence[RecordedEvent]) -> list[Verdict]:
     """The verdicts of some calls of a stream, in their order; those of ``judge``."""
     recorded = {c.position: c for c in calls if c.data.get("manifest") is not None}
-    found = dict(_Walk(live, stream, recorded).verdicts()) if recorded else {}
+    found = dict(Walk(live, stream, recorded).verdicts()) if recorded else {}
     folded = {c.position for c in calls} - recorded.keys()
     if folded:
         found.update(judge_folded(live, stream, folded))
     return [found.get(c.position) or judge(live, stream, c) for c in calls]
-
-
-class _Known(NamedTuple):
-    """An item that was sent, and what is asked of it at every call."""
-
-    item: Item
-    is_erased: bool
-    is_sealed: bool
-
-
-class _Hashed(NamedTuple):
-    forms: tuple[Any, ...]
-    hash: bytes | None
 
 
 class _Tools(NamedTuple):
@@ -54,7 +38,9 @@ class _Tools(NamedTuple):
     is_erased: bool
 
 
-class _Walk:
+class Walk:
+    """The recorded calls of a stream, in their order."""
+
     def __init__(self, live: Live, stream: StreamKey, wanted: Mapping[int, RecordedEvent]) -> None:
         self.live, self.stream, self.wanted = live, stream, wanted
         self.end = max(wanted)
@@ -63,135 +49,70 @@ class _Walk:
         self.salts = live.log.salts(stream, [h.position for h in headers])
         answers = live.log.read(stream, min(wanted), types=["model_responded", "model_failed"])
         self.answered = {event.data["call"]: event for event in answers}
-        self.items: dict[Standing, _Known] = {}
-        self.hashes: dict[SentAs, _Hashed] = {}
+        self.request = Walked(live, stream, self.salts)
         self.tools: dict[int, _Tools] = {}
-        self.kept: dict[int, dict[str, str]] | None = None
+        self.kept: dict[int, dict[int, bytes]] | None = None
+        self._agree = 0
+        """How many of those that were sent and of those that stood were the same at the last."""
 
     def verdicts(self) -> Iterator[tuple[int, Verdict]]:
-        """Of each wanted call; without those that take a closer look."""
-        folds = self._folds()
+        """Of each wanted call."""
+        folds = Folds(self.live, self.stream)
         before: Expanded | None = None
         for call in self.live.log.read(self.stream, to=self.end, types=["model_called"]):
             expanded = expand(call, before, self._between)
-            before = expanded or before
-            if expanded is not None and call.position in self.wanted:
-                folded = next(folds)
-                seen = self._seen(call, expanded, folded)
-                if seen is not None:
-                    unknown = call.position not in self.answered
-                    yield call.position, of_seen(call, seen, unknown)
+            if expanded is None:
+                continue
+            if call.position in self.wanted:
+                kept = manifest.kept(call.data["manifest"])
+                shared, stood = self.request.take(expanded, before, said(call.data, kept))
+                self.taken(call, shared)
+                self._agree = min(self._agree, stood, folds.move(call.position))
+                yield call.position, self._verdict(call, folds.standing)
+            before = expanded
+
+    def taken(self, call: RecordedEvent, shared: int) -> None:
+        """A request was taken; so many of its rows are those of the one before."""
 
     def _between(self, low: int, high: int) -> list[int]:
         return self.places[bisect_left(self.places, low) : bisect_right(self.places, high)]
 
-    def _folds(self) -> Iterator[list[Standing] | CriticalUnknown]:
-        """What stands at each wanted call."""
-        view: View | None = None
-        at = 0
-        for position in sorted(self.wanted):
-            try:
-                if view is not None:
-                    view = self._moved(view, at, position)
-                if view is None:
-                    view = self.live.view(self.stream, position)
-                yield view.standing()
-            except CriticalUnknown as error:
-                view = None
-                yield error
-            at = position
-
-    def _moved(self, view: View, at: int, position: int) -> View | None:
-        """The view some events later; None where they change what earlier ones mean."""
-        for event in self.live.log.read(self.stream, at, position):
-            if event.type in REFOLDING:
-                return None
-            view.evolve(event)
-        return view
-
     # -- one call -------------------------------------------------------------------------------
 
-    def _seen(
-        self,
-        call: RecordedEvent,
-        expanded: Expanded,
-        folded: list[Standing] | CriticalUnknown,
-    ) -> Seen | None:
-        named = [piece for entry in expanded.entries for piece in entry]
-        if not self._take([piece.standing for piece in named]):
-            return None
-        known = [self._known(piece) for piece in named]
-        pieces = stood(named, [each.item for each in known])
-        erased = sum(each.is_erased for each in known)
+    def _verdict(self, call: RecordedEvent, folded: list[Standing] | CriticalUnknown) -> Verdict:
+        unknown = call.position not in self.answered
+        fault = self.request.fault(call.position)
+        if fault:
+            self._agree = 0
+            return Verdict("broken", unknown, fault)
         try:
             tools = self._declared(call.data.get("tools"))
-            digest = self._digest(call, expanded, known, tools.hash)
-        except CtxlogError:
-            return None
-        return Seen(
-            digest=digest,
-            pieces=pieces,
+        except IntegrityFault as error:
+            return Verdict("broken", unknown, str(error))
+        request = self.request
+        stood: Sequence[Standing] = request.stood
+        if isinstance(folded, list):
+            self._agree += common(stood[self._agree :], folded[self._agree :])
+        seen = Seen(
+            digest=self._digest(call, tools.hash),
+            pieces=stood,
             folded=folded,
-            erased=erased,
-            missing=missing(call, tools.is_erased, expanded.has_erased),
-            is_sealed=any(each.is_sealed for each in known),
+            erased=request.erased,
+            missing=missing(call, tools.is_erased, request.has_erased_forms),
+            is_sealed=request.is_sealed,
             is_edited=is_edited(call, self.answered.get(call.position)),
+            agree=self._agree,
         )
+        return of_seen(call, seen, unknown)
 
-    def _known(self, piece: Piece) -> _Known:
-        found = self.items[piece.standing]
-        return found if piece.part is None else found._replace(item=part_of(found.item, piece))
-
-    def _take(self, pieces: Sequence[Standing]) -> bool:
-        """Hold the items that were sent, and no others; False where one is not there."""
-        new = [standing for standing in dict.fromkeys(pieces) if standing not in self.items]
-        made = self.live.materialize(self.stream, new) if new else []
-        if len(made) != len(new):
-            return False
-        held = {s: self.items[s] for s in pieces if s in self.items}
-        for standing, item in zip(new, made, strict=True):
-            held[standing] = _Known(item, item.form == "redacted", has_blob(item))
-        self.items = held
-        return True
-
-    def _digest(
-        self,
-        call: RecordedEvent,
-        expanded: Expanded,
-        known: Sequence[_Known],
-        tools: bytes | None,
-    ) -> str | None:
-        entries = expanded.entries
-        is_erased = call.erased or expanded.has_erased or any(each.is_erased for each in known)
-        kept = self._kept(call.position) if is_erased else {}
-        hashed: dict[SentAs, _Hashed] = {}
-        hashes: list[bytes] = []
-        first = 0
-        for number, entry in enumerate(entries):
-            items = known[first : first + len(entry)]
-            shaped = tuple(expanded.form(first + n) for n in range(len(entry)))
-            first += len(entry)
-            found = self.hashes.get(entry)
-            if found is None or found.forms != shaped:
-                found = _Hashed(shaped, self._hash(entry, items, shaped))
-            hashed[entry] = found
-            if str(number) in kept:
-                hashes.append(bytes.fromhex(kept[str(number)]))
-            elif found.hash is not None:
-                hashes.append(found.hash)
-        self.hashes = hashed
+    def _digest(self, call: RecordedEvent, tools: bytes | None) -> str | None:
+        request = self.request
+        is_erased = call.erased or request.has_erased_forms or request.erased
         salt = self.salts.get(call.position)
-        if len(hashes) != len(entries) or tools is None or salt is None:
+        if tools is None or salt is None:
             return None
         own = digests.value_hash(salt, call.data.get("parameters") or {})
-        return digests.request_digest(hashes, tools, own)
-
-    def _hash(self, entry: SentAs, known: Sequence[_Known], shaped: Sequence[Any]) -> bytes | None:
-        if not digests.positions([entry]) <= self.salts.keys():
-            return None
-        rebuilt = [entry_of(each.item, form) for each, form in zip(known, shaped, strict=True)]
-        (value,) = digests.sent_values(rebuilt)
-        return digests.entry_hash(entry, value, self.salts)
+        return request.digest(tools, own, self._kept(call.position) if is_erased else {})
 
     def _declared(self, position: int | None) -> _Tools:
         if position is None:
@@ -206,7 +127,7 @@ class _Walk:
             self.tools[position] = _Tools(hashed, event.erased)
         return self.tools[position]
 
-    def _kept(self, position: int) -> Mapping[str, str]:
+    def _kept(self, position: int) -> Mapping[int, bytes]:
         """The hashes that redactions kept of a call's entries, by their numbers."""
         if self.kept is None:
             self.kept = {}
@@ -216,5 +137,51 @@ class _Walk:
                     for name, value in (target.get("entry_hashes") or {}).items():
                         call, _, number = name.removeprefix(prefix).rpartition("/")
                         if name.startswith(prefix) and call.isdecimal():
-                            self.kept.setdefault(int(call), {})[number] = value
+                            kept = self.kept.setdefault(int(call), {})
+                            kept[int(number)] = bytes.fromhex(value)
         return self.kept.get(position, {})
+
+
+class Folds:
+    """What stands at one position after the other."""
+
+    def __init__(self, live: Live, stream: StreamKey) -> None:
+        self._live, self._stream = live, stream
+        self._view: View | None = None
+        self._at = 0
+        self.standing: list[Standing] | CriticalUnknown = []
+
+    def move(self, position: int) -> int:
+        """To a later position. How many at the front are the same as before."""
+        old = self.standing
+        found: list[Standing] | CriticalUnknown
+        try:
+            found = self._moved(position)
+        except CriticalUnknown as error:
+            self._view = None
+            found = error
+        self._at, self.standing = position, found
+        if not isinstance(old, list) or not isinstance(found, list):
+            return 0
+        return self._same if found is old else common(old, found)
+
+    def _moved(self, position: int) -> list[Standing]:
+        view, standing = self._view, self.standing
+        if view is None or not isinstance(standing, list):
+            return self._anew(position)
+        self._same = len(standing)
+        is_grown = True
+        for event in self._live.log.read(self._stream, self._at, position):
+            if event.type in REFOLDING:
+                return self._anew(position)
+            is_plain = not view.waiting and '"after":' not in event.payload
+            view.evolve(event)
+            if event.type in ITEM_TYPES and is_plain and is_grown:
+                standing.append((event.position, 0))
+            elif event.type in ITEM_TYPES or event.type in DECISIONS:
+                is_grown = False
+        return standing if is_grown else view.standing()
+
+    def _anew(self, position: int) -> list[Standing]:
+        self._view = self._live.view(self._stream, position)
+        return self._view.standing()

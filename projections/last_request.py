@@ -49,6 +49,8 @@ class Tail:
     """Pieces of those."""
     entries: Sequence[SentAs]
     hashes: Sequence[bytes]
+    digest: Any
+    """Of all entries of the whole, as ``digests.begun`` has it."""
     shapes: Shapes
     """By the number of the piece in the whole."""
     wire: Wire
@@ -67,6 +69,8 @@ class Last:
     places: list[int]
     """Where the pieces of each entry begin, and where the last ones end."""
     hashes: list[bytes]
+    digest: Any
+    """Of all entries, as ``digests.begun`` has it."""
     wire: Wire
     behind: list[Origin] = field(default_factory=list)
     """The items that came after it."""
@@ -80,6 +84,16 @@ def hashed(asked: Asked, at: int | None, last: Tools, salts: Mapping[int, bytes]
     if at == last.at:
         return last
     return Tools(value, at, digests.value_hash(salts[at], value))
+
+
+def digested(last: Last, start: int, hashes: Sequence[bytes]) -> Any:
+    """The digest of the entries of a request that has ``start`` of them from the last one, and
+    behind them those with these hashes."""
+    if start < len(last.hashes):
+        return digests.begun([*last.hashes[:start], *hashes])
+    state = last.digest.copy()
+    state.update(b"".join(hashes))
+    return state
 
 
 def wired(asked: Asked, last: Wire | None) -> Wire:
@@ -112,4 +126,14 @@ def grown(last: Last | None, tail: Tail) -> Last:
         entries.append(entry)
         places.append(places[-1] + len(entry))
     hashes.extend(tail.hashes)
-    return Last(tail.dialect, tail.first, tail.lead, tail.tools, entries, places, hashes, tail.wire)
+    return Last(
+        tail.dialect,
+        tail.first,
+        tail.lead,
+        tail.tools,
+        entries,
+        places,
+        hashes,
+        tail.digest,
+        tail.wire,
+    )

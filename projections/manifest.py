@@ -13,7 +13,7 @@ events for ever.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from eventlog.values import ManifestEntry
@@ -128,17 +128,19 @@ def expand(
     stored: Sequence[ManifestEntry | list[str]],
     previous: Sequence[SentAs] | None,
     positions: ItemPositions,
-) -> Iterator[SentAs]:
+) -> list[SentAs]:
     """The entries of a stored manifest, given the expanded one before it."""
+    found: list[SentAs] = []
     for entry in stored:
         if not isinstance(entry, str):
-            yield tuple(parse(piece) for piece in entry)
+            found.append(tuple(parse(piece) for piece in entry))
         elif entry.startswith("="):
-            yield from (previous or ())[: int(entry[1:])]
+            found += (previous or ())[: int(entry[1:])]
         elif runs.is_run(entry):
-            yield from ((Piece(at),) for at in positions(*runs.bounds(entry, 0)))
+            found += [(Piece(at),) for at in positions(*runs.bounds(entry, 0))]
         else:
-            yield (parse(entry),)
+            found.append((parse(entry),))
+    return found
 
 
 class Holding(NamedTuple):

@@ -42,7 +42,7 @@ from projections import forms, runs
 from projections.alignment import Pair, align
 from projections.branches import MAX_BRANCHES as MAX_BRANCHES
 from projections.branches import Earlier as Earlier
-from projections.branches import branch_of
+from projections.branches import branch_of, same_front
 from projections.changes import change, entry_key, entry_kind, item_kind, new_item
 from projections.context import View
 from projections.dialects.entries import RequestEntry
@@ -86,6 +86,9 @@ class Known:
     """Earlier renditions of an item that are in force beneath the present one, the newest first."""
     sent: Callable[[Earlier], Iterable[Item]] = lambda call: ()
     """The items of an earlier call in the renditions that it sent."""
+    front: Sequence[Piece] = ()
+    """What stands at the front of the view and is known to stand at the front of the request in the
+    form that it was sent in last: nothing of it has to be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,8 @@ class _Observer:
         self.pieces: dict[int, Piece] = {}
 
     def run(self) -> Observation:
-        old, new = self._keys()
+        front = len(self.known.front)
+        old, new = self._keys(front)
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
         if len(pairs) < len(old):
@@ -153,24 +157,27 @@ class _Observer:
             if branch is not None:
                 kind = "branch"
                 self._rewind(branch)
-                old, new = self._keys()
+                front = same_front(branch.pieces, self.known.front)
+                old, new = self._keys(front)
                 pairs = align(old, new)
             elif not self.request.belongs and self._is_side(pairs):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
-        pairs, revised = sent_back(self.items, self.request.entries, old, new, pairs)
+        pairs, revised = sent_back(self.items, self.request.entries, old, new, pairs, front)
         for each in revised:
             self._revise(each)
+        self.pieces = {**dict(enumerate(self.known.front[:front])), **self.pieces}
         self._match(old, new, pairs, {part for each in revised for part in each.parts})
         self._settle()
         pieces = tuple(self.pieces[j] for j in range(len(new)))
         return Observation(kind, tuple(self.events), pieces, tools)
 
-    def _keys(self) -> tuple[list[str], list[str]]:
-        """Keys of the items and of the entries; where they begin alike none has to be made."""
+    def _keys(self, known: int) -> tuple[list[str], list[str]]:
+        """Keys of the items and of the entries; where they begin alike none has to be made. The
+        first are ``known`` to be."""
         entries = self.request.entries
-        same = 0
-        for item, entry in zip(self.items, entries, strict=False):
+        same = known
+        for item, entry in zip(self.items[known:], entries[known:], strict=False):
             if item_kind(item) != entry_kind(entry):
                 break
             if not forms.identical(item.message, entry.message):
@@ -233,7 +240,8 @@ class _Observer:
 
     def _match(self, old: list[str], new: list[str], pairs: list[Pair], revised: set[int]) -> None:
         for i, j in pairs:
-            self.pieces.setdefault(j, self._piece(i))
+            if j not in self.pieces:
+                self.pieces[j] = self._piece(i)
         used = {i for i, _ in pairs} | revised
         moved: dict[str, list[int]] = {}
         for i in range(len(old)):
@@ -246,6 +254,8 @@ class _Observer:
                 used.add(i)
         bounds = [(-1, -1), *pairs, (len(old), len(new))]
         for (i0, j0), (i1, j1) in pairwise(bounds):
+            if i1 == i0 + 1 and j1 == j0 + 1:
+                continue
             left = [i for i in range(i0 + 1, i1) if i not in used]
             fresh = [j for j in range(j0 + 1, j1) if j not in self.pieces]
             self._gap(left, fresh, new, last=j1 == len(new))

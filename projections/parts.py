@@ -49,17 +49,26 @@ def stood(pieces: Sequence[Piece], items: Sequence[Item]) -> list[Standing]:
     found: list[Standing] = []
     at = 0
     while at < len(pieces):
-        piece = pieces[at]
-        size = _together(pieces, at) if piece.part == 0 else 1
-        item = items[at]
-        known = 0 if item.form == "redacted" else item.siblings  # a revision had others
-        whole = piece.part is None or (piece.part == 0 and known in (0, size))
-        if whole:
-            found.append(piece.standing)
-        else:
-            found += [(f"{p.item}/{p.part}", p.rendition) for p in pieces[at : at + size]]
+        standing, size = group_at(pieces, items, at)
+        found += standing
         at += size
     return found
+
+
+def group_at(
+    pieces: Sequence[Piece], items: Sequence[Item | None], at: int
+) -> tuple[list[Standing], int]:
+    """What the piece at a place stands for, with those behind it that are parts of the same answer;
+    and how many pieces that is."""
+    piece, item = pieces[at], items[at]
+    if piece.part is None:
+        return [piece.standing], 1
+    size = _together(pieces, at) if piece.part == 0 else 1
+    # A revision had other parts.
+    known = 0 if item is None or item.form == "redacted" else item.siblings
+    if piece.part == 0 and known in (0, size):
+        return [piece.standing], size
+    return [(f"{p.item}/{p.part}", p.rendition) for p in pieces[at : at + size]], size
 
 
 def _together(pieces: Sequence[Piece], first: int) -> int:

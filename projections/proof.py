@@ -40,12 +40,26 @@ def request_of(dialect: str, body: Mapping[str, Any], *, belongs: bool = False) 
     )
 
 
+class Front(NamedTuple):
+    """What is known of the entries at the front of a request, since the last one began with them,
+    too, to the byte."""
+
+    pieces: int
+    """How many they have."""
+    hashes: Sequence[bytes]
+    """One for each of the entries."""
+    shapes: Shapes
+
+
+NO_FRONT = Front(0, (), {})
+
+
 @dataclass(frozen=True, slots=True)
 class Ground:
     """What of its stream a call rests on."""
 
     items: Sequence[Item]
-    """One for each piece, in its rendition."""
+    """One for each piece behind the front, in its rendition."""
     salts: Mapping[int, bytes]
     """Of the events that the pieces and the tools come from; an erased one has none."""
     positions: ItemPositions
@@ -54,6 +68,7 @@ class Ground:
     """The manifest of the call before, where this one may be written as a difference from it."""
     has_erased: bool = False
     """Whether the request holds text that was erased since: of that no digest is made."""
+    front: Front = NO_FRONT
 
 
 def follows(calls: int, *, compacted: bool) -> bool:
@@ -89,17 +104,21 @@ def call(
     own: bytes,
     ground: Ground,
     wire_digest: str | None = None,
+    sent: Mapping[str, Any] | None = None,
 ) -> Proved:
     """A call. ``own`` is its salt, ``tools`` the position of its declaration.
 
-    ``wire_digest`` is that of the body as it goes out, salted. Without the salt of everything that
+    ``wire_digest`` is that of the body as it goes out, salted, and ``sent`` is what
+    else is recorded of it where it was seen to go out. Without the salt of everything that
     stands in it there is no digest: an unsalted one could be guessed.
     """
     entries = digests.grouped(request.entries, pieces)
     before = ground.previous
     stored = manifest.encode(entries, before and before.entries, ground.positions)
     kept = manifest.kept(stored)
-    shapes = shapes_of(ground.items, request.entries)
+    known = ground.front
+    behind = shapes_of(ground.items, request.entries[known.pieces :], known.pieces)
+    shapes = {**known.shapes, **behind}
     said = shapes
     if before is not None and kept:
         said = changed(shapes, before, 0, sum(map(len, entries[:kept])))
@@ -120,6 +139,7 @@ def call(
         forms=json_forms(said),
         forms_stand=before is not None and bool(kept),
         manifest=stored,
+        **(sent or {}),
     )
     return Proved(event, entries, shapes, hashes)
 
@@ -150,7 +170,8 @@ def _hashes(
     salts = ground.salts
     if ground.has_erased or not needed(entries, tools) <= salts.keys():
         return None
-    return hashes_of(request.entries, entries, salts)
+    hashes, pieces = ground.front.hashes, ground.front.pieces
+    return [*hashes, *hashes_of(request.entries[pieces:], entries[len(hashes) :], salts)]
 
 
 def hashes_of(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eventlog.events import Event
 from eventlog.jsonvalue import dumps
@@ -126,8 +126,9 @@ class Remembered:
 
     # -- asking ---------------------------------------------------------------------------------
 
-    def known(self, version: int) -> Known:
-        """All that ``observe`` may look at. The request's own events begin behind ``version``."""
+    def known(self, version: int, front: Sequence[Piece] = ()) -> Known:
+        """All that ``observe`` may look at. The request's own events begin behind ``version``;
+        ``front`` is known to stand at its front."""
         return Known(
             version=version,
             view=self.view,
@@ -138,6 +139,7 @@ class Remembered:
             model=self._model,
             renditions=self._renditions,
             sent=lambda call: self._sent(call.pieces),
+            front=front,
         )
 
     def preview(self, pieces: Iterable[Piece], made: Mapping[int, RecordedEvent]) -> list[Item]:

@@ -97,9 +97,8 @@ class Requests:
         pieces = [piece for entry in entries for piece in entry]
         items = self.items(stream, pieces)
         if len(items) != len(pieces):
-            raise IntegrityFault(
-                f"the manifest of call {call.position} names items that are not there"
-            )
+            lost = (p for p in pieces if not self.live.materialize(stream, [p.standing]))
+            raise IntegrityFault(absent(call.position, next(lost)))
         data = call.data
         rebuilt = [entry_of(item, expanded.form(n)) for n, item in enumerate(items)]
         tools, tools_hash = self._tools(stream, data.get("tools"))
@@ -182,6 +181,11 @@ class Requests:
             if info.parent in family:
                 family.add(info.key)
         return sorted(family)
+
+
+def absent(call: int, piece: Piece) -> str:
+    """That a manifest names what is no item."""
+    return f"the manifest of the call at position {call} names {piece.label}, which is not there"
 
 
 def _touched(expanded: Expanded, wanted: set[int]) -> list[int]:

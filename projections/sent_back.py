@@ -33,17 +33,21 @@ def sent_back(
     old: Sequence[str],
     new: Sequence[str],
     pairs: list[Pair],
+    front: int,
 ) -> tuple[list[Pair], list[Revised]]:
     """The pairs of items and entries, those of the parts of each answer together, and the answers
-    that are revised. ``old`` and ``new`` are the keys of items and entries."""
+    that are revised. ``old`` and ``new`` are the keys of items and entries; the first ``front`` are
+    known to be pairs."""
     answers: dict[str, list[int]] = {}
     for i, item in enumerate(items):
         if item.part is not None:
             answers.setdefault(item.id, []).append(i)
+    answers = {id: parts for id, parts in answers.items() if parts[-1] >= front}
     if not answers:
         return pairs, []
     revised: list[Revised] = []
-    found = [pair for pair in pairs if items[pair[0]].part is None]
+    open_ = {i for parts in answers.values() for i in parts}
+    found = [pair for pair in pairs if pair[0] not in open_]
     for parts in answers.values():
         behind = max((j for i, j in found if i < parts[0]), default=-1)
         before = min((j for i, j in found if i > parts[-1]), default=len(new))

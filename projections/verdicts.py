@@ -71,6 +71,8 @@ class Seen:
     """Whether an encrypted summary stands in it."""
     is_edited: bool
     """Whether the provider completed or edited it."""
+    agree: int = 0
+    """How many at the front of ``pieces`` and of ``folded`` are known to be the same."""
 
 
 def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
@@ -151,7 +153,7 @@ def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Provenance, str]:
     if recorded is not None and seen.digest is not None:
         if seen.digest != recorded:
             return "broken", "the request that the manifest names is not the one that was recorded"
-        difference = _difference(seen.pieces, seen.folded)
+        difference = _difference(seen.pieces, seen.folded, seen.agree)
         if difference:
             return "drift", difference
     if seen.is_sealed:
@@ -174,10 +176,13 @@ def messages_alone(call: RecordedEvent) -> str:
     return f"its messages; {lacks} were not recorded"
 
 
-def _difference(pieces: Sequence[Standing], folded: Sequence[Standing] | CriticalUnknown) -> str:
+def _difference(
+    pieces: Sequence[Standing], folded: Sequence[Standing] | CriticalUnknown, agree: int
+) -> str:
     if isinstance(folded, CriticalUnknown):
         return f"nobody knows what stands in the context: {folded}"
-    for number, (was, stands) in enumerate(zip(pieces, folded, strict=False)):
+    for number in range(agree, min(len(pieces), len(folded))):
+        was, stands = pieces[number], folded[number]
         if was != stands:
             sent_as, folded_as = runs.label(*was), runs.label(*stands)
             return f"entry {number + 1}: {sent_as} was sent, {folded_as} stands there"

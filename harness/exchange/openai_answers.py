@@ -24,17 +24,18 @@ def is_completion(value: Any) -> bool:
 
 
 def answer_of(completion: Mapping[str, Any]) -> Answer:
-    """A completion as the API returned it; choices beyond the first are alternatives."""
+    """A completion as the API returned it; choices beyond the first are alternatives.
+
+    Its message is as it came: most clients send it back so, and then it is no other form of it.
+    """
     choice = _first(completion)
     message = _message(choice) or {}
-    # An empty list says nothing, and only some clients send it back.
-    kept = {k: v for k, v in message.items() if v != []}
     rest = {k: v for k, v in completion.items() if k not in _SAID and v is not None}
     own = {k: v for k, v in choice.items() if k not in ("index", "message", "finish_reason")}
     own = {k: v for k, v in own.items() if v is not None}
     return Answer(
-        kept,
-        is_said=any(v for k, v in kept.items() if k != "role"),
+        message,
+        is_said=any(v for k, v in message.items() if k != "role"),
         id=text_of(completion.get("id")),
         model=text_of(completion.get("model")),
         finish_reason=text_of(choice.get("finish_reason")),

@@ -47,6 +47,8 @@ class Outcome:
 
 def outcome_of(dialect: Dialect, body: Any, status: int | None) -> Outcome:
     """The end of a call. Raises nothing, whatever the body is."""
+    if isinstance(body, str):
+        body = body.removeprefix("\ufeff")  # a mark of the byte order, which clients leave out, too
     if isinstance(body, str) and is_stream(body):
         return _streamed(dialect, _READERS[dialect](body), status)
     body = parsed(body)

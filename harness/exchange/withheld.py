@@ -347,7 +347,7 @@ def body_without_secrets(body: dict[str, Any], withheld: Withheld) -> dict[str, 
 
 
 def _given(name: str, value: Any, withheld: Withheld) -> Any:
-    if name in ("messages", "system"):
+    if name in ("messages", "system", "input", "instructions"):
         return value
     if name == "tools":
         return tools_without_secrets(value, withheld)

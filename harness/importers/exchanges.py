@@ -17,7 +17,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eventlog.jsonvalue import dumps
@@ -147,8 +147,18 @@ def exchange_of(value: Any) -> Exchange | None:
     for name, side in (("request", asked), ("response", answered)):
         if side.rest:
             found.rest[name] = side.rest
-    found.outcome = outcome_of(found.dialect, answered.body, answered.status)
+    found.outcome = _without_empty(outcome_of(found.dialect, answered.body, answered.status))
     return found
+
+
+def _without_empty(outcome: Outcome) -> Outcome:
+    """The outcome without the empty lists of its message, as they always were left out here: the
+    answers of a log that grew are compared with those that were imported before."""
+    answer = outcome.answer
+    if answer is None:
+        return outcome
+    kept = {name: value for name, value in answer.message.items() if value != []}
+    return replace(outcome, answer=replace(answer, message=kept))
 
 
 def _sides(value: Any) -> tuple[Any, Any, Mapping[str, Any]] | None:

@@ -146,7 +146,11 @@ class Bodies:
         given = value.get(self._field)
         if not isinstance(given, list):
             return _Read(back=value)
-        return _Read(back={k: v for k, v in value.items() if k != self._field}, messages=given)
+        names = list(value)
+        before = names.index(self._field)
+        front = {name: value[name] for name in names[:before]}
+        back = {name: value[name] for name in names[before + 1 :]}
+        return _Read(front, given, [], back)
 
 
 class _Unusual(Exception):

@@ -36,6 +36,7 @@ from harness.exchange.asks import Ask, answered, ask_of
 from harness.exchange.thread import Thread
 from harness.exchange.threads import NEW, Found, Threads
 from harness.recording.bodies import Bodies
+from harness.recording.posted import Posted, asked_of
 from harness.recording.streams import RecordedStream
 from projections import Live
 from projections.followed import MESSAGES, Asked, Plan
@@ -95,14 +96,14 @@ class Placing:
         """The one that was asked last."""
         return next(reversed(self._recent.values()), None)
 
-    def begin(self, dialect: Dialect, raw: bytes) -> tuple[RecordedStream, int]:
+    def begin(self, posted: Posted) -> tuple[RecordedStream, int]:
         """Record a call before its request goes out: in which stream, and at which position.
 
         Raises InputRefused for a body that is no request, and what an append raises.
         """
-        found = self._going_on(dialect, raw)
+        found = self._going_on(posted)
         if found is None:
-            found = self._placed(dialect, raw)
+            found = self._placed(posted)
         stream = found[0]
         self._recent.pop(stream.key, None)
         self._recent[stream.key] = stream
@@ -137,40 +138,40 @@ class Placing:
 
     # -- finding the stream ---------------------------------------------------------------------
 
-    def _going_on(self, dialect: Dialect, raw: bytes) -> _Placed | None:
+    def _going_on(self, posted: Posted) -> _Placed | None:
         """The conversation whose last request and answer stand at its front."""
+        dialect, raw = posted.dialect, posted.body
         known = [s for s in reversed(self._recent.values()) if not s.open and dialect in s.bodies]
         for stream in known:
-            if stream.goes_on(dialect, raw):
-                placed = self._on(stream, dialect, raw)
+            if stream.goes_on(posted):
+                placed = self._on(stream, posted)
                 if placed is not None:
                     return placed
         nearest = max(known[:_NEAR], key=lambda s: s.bodies[dialect].in_common(raw), default=None)
-        return self._on(nearest, dialect, raw) if nearest is not None else None
+        return self._on(nearest, posted) if nearest is not None else None
 
-    def _on(self, stream: RecordedStream, dialect: Dialect, raw: bytes) -> _Placed | None:
+    def _on(self, stream: RecordedStream, posted: Posted) -> _Placed | None:
         """In that stream, where it goes on from there and only its end is new."""
-        asked, body = stream.read(dialect, raw)
+        asked, body = stream.read(posted)
         while (plan := stream.followed.going_on(asked)) is not None:
-            if stream.call(self._live, plan, body, dialect, plan.drafts):
+            if stream.call(self._live, plan, body, posted.dialect, plan.drafts):
                 if stream.thread is not None:
-                    new = {MESSAGES[dialect]: list(asked.messages[asked.kept :])}
-                    self._threads.went_on(stream.thread, ask_of(request_of(dialect, new)))
+                    new = {MESSAGES[asked.dialect]: list(asked.messages[asked.kept :])}
+                    self._threads.went_on(stream.thread, ask_of(request_of(asked.dialect, new)))
                 return stream, plan.position
         return None
 
-    def _placed(self, dialect: Dialect, raw: bytes) -> _Placed:
+    def _placed(self, posted: Posted) -> _Placed:
         """Where it belongs by what it holds, or by its name."""
-        body = Bodies(dialect).read(raw)
-        asked = Asked(dialect, body.fields, body.messages, raw)
-        ask = ask_of(request_of(dialect, asked.body))
+        asked = asked_of(posted, Bodies(posted.dialect).read(posted.body))
+        ask = ask_of(request_of(posted.dialect, asked.body))
         if self._is_named and self._own is None:
             self._own = self._home_stream()
         found = self._found(ask)
         if self._own is None:
-            placed = self._in(self._stream(found), dialect, raw, found, belongs=True)
+            placed = self._in(self._stream(found), posted, found, belongs=True)
         else:
-            placed = self._named(self._own, dialect, raw, asked, ask, found)
+            placed = self._named(self._own, posted, asked, ask, found)
         assert placed is not None
         stream = placed[0]
         if stream.thread is None:
@@ -197,8 +198,7 @@ class Placing:
     def _named(
         self,
         own: RecordedStream,
-        dialect: Dialect,
-        raw: bytes,
+        posted: Posted,
         asked: Asked,
         ask: Ask,
         found: Found,
@@ -207,11 +207,11 @@ class Placing:
         is_own = found.thread is not None and found.thread is own.thread
         if is_own or not (found.is_shared or self._stands_alone(own, asked, ask)):
             told = found if is_own else NEW
-            placed = self._in(own, dialect, raw, told, belongs=is_own and found.is_shared)
+            placed = self._in(own, posted, told, belongs=is_own and found.is_shared)
             if placed is not None:
                 return placed
         beside = NEW if is_own else found
-        return self._in(self._stream(beside), dialect, raw, beside, belongs=True)
+        return self._in(self._stream(beside), posted, beside, belongs=True)
 
     def _stands_alone(self, own: RecordedStream, asked: Asked, ask: Ask) -> bool:
         """Whether nothing of the session's own conversation is in a request, and that is a single
@@ -224,11 +224,11 @@ class Placing:
         return not own.followed.shares(asked)
 
     def _in(
-        self, stream: RecordedStream, dialect: Dialect, raw: bytes, found: Found, *, belongs: bool
+        self, stream: RecordedStream, posted: Posted, found: Found, *, belongs: bool
     ) -> _Placed | None:
         """In that stream, or in a fork of it; None for a side call."""
         while True:
-            asked, body = stream.read(dialect, raw)
+            asked, body = stream.read(posted)
             is_told = belongs or (stream.base and not stream.open)
             if not is_told and stream.followed.items and not stream.followed.shares(asked):
                 if stream.base:
@@ -244,7 +244,7 @@ class Placing:
                 if stream is self._own and stream.is_foreign:
                     self._own = forked  # the other one goes on there
                 stream, belongs = forked, True
-            elif stream.call(self._live, plan, body, dialect, self._drafts(plan, found)):
+            elif stream.call(self._live, plan, body, posted.dialect, self._drafts(plan, found)):
                 return stream, plan.position
 
     def _drafts(self, plan: Plan, found: Found) -> Sequence[Draft]:

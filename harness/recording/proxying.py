@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.recorded import StreamKey
+from harness.exchange.sent_keys import keys_of
 from harness.recording.codings import Unpacking, accepted
+from harness.recording.heads import BrokenHead, Lines, Response
 from harness.recording.incoming import (
     HEAD_BYTES,
     HEAD_SECONDS,
@@ -31,7 +33,7 @@ from harness.recording.recorder import RecordingWarning
 from harness.recording.sessions import session_key
 from harness.recording.sockets import ClientGone, Patient, Spent, Watched, close, is_idle, send
 from harness.recording.upstreams import Upstream
-from harness.recording.wire import SESSION_HEADER
+from harness.recording.wire import SESSION_HEADER, plain_headers, plain_url
 
 if TYPE_CHECKING:
     from harness.recording.proxy import Proxy
@@ -103,8 +105,10 @@ class Handler(BaseHTTPRequestHandler):
             if line is None:
                 return None
             self.raw_requestline = line
-            if not self.parse_request():
+            if not self._parsed():
                 return None
+        except BrokenHead as fault:
+            raise Refused(400, str(fault)) from None
         except Spent:
             raise Refused(431, "the headers are too long") from None
         except TimeoutError:
@@ -114,6 +118,15 @@ class Handler(BaseHTTPRequestHandler):
         self._api = self.proxy.upstreams.of(self.path.partition("?")[0], self.headers).api
         self.proxy.guard.check(self.headers)
         return Incoming(self.command, self.path, self.headers, self.rfile, self._raw)
+
+    def _parsed(self) -> bool:
+        whole: Any = self.rfile
+        lines: Any = Lines(whole)
+        self.rfile = lines
+        try:
+            return self.parse_request()
+        finally:
+            self.rfile = whole
 
     def _first_line(self) -> bytes | None:
         line = self.rfile.readline(_LONGEST_LINE + 1)
@@ -159,7 +172,14 @@ class Handler(BaseHTTPRequestHandler):
             self._exchange(upstream, incoming, None, None)
             return
         body = incoming.body()
-        call = self.proxy.recorder.begin(dialect, _plain(body, incoming), session)
+        call = self.proxy.recorder.begin(
+            dialect,
+            _plain(body, incoming),
+            session,
+            url=plain_url(upstream.whole(incoming.target)),
+            headers=plain_headers(incoming.headers),
+            keys=keys_of(incoming.headers.items(), incoming.target.partition("?")[2]),
+        )
         passed = self.proxy.begun(call)
         try:
             self._exchange(upstream, incoming, body, passed)
@@ -249,12 +269,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _response(self, line: socket.socket, method: str) -> http.client.HTTPResponse:
         watched: Any = Watched(line, self.connection, SILENT_PROVIDER)
-        response = http.client.HTTPResponse(watched, method=method)
+        response = Response(watched, method=method)
         response.begin()
-        if response.status < 200:
-            raise http.client.HTTPException(f"status {response.status} was not asked for")
-        if "transfer-encoding" in response.headers and not response.chunked:
-            raise http.client.HTTPException("its transfer coding is not known")
         return response
 
     # -- refusals -------------------------------------------------------------------------------

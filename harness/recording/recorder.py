@@ -10,14 +10,12 @@ given up is counted, and the log says so with ``RecordingInterrupted``.
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 import time
 import warnings
-import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -38,7 +36,10 @@ from eventlog.events import (
 from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
+from harness.exchange.sent_keys import Keys, event_without_keys, text_without_keys
+from harness.recording.lifetimes import hold, opened
 from harness.recording.placing import Placing, made_name
+from harness.recording.posted import Posted
 from harness.recording.sessions import session_key
 from harness.recording.streams import RecordedStream
 from projections import Live, open_log
@@ -72,6 +73,8 @@ class RecordedCall:
         self.parent: StreamKey | None = None
         """The one around it."""
         self.dialect = dialect
+        self.keys: Keys = frozenset()
+        """What it is sent with, which what comes back may repeat."""
         self.stream: RecordedStream | None = None
         """Where it is recorded; None as long as it is not in the log."""
         self.position = 0
@@ -88,8 +91,10 @@ class RecordedCall:
             self.is_answered = outcome.answer is not None
         try:
             events = events_of(outcome, self.dialect)
+            events = [event_without_keys(event, self.keys) for event in events]
         except Exception as error:
-            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
+            said = text_without_keys(str(error), self.keys)
+            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {said}")]
         self._end(events)
 
     def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
@@ -107,8 +112,13 @@ class _Waiting:
     """Something that could not be written when it happened: a request, or what came back."""
 
     call: RecordedCall
-    body: bytes | None = None
+    posted: Posted | None = None
     events: tuple[Event, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the request."""
+        return len(self.posted.body) if self.posted is not None else 0
 
 
 class Recorder:
@@ -146,26 +156,30 @@ class Recorder:
         self._lost: dict[StreamKey | None, tuple[int, str]] = {}
         """By session: calls that were given up and are not told in the log yet, and why."""
         self._mutex = threading.RLock()
-        _OPEN.add(self)
+        opened(self)
 
     @property
     def waiting(self) -> int:
         """Calls that are not in the log yet, though they were made."""
-        return sum(each.body is not None for each in self._waiting)
+        return sum(each.posted is not None for each in self._waiting)
 
     def close(self) -> None:
         """Write what still waits, and close the connection."""
         with self._mutex:
-            self._resting = 0.0
-            self._write_waiting()
-            for each in self._waiting:
-                if each.body is not None:
-                    self._give_up(each.call, "the log could not be written before the end")
-            self._waiting.clear()
-            with suppress(CtxlogError):
-                for session, placing in self._sessions.items():
-                    self._tell_of_lost(session, placing.newest)
-            self.live.close()
+            self._resting, self._is_writing = 0.0, True
+            try:
+                self._write_waiting()
+                for each in self._waiting:
+                    if each.posted is not None:
+                        self._give_up(each.call, "the log could not be written before the end")
+                self._waiting.clear()
+                with suppress(CtxlogError):
+                    for session, placing in self._sessions.items():
+                        self._tell_of_lost(session, placing.newest)
+            finally:
+                self._is_writing = False
+                hold(self, is_needed=False)
+                self.live.close()
 
     # -- a call ---------------------------------------------------------------------------------
 
@@ -175,22 +189,29 @@ class Recorder:
         body: bytes,
         session: StreamKey | None = None,
         parent: StreamKey | None = None,
+        url: str = "",
+        headers: Mapping[str, str] | None = None,
+        keys: Keys = frozenset(),
     ) -> RecordedCall:
         """Record a call before its request goes out. Raises nothing unless it was asked to.
 
-        ``parent``: the session in which this one began.
+        ``parent``: the session in which this one began. ``url`` and ``headers`` are kept as they
+        are: they hold no secret. Of ``keys`` nothing is kept, where they come back neither.
         """
         call = RecordedCall(self, session or self.session, dialect)
+        call.keys = keys
         call.parent = parent or self.session
-        waiting = _Waiting(call, body)
+        posted = Posted(dialect, body, url, headers or {})
+        waiting = _Waiting(call, posted)
         with self._mutex:
             if self._is_writing:  # by a signal, or while rubbish was collected
                 self._wait(waiting)
+                self._hold()
                 return call
             self._is_writing = True
             try:
                 if self._write_waiting():
-                    self._begin(call, body)
+                    self._begin(call, posted)
                 elif self._on_error == "raise":
                     raise Busy(str(self.live.log.path), PAUSE)
                 else:
@@ -207,15 +228,17 @@ class Recorder:
                 self._complain(error)
             finally:
                 self._is_writing = False
+                self._hold()
         return call
 
     def cannot(self, error: Exception) -> None:
         """A call that cannot even be told of. Raises nothing unless it was asked to."""
         with self._mutex:
             self._lose(self.session, str(error))
+            self._hold()
             self._complain(error)
 
-    def _begin(self, call: RecordedCall, body: bytes) -> None:
+    def _begin(self, call: RecordedCall, posted: Posted) -> None:
         placing = self._sessions.pop(call.session, None)
         if placing is None:
             home = call.session or session_key(made_name())
@@ -223,7 +246,7 @@ class Recorder:
             placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
         self._sessions[call.session] = placing  # the one that was asked last at the end
         self._forget_sessions()
-        call.stream, call.position = placing.begin(call.dialect, body)
+        call.stream, call.position = placing.begin(posted)
         self._tell_of_lost(call.session, call.stream)
 
     def _forget_sessions(self) -> None:
@@ -239,6 +262,7 @@ class Recorder:
             waiting = _Waiting(call, events=tuple(events))
             if self._is_writing:
                 self._waiting.append(waiting)
+                self._hold()
                 return
             self._is_writing = True
             try:
@@ -254,6 +278,7 @@ class Recorder:
                 self._complain(error, is_over=True)
             finally:
                 self._is_writing = False
+                self._hold()
 
     def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
         assert call.stream is not None
@@ -279,11 +304,15 @@ class Recorder:
 
     # -- what cannot be written now -------------------------------------------------------------
 
+    def _hold(self) -> None:
+        """Stay until it is written, even if nobody asks for this recorder any more."""
+        hold(self, is_needed=bool(self._waiting or self._lost))
+
     def _is_waiting(self, call: RecordedCall) -> bool:
         return any(each.call is call for each in self._waiting)
 
     def _wait(self, waiting: _Waiting) -> None:
-        size = len(waiting.body or b"")
+        size = waiting.size
         if self._held + size > MOST_WAITING:
             self._give_up(waiting.call, "the log could not be written, and too much waited for it")
             return
@@ -299,18 +328,18 @@ class Recorder:
         while self._waiting:
             first = self._waiting[0]
             try:
-                if first.body is not None:
-                    self._begin(first.call, first.body)
+                if first.posted is not None:
+                    self._begin(first.call, first.posted)
                 elif first.call.position:
                     self._end(first.call, first.events)
             except (DatabaseFault, OutcomeUnknown):
                 self._rest()
                 return False
             except Exception as error:
-                if first.body is not None:
+                if first.posted is not None:
                     self._give_up(first.call, str(error))
             self._waiting.popleft()
-            self._held -= len(first.body or b"")
+            self._held -= first.size
         self._warned = False
         return True
 
@@ -322,7 +351,7 @@ class Recorder:
 
     def _lose(self, session: StreamKey | None, why: str) -> None:
         self.missed += 1
-        self._lost[session] = (self._lost.get(session, (0, ""))[0] + 1, why)
+        self._lost[session] = self._lost.get(session, (0, ""))[0] + 1, text_without_keys(why)
 
     def _tell_of_lost(self, session: StreamKey | None, stream: RecordedStream | None) -> None:
         lost = self._lost.get(session)
@@ -338,46 +367,6 @@ class Recorder:
         if self._on_error == "ignore" or self._warned:
             return
         self._warned = True
-        said = error if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
-        warnings.warn(f"calls are not recorded now: {said}", RecordingWarning, stacklevel=4)
-
-
-_OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
-
-
-_FORKING = threading.local()
-_FORK_PATIENCE = 2.0
-"""Seconds; nothing that is written here takes so long."""
-
-
-def _before_fork() -> None:
-    """Wait for what other threads write: half of it is in memory."""
-    _FORKING.held = held = []
-    deadline = time.monotonic() + _FORK_PATIENCE
-    for recorder in sorted(_OPEN, key=id):  # always in one order, whoever forks
-        if recorder._mutex.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            held.append(recorder._mutex)
-
-
-def _after_fork() -> None:
-    for mutex in reversed(_FORKING.held):
-        mutex.release()
-    _FORKING.held = []
-
-
-def _after_fork_in_child() -> None:
-    _FORKING.held = []
-    for recorder in list(_OPEN):
-        recorder._inherited()
-
-
-def _at_exit() -> None:
-    for recorder in list(_OPEN):
-        with suppress(CtxlogError):
-            recorder.close()
-
-
-os.register_at_fork(
-    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
-)
-atexit.register(_at_exit)
+        said = str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
+        told = f"calls are not recorded now: {text_without_keys(said)}"
+        warnings.warn(told, RecordingWarning, stacklevel=4)

@@ -12,6 +12,7 @@ from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.thread import Thread
 from harness.recording.bodies import Bodies, Body
+from harness.recording.posted import Posted, asked_of
 from projections import Live
 from projections.followed import Asked, Followed, Plan
 
@@ -89,16 +90,16 @@ class RecordedStream:
         """Its name."""
         return self.followed.key
 
-    def read(self, dialect: Dialect, raw: bytes) -> tuple[Asked, Body]:
+    def read(self, posted: Posted) -> tuple[Asked, Body]:
         """A request, against the last one. Raises InputRefused."""
-        bodies = self.bodies.get(dialect) or Bodies(dialect)
-        body = bodies.read(raw)
-        asked = Asked(dialect, body.fields, body.messages, raw, body.kept, body.same, body.end)
-        return asked, body
+        bodies = self.bodies.get(posted.dialect) or Bodies(posted.dialect)
+        body = bodies.read(posted.body)
+        return asked_of(posted, body), body
 
-    def goes_on(self, dialect: Dialect, raw: bytes) -> bool:
+    def goes_on(self, posted: Posted) -> bool:
         """Whether its last request stands at the front of this one."""
-        return dialect in self.bodies and self.bodies[dialect].goes_on(raw)
+        bodies = self.bodies.get(posted.dialect)
+        return bodies is not None and bodies.goes_on(posted.body)
 
     # -- writing --------------------------------------------------------------------------------
 

@@ -12,12 +12,23 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cache
 from typing import Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 
 from eventlog.recorded import StreamKey
+from harness.exchange.sent_keys import keys_of
+from harness.recording.codings import Unpacking, readable
 from harness.recording.recorder import RecordedCall, Recorder
 from harness.recording.sessions import current, parent, session_key
-from harness.recording.wire import SESSION_HEADER, Answering, dialect_of, said
+from harness.recording.wire import (
+    MOST_BYTES,
+    SESSION_HEADER,
+    Answering,
+    dialect_of,
+    plain_headers,
+    plain_url,
+    said,
+)
 
 
 class RecordingTransport:
@@ -96,12 +107,15 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
     try:
         session: StreamKey | None = session_key(named) if named else around
         body: bytes = request.read()
+        url, headers = plain_url(str(request.url)), plain_headers(request.headers)
+        query, user = request.url.query.decode("ascii", "replace"), request.url.userinfo.decode()
+        keys = keys_of(request.headers.items(), query, user)
     except Exception as error:
         recorder.cannot(error)
         return None
     if session != around:
         outer = around
-    return lambda: recorder.begin(dialect, body, session, outer)
+    return lambda: recorder.begin(dialect, body, session, outer, url, headers, keys)
 
 
 async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
@@ -118,7 +132,7 @@ async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
         return call
 
     try:
-        return await to_thread.run_sync(work)
+        return await to_thread.run_sync(work, limiter=_limiter())
     except BaseException:
         is_cancelled = True
         for call in made:
@@ -127,6 +141,21 @@ async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
 
 
 _UNSENT = "cancelled before it was sent"
+_LIMITER: RunVar[CapacityLimiter] = RunVar("ctxlog_recording")
+
+
+def _limiter() -> CapacityLimiter:
+    """Threads of our own: those that all share may be taken by what waits for this very call."""
+    try:
+        return _LIMITER.get()
+    except LookupError:
+        made = CapacityLimiter(_THREADS)
+        _LIMITER.set(made)
+        return made
+
+
+_THREADS = 4
+"""At once in one loop; what they do is done one after the other anyway."""
 
 
 def _watched(made: type[Any], response: Any, call: RecordedCall) -> Any:
@@ -138,16 +167,22 @@ def _watched(made: type[Any], response: Any, call: RecordedCall) -> Any:
 
 
 def _stream(made: type[Any], response: Any, call: RecordedCall) -> Any:
-    kind, headers = type(response), response.headers
+    coding = _readable(response.headers.get("content-encoding", ""))
 
     def decode(body: bytes) -> str:
-        return str(kind(200, headers=headers, content=body).text)
+        return Unpacking(coding, MOST_BYTES).take(body).decode("utf-8", "replace")
 
     answering = Answering(call, response.status_code, decode)
-    library = kind.__module__.partition(".")[0]
+    library = type(response).__module__.partition(".")[0]
     stream = _of_library(made.__name__, library)(response.stream, answering)
     answering.watch(stream)
     return stream
+
+
+def _readable(coding: str) -> str:
+    """Without what the client does not undo either."""
+    names = (name.strip() for name in coding.split(","))
+    return ",".join(name for name in names if name.lower() in readable())
 
 
 @cache

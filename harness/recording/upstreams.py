@@ -84,12 +84,18 @@ class Upstream:
     def target(self, path: str) -> str:
         """What is asked for there. OpenAI's base address ends with its version, Anthropic's does
         not."""
-        if self.api == "openai" and (path == "/v1" or path.startswith("/v1/")):
-            path = path[len("/v1") :]
-        target = self.address.path + path
         if self.via is not None and self.address.scheme == "http":
-            target = f"http://{self.address.authority}{target}"
-        return target or "/"
+            return self.whole(path)
+        return self.address.path + self._below(path) or "/"
+
+    def whole(self, path: str) -> str:
+        """The same as a whole address."""
+        return self.url + self._below(path)
+
+    def _below(self, path: str) -> str:
+        if self.api == "openai" and (path == "/v1" or path.startswith("/v1/")):
+            return path[len("/v1") :]
+        return path
 
     def dialect(self, method: str, path: str) -> Dialect | None:
         """In which dialect a request asks a model; None for one that asks none."""

@@ -1,17 +1,20 @@
 """An exchange with a provider as it passes: which requests ask a model, and what came back.
 
 Nothing here changes what passes. Keys stand in headers, of which nothing is kept but the name of
-the session that a caller put there.
+the session that a caller put there, and which version of its API the provider was asked for.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from eventlog.messages import Dialect
 from harness.exchange.outcomes import outcome_of
+from harness.exchange.withheld import address
 from harness.recording.recorder import RecordedCall
 
 SESSION_HEADER = "X-Ctxlog-Session"
@@ -33,6 +36,27 @@ def dialect_of(method: str, path: str) -> Dialect | None:
         return None
     found = (dialect for end, dialect in _PATHS.items() if path.rstrip("/").endswith(end))
     return next(found, None)
+
+
+HEADERS = ("anthropic-version", "anthropic-beta", "openai-beta")
+"""Request headers that change what the model is given, and hold no key."""
+
+_QUERY = ("api-version", "beta")
+"""What of a query says which API is asked; anything else could be a key."""
+
+
+@lru_cache(maxsize=256)
+def plain_url(url: str) -> str:
+    """An address without what could be a secret in it."""
+    query = url.partition("#")[0].partition("?")[2]
+    kept = [(name, value) for name, value in parse_qsl(query) if name in _QUERY]
+    return address(url) + ("?" + urlencode(kept) if kept else "")
+
+
+def plain_headers(headers: Any) -> dict[str, str]:
+    """Those that are kept, of a mapping that does not care about case."""
+    found = {name: headers.get(name) for name in HEADERS}
+    return {name: str(value) for name, value in found.items() if value is not None}
 
 
 class Answering:

@@ -13,6 +13,11 @@ from projections import Live
 
 Client = TypeVar("Client")
 
+_ELSEWHERE = {
+    *("AnthropicBedrock", "AsyncAnthropicBedrock", "AnthropicVertex", "AsyncAnthropicVertex"),
+}
+"""Clients that ask models in another form and at other addresses than Anthropic's own."""
+
 
 def wrap(
     client: Client,
@@ -36,6 +41,8 @@ def wrap(
     inner = getattr(http, "_transport", None)
     if http is None or inner is None:
         raise InputRefused(f"{type(client).__name__} is no client of openai or anthropic")
+    if any(each.__name__ in _ELSEWHERE for each in type(client).__mro__):
+        raise InputRefused(f"the calls of {type(client).__name__} have a form that is not recorded")
     if isinstance(inner, RecordingTransport | AsyncRecordingTransport):
         raise InputRefused("the client is recorded already")
     recorder = (

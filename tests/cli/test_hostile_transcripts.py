@@ -36,7 +36,14 @@ WHOLE: dict[str, list[list[str]]] = {
 
 EACH: dict[str, list[list[str]]] = {
     "log": [["S"], ["S", "--events", "--calls"]],
-    "show": [["S@1"], ["S@2", "--raw"], ["S@k1"], ["S@c1"], ["S", "--context"]],
+    "show": [
+        ["S@1"],
+        ["S@2", "--raw"],
+        ["S@k1"],
+        ["S@c1"],
+        ["S", "--context"],
+        *(["S@c1", "--request", "--as", form] for form in ("curl", "python")),
+    ],
     "replay": [["S"], ["S@c1", "--format", "text"], ["S", "--strategy", "clear:keep=0"]],
     "stats": [["S"]],
     "diff": [

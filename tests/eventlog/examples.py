@@ -155,6 +155,14 @@ FULL: tuple[Event, ...] = (
         origin=ORIGIN,
     ),
     ModelCalled(model="gpt-x", dialect="openai_chat", forms_stand=True, manifest=("=3",)),
+    ModelCalled(
+        model="gpt-x",
+        dialect="openai_responses",
+        wire_digest="0b",
+        url="https://api.openai.com/v1/responses",
+        headers=Json({"openai-beta": "x"}),
+        places=Json({"input": 0, "tools": 2}),
+    ),
     ModelResponded(call=4, server_edited=("context_management",)),
     ModelFailed(call=4, error="429", status=429, detail=Json({"retry": 3}), origin=ORIGIN),
     RepairApplied(

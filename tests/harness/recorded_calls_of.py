@@ -14,6 +14,7 @@ from projections import open_log
 from projections.judging import judge_all
 from projections.sent import Requests
 from projections.verdicts import Verdict
+from projections.wire import as_sent, ordered
 
 
 class Told:
@@ -22,6 +23,7 @@ class Told:
     def __init__(self, path: Path) -> None:
         self.verdicts: list[Verdict] = []
         self.bodies: list[dict[str, Any]] = []
+        self.wires: list[tuple[bytes, bool]] = []
         self.events: dict[str, list[RecordedEvent]] = {}
         with open_log(path) as live:
             assert not integrity.verify(live.log).problems
@@ -31,7 +33,12 @@ class Told:
                 self.events[key.session] = own
                 calls = [e for e in own if e.type == "model_called"]
                 self.verdicts += judge_all(live, key, calls)
-                self.bodies += [Requests(live).sent(key, call).body for call in calls]
+                for call in calls:
+                    body = Requests(live).sent(key, call).body
+                    self.bodies.append(body)
+                    salt = live.log.salts(key, [call.position]).get(call.position)
+                    whole = ordered(body, call.data["places"])
+                    self.wires.append(as_sent(whole, call.data, salt))
 
     def types(self) -> Counter[str]:
         """How many events of each type there are."""
@@ -47,6 +54,7 @@ class Told:
         assert not wrong, wrong
         assert Counter(map(canonical, self.bodies)) == Counter(map(canonical, sent))
         assert sum(v.outcome_unknown for v in self.verdicts) == unknown
+        assert all(proved for _, proved in self.wires), [w for w, p in self.wires if not p]
 
 
 def canonical(body: Mapping[str, Any]) -> str:

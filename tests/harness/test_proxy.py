@@ -12,6 +12,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -327,6 +328,26 @@ class TestStreams:
             assert not any(found[:-1])
 
 
+@contextmanager
+def spoken(answer: bytes) -> Iterator[str]:
+    """The address of a server that says these bytes to one request."""
+
+    def serve() -> None:
+        with suppress(OSError):
+            sock, _ = listener.accept()
+            with sock:
+                sock.recv(1 << 16)
+                sock.sendall(answer)
+                sock.shutdown(socket.SHUT_WR)
+                sock.recv(1 << 16)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        thread.join(60)
+
+
 class TestBreakingOff:
     """A call that ended badly is recorded as one, and the other side learns of it."""
 
@@ -404,6 +425,40 @@ class TestBreakingOff:
         found = recorded(to.db)
         assert found.open == 0
         assert len(found.failures) == 1
+
+    @pytest.mark.parametrize(
+        ("head", "why"),
+        [
+            (b"Content-Length: 2\r\nContent-Length: 3", "said in two ways"),
+            (b"Content-Length: -2", "no number"),
+            (b"Content-Length: 1_0", "no number"),
+            (b"X-A: b\rSet-Cookie: c=d\r\nContent-Length: 2", "header"),
+            (b"X-A: b\0\r\nContent-Length: 2", "header"),
+            (b"no header\r\nContent-Length: 2", "header"),
+            (b"Transfer-Encoding: gzip, chunked", "transfer coding"),
+        ],
+    )
+    def test_an_answer_that_could_be_read_in_two_ways(
+        self, head: bytes, why: str, tmp_path: Path
+    ) -> None:
+        with (
+            spoken(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n{}") as url,
+            proxied(url, tmp_path) as to,
+        ):
+            answer = to.raw(request(to))
+        assert status(answer) == 502
+        assert b"set-cookie" not in answer.lower()
+        assert why in recorded(to.db).failures[0].error
+
+    def test_what_is_told_before_an_answer_is_no_answer(self, tmp_path: Path) -> None:
+        data = json.dumps(completion("ok")).encode()
+        early = b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        with spoken(early + head % len(data) + data) as url, proxied(url, tmp_path) as to:
+            answer = httpx2.post(f"{to.proxy.openai_url}/chat/completions", content=BODY)
+        assert answer.status_code == 200
+        assert "link" not in answer.headers
+        assert [a["content"] for a in recorded(to.db).answers] == ["ok"]
 
     @pytest.mark.parametrize("api", ["openai", "anthropic"])
     def test_a_provider_that_is_not_there(self, api: str, tmp_path: Path) -> None:

@@ -158,6 +158,8 @@ ODD = [
         b"POST CHAT HTTP/1.1\r\nHost: HOST\r\nX-Ctxlog-Session: \r\nContent-Length: 2\r\n\r\n{}",
         {400},
     ),
+    (b"GET /v1/models HTTP/1.1\r\nHost: HOST\r\nX: a\rContent-Length: 5\r\n\r\n", {400}),
+    (b"GET /v1/models HTTP/1.1\r\nHost: HOST\r\nX: a\0b\r\n\r\n", {400}),
     (b"POST CHAT HTTP/1.1\r\nHost: HOST\r\nContent-Le", {None}),
     (b"POST CHAT HTTP/1.1\r\nHost: HOST\r\nContent-Length: 50\r\n\r\n{", {None}),
     (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", {400, None}),  # TLS

@@ -14,10 +14,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from model_server import ModelServer, completion, serving
 from openai import AsyncOpenAI, OpenAI
 from recorded_calls_of import Told
+from test_recording_trouble import held
 
 from eventlog import EventLog, StreamKey
 from eventlog.events import MessageAppended
@@ -128,6 +130,22 @@ class TestThreads:
         assert sorted(told.events) == ["s", "s.2", "s.3"]
         assert not told.of("context_compacted")
         assert {v.name for v in told.verdicts} == {"exact"}
+
+    def test_the_threads_that_all_share_are_taken(self, tmp_path: Path) -> None:
+        """They may wait for this very call, as those of web servers do."""
+
+        async def run(server: ModelServer) -> None:
+            limiter = anyio.to_thread.current_default_thread_limiter()
+            limiter.total_tokens = 1
+            await limiter.acquire_on_behalf_of("somebody")
+            given = AsyncOpenAI(api_key="k", base_url=server.url, max_retries=0)
+            async with wrap(given, tmp_path / "log.db") as client, asyncio.timeout(60):
+                said: Any = [{"role": "user", "content": "hi"}]
+                await client.chat.completions.create(model="m", messages=said)
+
+        with serving(echo) as server:
+            asyncio.run(run(server))
+        Told(tmp_path / "log.db").check(server.requests)
 
 
 class TestManyConversations:
@@ -305,6 +323,13 @@ class TestNames:
         assert told.types()["model_called"] == 4
 
 
+def _busy(path: Path, url: str) -> None:
+    """One call while another process writes."""
+    client = wrap(OpenAI(api_key="k", base_url=url, max_retries=0), path, on_error="ignore")
+    with held(path):
+        talk(client, "p", 1)
+
+
 class TestProcesses:
     def test_two_processes_on_one_session(self, tmp_path: Path) -> None:
         context = multiprocessing.get_context("spawn")
@@ -354,6 +379,19 @@ class TestProcesses:
         told = Told(tmp_path / "log.db")
         told.check(server.requests)
         assert told.types()["model_responded"] == 7
+
+    @pytest.mark.parametrize("method", ["fork", "spawn"])
+    def test_a_worker_writes_what_waits_before_it_ends(self, tmp_path: Path, method: Any) -> None:
+        """It ends in another way than a program does."""
+        context = multiprocessing.get_context(method)
+        path = tmp_path / "log.db"
+        Recorder(path).close()
+        with serving(echo) as server:
+            made = context.Process(target=_busy, args=(path, server.url), daemon=True)
+            made.start()
+            made.join(60)
+            assert made.exitcode == 0
+        Told(path).check(server.requests)
 
     def test_six_processes_that_begin_at_once(self, tmp_path: Path) -> None:
         context = multiprocessing.get_context("fork")

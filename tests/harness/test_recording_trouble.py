@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import gc
+import gzip
+import json
 import os
 import resource
 import signal
@@ -16,7 +19,7 @@ from typing import Any
 import httpx2
 import openai
 import pytest
-from model_server import ModelServer, serving
+from model_server import ModelServer, completion, serving
 from openai import OpenAI
 from recorded_calls_of import Told
 
@@ -24,6 +27,8 @@ from eventlog.connection import lock_path
 from eventlog.errors import Busy, DatabaseFault
 from harness.recording import Recorder, RecordingWarning, wrap
 from harness.recording import recorder as recorder_module
+from harness.recording import transport as transport_module
+from harness.recording.lifetimes import _at_exit as at_exit
 from harness.recording.placing import Placing
 from harness.recording.transport import RecordingTransport
 from harness.recording.wire import Answering
@@ -132,6 +137,42 @@ class TestABusyLog:
         (missed,) = told.of("recording_interrupted")
         assert missed["calls_missed"] == recorder.missed > 0
         assert len(told.bodies) + recorder.missed == 5
+
+    def test_what_waits_outlives_its_client(self, tmp_path: Path, server: ModelServer) -> None:
+        path = tmp_path / "log.db"
+
+        def agent() -> None:
+            with wrap(server.client(), path, on_error="ignore") as client, held(path):
+                ask(client, "one")
+
+        agent()
+        gc.collect()
+        at_exit()
+        Told(path).check(server.requests)
+
+    def test_a_call_that_ends_while_the_recorder_is_closed(
+        self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A stream that nobody holds any more ends at any moment."""
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, on_error="ignore", patience=0.01)
+        client = wrap(server.client(), recorder)
+        left = recorder.begin("openai_chat", b'{"model":"m","messages":[{"role":"user"}]}')
+        with held(path):
+            ask(client, "one")
+            ask(client, "two")
+        begin = Placing.begin
+
+        def interrupted(self: Placing, *given: Any) -> Any:
+            left.failed("dropped")
+            return begin(self, *given)
+
+        monkeypatch.setattr(Placing, "begin", interrupted)
+        recorder.close()
+        told = Told(path)
+        assert [body["messages"][0].get("content") for body in told.bodies] == [None, "one", "two"]
+        assert told.types()["model_responded"] == 2
+        assert {v.name for v in told.verdicts} == {"exact"}
 
 
 def _small_files(size: int) -> tuple[int, int]:
@@ -330,3 +371,33 @@ class TestAnswers:
             response.close()
         assert len(Told(tmp_path / "log.db").of("model_failed")) == 1
         recorder.close()
+
+    def test_one_that_unpacks_to_too_much_is_not_unpacked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A few bytes may be gigabytes; a client that reads on does not keep them."""
+        monkeypatch.setattr(transport_module, "MOST_BYTES", 1000)
+        packed = gzip.compress(b" " * 100_000)
+        with serving(lambda request: packed, {"content-encoding": "gzip"}) as server:
+            recorder = Recorder(tmp_path / "log.db", session="s")
+            client = wrap(server.client(), recorder)
+            with client.chat.completions.with_streaming_response.create(
+                model="m", messages=[{"role": "user", "content": "x"}]
+            ) as response:
+                assert sum(map(len, response.iter_bytes())) == 100_000
+            recorder.close()
+        (failed,) = Told(tmp_path / "log.db").of("model_failed")
+        assert "unpacks to more than is kept" in failed["error"]
+
+    @pytest.mark.parametrize(
+        "kind", ["application/json; charset=base64", "application/json; charset=utf-99"]
+    )
+    def test_one_that_names_no_charset_is_read_as_its_client_reads_it(
+        self, tmp_path: Path, kind: str
+    ) -> None:
+        answer = b"\xef\xbb\xbf" + json.dumps(completion("ok")).encode()
+        with serving(lambda request: answer, {"content-type": kind}) as server:
+            recorder = Recorder(tmp_path / "log.db", session="s")
+            ask(wrap(server.client(), recorder), "one")
+            recorder.close()
+        assert Told(tmp_path / "log.db").types()["model_responded"] == 1

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import openai
 import pytest
 from model_server import ModelServer, Sse, chunk, completion, nowhere, serving
@@ -375,6 +376,12 @@ class TestWhatGoesWrong:
         with pytest.raises(InputRefused, match="recorded already"):
             wrap(client, recorder)
         recorder.close()
+
+    def test_a_client_whose_calls_are_not_known_is_refused(self, tmp_path: Path) -> None:
+        """It would be taken, and nothing of it recorded."""
+        client = anthropic.AnthropicVertex(region="r", project_id="p", access_token="t")
+        with client, pytest.raises(InputRefused, match="AnthropicVertex"):
+            wrap(client, tmp_path / "log.db")
 
 
 def test_the_package_names_it_and_loads_nothing_before() -> None:

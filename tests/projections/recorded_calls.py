@@ -24,12 +24,17 @@ def asked(dialect: str, body: Mapping[str, Any], wire: bytes | None = None) -> A
     """A request of which nobody knows what it shares with the one before."""
     name = MESSAGES[dialect]
     messages = body.get(name)
-    fields = body
+    fields, front = body, 0
     if isinstance(messages, list):
         fields = {field: value for field, value in body.items() if field != name}
+        front = list(body).index(name)
     raw = json.dumps(body).encode() if wire is None else wire
     return Asked(
-        cast(Dialect, dialect), fields, messages if isinstance(messages, list) else [], raw
+        cast(Dialect, dialect),
+        fields,
+        messages if isinstance(messages, list) else [],
+        raw,
+        front=front,
     )
 
 

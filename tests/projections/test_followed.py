@@ -14,14 +14,16 @@ from eventlog import StreamKey, events
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, RecordedEvent
 from harness.recording.bodies import Bodies
+from harness.recording.posted import Posted, asked_of
 from projections import open_log
 from projections.context import fold
 from projections.erasure import apply, plan
-from projections.followed import MESSAGES, Asked, Followed
+from projections.followed import MESSAGES, Followed
 from projections.judging import judge_all
 from projections.live import Live
 from projections.sent import Requests
 from projections.verdicts import judge
+from projections.wire import as_sent, ordered
 
 FAST, ANEW = StreamKey("u", "a", "fast"), StreamKey("u", "a", "anew")
 MARK = {"cache_control": {"type": "ephemeral"}}
@@ -35,12 +37,13 @@ class Twice:
         self.followed = Followed(live, FAST)
         self.bodies = Bodies(dialect)
         self.sent: dict[int, dict[str, Any]] = {}
+        self.wires: dict[int, bytes] = {}
         self.erased = False
 
     def ask(self, body: dict[str, Any]) -> int:
         raw = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
         read = self.bodies.read(raw)
-        known = Asked(self.dialect, read.fields, read.messages, raw, read.kept, read.same, read.end)
+        known = asked_of(Posted(self.dialect, raw), read)
         self.followed.catch_up()
         made = appended(self.live, self.followed, self.followed.plan(known))
         again = record(self.live, ANEW, self.dialect, body)
@@ -48,6 +51,7 @@ class Twice:
         if made.position:
             self.bodies.take(read)
             self.sent[made.position] = body
+            self.wires[made.position] = raw
         return made.position
 
     def told(self, *given: events.Event) -> None:
@@ -78,7 +82,12 @@ class Twice:
             assert verdict == judge(self.live, FAST, call)
             assert verdict.name in (("exact", "erased") if self.erased else ("exact",)), verdict
             if verdict.name == "exact":
-                assert requests.sent(FAST, call).body == self.sent[call.position]
+                sent = requests.sent(FAST, call)
+                assert sent.body == self.sent[call.position]
+                salt = self.live.log.salts(FAST, [call.position])[call.position]
+                whole = ordered(sent.body, call.data["places"])
+                written, proved = as_sent(whole, call.data, salt)
+                assert (proved, written) == (True, self.wires[call.position])
         assert self.live.view(FAST) == fold(self.live.log.read(FAST))
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eventlog import StreamKey, events
-from projections import open_log
+from projections import alignment, open_log
 from projections.alignment import align
 from projections.context import fold
 from projections.forms import apply, form, key
@@ -319,6 +319,15 @@ class TestAlignment:
                     table[i - 1][j - 1] + 1 if a == b else max(table[i - 1][j], table[i][j - 1])
                 )
         assert len(pairs) == table[-1][-1]
+
+    @given(
+        old=st.lists(st.sampled_from("abcd"), max_size=9),
+        new=st.lists(st.sampled_from("abef"), max_size=9),
+    )
+    def test_what_is_kept_out_of_the_table_changes_no_pair(
+        self, old: list[str], new: list[str]
+    ) -> None:
+        assert alignment._exact(old, new) == alignment._by_table(old, new)
 
     def test_long_sequences_are_anchored_and_still_aligned(self) -> None:
         old = [str(n) for n in range(4000)]
