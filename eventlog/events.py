@@ -299,6 +299,9 @@ class ModelCalled(EventBase):
     """Whether what the manifest takes over from an earlier one (``=N``) keeps the forms that it had
     there, but for those named here."""
     manifest: Manifest | None = None
+    may_belong_to: tuple[str, ...] = ()
+    """Sessions, by their full keys, that it may be a call of as well: nothing that it holds told
+    them apart."""
 
 
 class ModelResponded(EventBase):

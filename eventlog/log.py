@@ -111,7 +111,7 @@ class EventLog(Writing):
         child: StreamKey | str,
         parent: StreamKey | str,
         at: int,
-        *events: Event,
+        *events: Event | Draft,
         ownership: Literal["owned", "observed"] = "owned",
         reason: str = "",
         import_key: bytes | None = None,

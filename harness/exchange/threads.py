@@ -1,13 +1,17 @@
 """Which conversation of a log a request belongs to.
 
-A recorder between an agent and its model writes down whatever passes: the conversation, its
-sub-agents side by side, and small questions in between (a title, a topic, a quota). The requests of
-one conversation repeat it, so they are told by what they share:
+A recorder between an agent and its model writes down whatever passes: conversations side by side,
+maybe of one task, their sub-agents, and small questions in between (a title, a topic, a quota). The
+requests of one conversation repeat it, or the end of it, so they are told by what they share, among
+those that are asked alike: the same tools by name, or the same system prompt, up to blocks that
+change.
 
-* they are asked alike: the same tools by name, or the same system prompt, up to blocks that change;
-* they begin with the same message (and not with all of its first request once it has gone on: that
-  is the same task set anew), or share messages after a beginning that was cut or compacted,
-  or begin with a summary that was answered before; or nothing but the session's name is left.
+1. What came into a conversation after its first request tells most: its answers, the ids of its
+   calls, its messages. A request belongs where its newest answer is what came back last, and else
+   where most of its newest messages stand.
+2. A request with nothing of that is a first one. The same again is a retry where there was no
+   answer, and else the same task set anew. One that is longer and begins with the same message, or
+   with a summary that was answered before, goes on; or nothing but the session's name is left.
 
 Small questions without tools, asked alike and never answered into a longer conversation, are one
 conversation that begins again each time. What a request is told to belong to depends on those
@@ -16,27 +20,24 @@ before it only, so that a log that grew is read as before. Pure.
 
 from __future__ import annotations
 
-import json
-import re
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
-from itertools import islice, takewhile
-from typing import Any, Literal
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal, NamedTuple
 
-from eventlog.messages import SYSTEM_ROLES, shared_text
-from projections import forms
+from eventlog import messages
+from eventlog.messages import SYSTEM_ROLES
+from harness.exchange.asks import Ask, answered
+from harness.exchange.thread import Shared, Thread, shared
 from projections.changes import SAME_PROMPT, is_alike
 from projections.observe import Request
 from projections.said_again import lines_of, repeats
 
-_SESSION = re.compile(r"session_([0-9A-Za-z-]{8,80})\b")
-_SPECIFIC = 80
-"""Characters of an answer, as JSON, that is not given to two conversations by chance."""
+RECENT = 128
+"""Conversations of a group, those asked last, that a request may go on."""
 
-RECENT = 32
-"""Conversations of a group, those asked last, that a request with a new beginning may go on."""
+HELD = 1024
+"""Conversations of a group that are remembered."""
 
 AGAIN = 100
 """Small questions of one conversation; a rewind folds its stream anew, so the next is another."""
@@ -48,36 +49,20 @@ How = Literal["new", "on", "again"]
 """A new conversation; one that goes on; a small one that begins again."""
 
 
-@dataclass(slots=True)
-class Ask:
-    """What of a request is looked at."""
+class Found(NamedTuple):
+    """Where a request belongs."""
 
-    messages: Sequence[Mapping[str, Any]]
-    """Without the system prompt; each tool result is one of them."""
-    system: frozenset[bytes]
-    prompt: str
-    """The text of the system prompt."""
-    tools: frozenset[str]
-    first: bytes
+    thread: Thread | None
+    """None for a new conversation."""
+    how: How
+    is_shared: bool = False
+    """Whether it holds what came in there after the first request."""
+    others: tuple[Thread, ...] = ()
+    """Where it may belong as well: nothing in it tells them apart."""
 
 
-@dataclass(slots=True)
-class Thread:
-    """One conversation, as far as its next request is told by it."""
-
-    number: int
-    """In its group; 1 is the group's own."""
-    group: str
-    ask: Ask
-    """Its last request."""
-    small: int
-    """Messages of its first request; 0 once one had another number of them."""
-    opening: tuple[bytes, ...]
-    """What its first request held."""
-    again: int = 0
-    """How often it began again."""
-    answer: Any = None
-    """What came back to its last request."""
+NEW = Found(None, "new")
+"""A conversation that nothing is known of."""
 
 
 class Threads:
@@ -91,29 +76,52 @@ class Threads:
         self._groups: dict[str, _Group] = {}
         self._joins_small = joins_small
 
-    def place(self, request: Request, *, is_task: bool = False) -> tuple[Thread, How]:
-        """The conversation of the next request; its answer is told with ``answered``.
+    def place(self, ask: Ask, *, is_task: bool = False) -> tuple[Thread, How]:
+        """The conversation of the next request, which is taken in; its answer is told with
+        ``answered``.
 
         ``is_task``: it begins with what a model told a tool to ask, as a sub-agent does.
         """
-        name = session_of(request.parameters)
-        group = self._groups.setdefault(name, _Group(name, self._joins_small))
-        return group.place(_ask(request), is_task)
+        thread, how, *_ = self.find(ask, is_task=is_task)
+        if thread is None:
+            return self.begin(ask), how
+        thread.again += how == "again"
+        self.asked(thread, ask)
+        return thread, how
 
-    def went_on(self, thread: Thread, request: Request) -> None:
-        """A request of a conversation that was known to be of it."""
-        self._groups[thread.group].went_on(thread, _ask(request))
+    def find(self, ask: Ask, *, is_task: bool = False, busy: Collection[Thread] = ()) -> Found:
+        """Where a request belongs; nothing is taken in. ``busy``: those that wait for an answer."""
+        return self._group(ask).find(ask, is_task, busy)
+
+    def begin(self, ask: Ask, base: Thread | None = None) -> Thread:
+        """A new conversation with its first request, maybe one that goes on from another."""
+        return self._group(ask).begin(ask, base)
+
+    def asked(self, thread: Thread, ask: Ask) -> None:
+        """The next request of a conversation."""
+        self._groups[thread.group].asked(thread, ask)
+
+    def went_on(self, thread: Thread, new: Ask) -> None:
+        """The same where it repeats all before it: only what is new there is given."""
+        self._groups[thread.group].went_on(thread, new)
+
+    def holds_answer(self, thread: Thread, ask: Ask) -> bool:
+        """Whether most of a late answer of a conversation stands in the first message."""
+        return self._groups[thread.group].sums_up(ask, thread)
+
+    def answered(self, thread: Thread, dialect: str, message: Mapping[str, Any]) -> None:
+        """What came back to the last request of a conversation, as it is sent back."""
+        thread.answer(answered(dialect, message))
+        lines = lines_of(messages.text(dialect, message))
+        if lines:
+            self._groups[thread.group].said.append((thread, lines))
 
     def said(self) -> list[list[str]]:
         """Lines of the latest answers."""
-        return [lines for group in self._groups.values() for lines in group.said]
+        return [lines for group in self._groups.values() for _, lines in group.said]
 
-    def answered(self, thread: Thread, message: Mapping[str, Any]) -> None:
-        """What came back to the last request of a conversation, as it is sent back."""
-        thread.answer = message
-        lines = lines_of(_text(message))
-        if lines:
-            self._groups[thread.group].said.append(lines)
+    def _group(self, ask: Ask) -> _Group:
+        return self._groups.setdefault(ask.session, _Group(ask.session, self._joins_small))
 
 
 def opening_of(request: Request) -> Mapping[str, Any]:
@@ -121,140 +129,137 @@ def opening_of(request: Request) -> Mapping[str, Any]:
     return next((e.message for e in request.entries if e.role not in SYSTEM_ROLES), {})
 
 
-def session_of(parameters: Mapping[str, Any]) -> str:
-    """The session that the client names in its request, as Claude Code does; else nothing."""
-    metadata = parameters.get("metadata")
-    user = metadata.get("user_id") if isinstance(metadata, Mapping) else None
-    if not isinstance(user, str):
-        return ""
-    if user.lstrip()[:1] == "{":
-        try:
-            named = json.loads(user)
-        except (ValueError, RecursionError):
-            return ""
-        found = named.get("session_id") if isinstance(named, dict) else None
-        return found if isinstance(found, str) else ""
-    match = _SESSION.search(user)
-    return match[1] if match else ""
-
-
 class _Group:
     """The conversations that name one session, or none."""
 
     def __init__(self, name: str, joins_small: bool) -> None:
         self._joins_small = joins_small
-        self.said: deque[list[str]] = deque(maxlen=SUMMARIES)
+        self.said: deque[tuple[Thread, list[str]]] = deque(maxlen=SUMMARIES)
+        """Latest answers, by lines."""
         self._name = name
         self._count = 1 if name else 0
-        self._has_own = not name
+        self._requests = 0
+        self._own: Thread | None = None
         self._threads: dict[int, Thread] = {}
         """The one that was asked last at the end."""
         self._by_first: dict[bytes, dict[int, Thread]] = {}
         """Those with that first message in some request of theirs."""
 
-    def place(self, ask: Ask, is_task: bool) -> tuple[Thread, How]:
-        """Where a request belongs."""
-        found, how = self._going_on(ask, is_task)
-        if found is None:
-            return self._opened(ask), "new"
-        if how == "again":
-            found.again += 1
-        self.went_on(found, ask)
-        found.answer = None
-        return found, how
+    # -- taking in ------------------------------------------------------------------------------
 
-    def went_on(self, thread: Thread, ask: Ask) -> None:
-        """The next request of a conversation."""
-        if len(ask.messages) != thread.small:
-            thread.small = 0
-        thread.ask = ask
-        self._asked(thread)
-
-    def _opened(self, ask: Ask) -> Thread:
+    def begin(self, ask: Ask, base: Thread | None) -> Thread:
         """A new conversation. Where the session has a name, its own is the first with tools."""
         number = 1
-        if self._has_own or not ask.tools:
+        if not self._name or self._own is not None or not ask.tools:
             self._count += 1
             number = self._count
-        else:
-            self._has_own = True
-        thread = Thread(number, self._name, ask, len(ask.messages), _keys(ask))
-        self._asked(thread)
+        thread = base.branch(number) if base else Thread.begun(number, self._name, ask)
+        if self._name and number == 1:
+            self._own = thread
+        thread.begun_at = self._requests
+        self.asked(thread, ask)
+        while len(self._threads) > HELD:
+            self._drop(next(iter(self._threads)))
         return thread
 
-    def _asked(self, thread: Thread) -> None:
+    def asked(self, thread: Thread, ask: Ask) -> None:
+        """Its next request."""
+        thread.ask(ask)
+        self._moved(thread, ask.first)
+
+    def went_on(self, thread: Thread, ask: Ask) -> None:
+        """Its next request, of which only the end is given."""
+        thread.go_on(ask.said)
+        self._moved(thread, *thread.firsts)
+
+    def _moved(self, thread: Thread, *firsts: bytes) -> None:
+        self._requests += 1
+        thread.asked_at = self._requests
+        thread.firsts.update(firsts)
         self._threads.pop(thread.number, None)
         self._threads[thread.number] = thread
-        first = self._by_first.setdefault(thread.ask.first, {})
-        first.pop(thread.number, None)
-        first[thread.number] = thread
+        for first in firsts:
+            known = self._by_first.setdefault(first, {})
+            known.pop(thread.number, None)
+            known[thread.number] = thread
 
-    def _going_on(self, ask: Ask, is_task: bool) -> tuple[Thread | None, How]:
+    def _drop(self, number: int) -> None:
+        for first in self._threads.pop(number).firsts:
+            self._by_first[first].pop(number)
+            if not self._by_first[first]:
+                del self._by_first[first]
+
+    # -- finding --------------------------------------------------------------------------------
+
+    def find(self, ask: Ask, is_task: bool, busy: Collection[Thread]) -> Found:
+        """Where a request belongs."""
         begun = _alike(self._by_first.get(ask.first, {}), ask)
         small = _small(begun, ask) if self._joins_small else None
         if small is not None:
-            return small, "again"
-        if begun:
-            known = _most(begun, ask) or begun[0]
-            goes_on = known.small or len(ask.messages) != len(known.opening)
-            return (known, "on") if goes_on or _keys(ask) != known.opening else (None, "new")
-        if is_task:
-            return None, "new"
+            return Found(small, "again")
         alike = _alike(self._threads, ask)
-        found = _most(alike, ask, only_answers=True) if len(ask.messages) > 1 else None
-        if found is None and self._is_summary(ask):
-            went_on = [t for t in alike if not t.small and (ask.tools or not t.ask.tools)]
-            found = min(went_on, key=lambda t: t.ask.tools != ask.tools, default=None)
-        if found is None and ask.tools:
-            found = next((t for t in alike if self._is_own(t, ask)), None)
-        if found is not None:
-            return found, "on"
-        return (_small(alike, ask) if self._joins_small else None), "again"
+        counted = [
+            (shared(thread, ask, is_busy=thread in busy), thread)
+            for thread in dict.fromkeys([*begun, *alike])
+        ]
+        enough = [(found, thread) for (found, is_enough), thread in counted if is_enough]
+        if enough:
+            return _best(enough, is_shared=True)
+        if begun:
+            return self._first_again(begun, ask, busy)
+        if is_task:
+            return NEW
+        went_on = [t for t in alike if not t.small and (ask.tools or not t.tools)]
+        if went_on and self.sums_up(ask):
+            found = [thread for thread in went_on if self.sums_up(ask, thread)] or went_on
+            found.sort(key=lambda thread: thread.tools != ask.tools)
+            beside = [thread for thread in found[1:] if thread.asked_at > found[0].begun_at]
+            return Found(found[0], "on", others=tuple(beside))
+        if self._own in alike and self._is_own(ask):
+            return Found(self._own, "on")
+        small = _small(alike, ask) if self._joins_small else None
+        return Found(small, "again") if small is not None else NEW
 
-    def _is_own(self, thread: Thread, ask: Ask) -> bool:
+    def _first_again(self, begun: list[Thread], ask: Ask, busy: Collection[Thread]) -> Found:
+        """A first request that begins as others did: again, anew, or with something behind it."""
+        same = [thread for thread in begun if thread.opening == ask.keys]
+        once = [thread for thread in same if thread.small]
+        for thread in once:
+            if not thread.is_answered and thread not in busy:
+                return Found(thread, "on")
+        if same:
+            is_small = self._joins_small and not ask.tools
+            return Found(once[0], "on") if is_small and once else NEW
+        longer = [thread for thread in begun if ask.size > thread.opening[0]]
+        if not longer and self.sums_up(ask):
+            longer = begun
+        if not longer:
+            return NEW
+        return _best([(shared(thread, ask)[0], thread) for thread in longer], is_shared=False)
+
+    def _is_own(self, ask: Ask) -> bool:
         """Whether it is the session's own, asked for in all that is fixed: one that begins anew in
         the same session was compacted in a way that left nothing to tell it by."""
-        if not self._name or thread.number != 1 or thread.ask.tools != ask.tools:
+        own = self._own
+        if own is None or not ask.tools or own.tools != ask.tools:
             return False
-        return _same_system(thread.ask, ask)
+        return _same_system(own, ask)
 
-    def _is_summary(self, ask: Ask) -> bool:
-        """Whether most of an earlier answer stands in the first message."""
-        opening = _text(ask.messages[0]) if ask.messages else ""
-        return any(repeats(opening, lines) for lines in self.said)
-
-
-def _ask(request: Request) -> Ask:
-    entries = request.entries
-    leading = list(takewhile(lambda entry: entry.role in SYSTEM_ROLES, entries))
-    blocks: list[Any] = []
-    for entry in leading:
-        content = entry.message.get("content")
-        blocks += content if isinstance(content, list) else [content]
-    messages = [entry.message for entry in entries[len(leading) :]]
-    return Ask(
-        messages,
-        frozenset(map(_key, blocks)),
-        "\n".join(_text(entry.message) for entry in leading),
-        frozenset(map(_name, request.tools if isinstance(request.tools, list) else [])),
-        _key(messages[0]) if messages else b"",
-    )
-
-
-def _name(tool: Mapping[str, Any]) -> str:
-    """The name of a tool; OpenAI's have it inside."""
-    inner = tool.get("function")
-    return str(tool.get("name", inner.get("name") if isinstance(inner, Mapping) else None))
+    def sums_up(self, ask: Ask, thread: Thread | None = None) -> bool:
+        """Whether most of an earlier answer, maybe of that conversation, stands in the first
+        message."""
+        return any(
+            repeats(ask.opening, lines) for by, lines in self.said if thread is None or by is thread
+        )
 
 
 def _alike(threads: dict[int, Thread], ask: Ask) -> list[Thread]:
     """Those that were asked alike, the last first."""
     found = []
     for thread in islice(reversed(threads.values()), RECENT):
-        before = thread.ask
-        same = _same_system(before, ask)
-        if ask.tools or before.tools:
-            same = ask.tools == before.tools or (bool(ask.system) and same)
+        same = _same_system(thread, ask)
+        if ask.tools or thread.tools:
+            same = ask.tools == thread.tools or (bool(ask.system) and same)
         if same:
             found.append(thread)
     return found
@@ -264,58 +269,26 @@ def _small(threads: Sequence[Thread], ask: Ask) -> Thread | None:
     """The one whose requests all were as small as this, with another question: nothing of what is
     new in it was there before, and it was never gone on with."""
     for thread in threads:
-        if ask.tools or thread.ask.tools or len(ask.messages) != thread.small:
+        if ask.tools or thread.tools or ask.size != thread.small:
             continue
-        if thread.again >= AGAIN:
+        if thread.again >= AGAIN or thread.asked is None:
             continue
-        if len(ask.messages) > 2 and ask.first != thread.ask.first:
+        if ask.size > 2 and ask.first != thread.asked[1]:
             continue
-        if _keys(ask) != _keys(thread.ask):
+        if ask.keys != thread.asked:
             return thread
     return None
 
 
-def _most(threads: Sequence[Thread], ask: Ask, *, only_answers: bool = False) -> Thread | None:
-    """The one that the request holds most messages of; None where it holds none.
-
-    ``only_answers``: only answers count, and only those that are not short, or came last.
-    """
-    if len(threads) == 1 and not only_answers:
-        return threads[0]
-    best, most = None, 0
-    keys = list(map(_key, ask.messages))
-    counted = {k for k, m in zip(keys, ask.messages, strict=True) if _is_specific(m)}
-    for thread in threads if keys else ():
-        known = set(map(_key, thread.ask.messages))
-        if only_answers:
-            known &= counted
-        known |= {_key(thread.answer)} if thread.answer is not None else set()
-        shared = sum(key in known for key in keys)
-        if shared > most:
-            best, most = thread, shared
-    return best
+def _best(counted: Sequence[tuple[Shared, Thread]], *, is_shared: bool) -> Found:
+    """The one that it shares most with; of those that share as much the first."""
+    most, best = max(counted, key=lambda each: each[0])
+    others = (thread for found, thread in counted if found[:3] == most[:3] and thread is not best)
+    return Found(best, "on", is_shared, tuple(others))
 
 
-def _is_specific(message: Mapping[str, Any]) -> bool:
-    return message.get("role") == "assistant" and len(forms.canonical(message)) >= _SPECIFIC
-
-
-def _same_system(one: Ask, other: Ask) -> bool:
-    if one.system == other.system:
+def _same_system(thread: Thread, ask: Ask) -> bool:
+    one, other = thread.system, ask.system
+    if one == other or 2 * len(one & other) >= max(len(one), len(other), 1):
         return True
-    most = max(len(one.system), len(other.system), 1)
-    if 2 * len(one.system & other.system) >= most:
-        return True
-    return is_alike(one.prompt, other.prompt, SAME_PROMPT)
-
-
-def _keys(ask: Ask) -> tuple[bytes, ...]:
-    return tuple(map(_key, ask.messages))
-
-
-def _key(message: Any) -> bytes:
-    return sha256(forms.canonical(forms.normalise(message)).encode()).digest()[:16]
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    return shared_text(message.get("content"))
+    return is_alike(thread.prompt, ask.prompt, SAME_PROMPT)

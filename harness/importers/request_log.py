@@ -23,8 +23,10 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import dumps, loads
 from harness.exchange.answers import text_of, texts_of
+from harness.exchange.asks import ask_of
 from harness.exchange.secret_text import Withheld
-from harness.exchange.threads import How, Thread, Threads, opening_of
+from harness.exchange.thread import Thread
+from harness.exchange.threads import How, Threads, opening_of
 from harness.exchange.withheld import record_without_secrets
 from harness.importers.arrays import IMPORTER_VERSION
 from harness.importers.conversations import conversation_name
@@ -172,7 +174,7 @@ class RequestLog:
     def _take(self, record: Record, exchange: Exchange, request: Request) -> None:
         task = self._task(request)
         request = replace(request, said=self._threads.said())
-        thread, how = self._threads.place(request, is_task=bool(task))
+        thread, how = self._threads.place(ask_of(request), is_task=bool(task))
         stream = self._streams.get((thread.group, thread.number))
         if stream is None:
             stream = self._open(thread, task)
@@ -182,7 +184,8 @@ class RequestLog:
             self._unrecognized(stream, each, exchange_of(each.value) is not None)
         self._call(stream, record, exchange, request, how)
         if exchange.outcome.answer is not None:
-            self._threads.answered(thread, exchange.outcome.answer.message)
+            answer = exchange.outcome.answer.message
+            self._threads.answered(thread, exchange.dialect, answer)
             self._note_prompts(stream, exchange)
         stream.writer.pause()
 

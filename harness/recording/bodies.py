@@ -91,6 +91,10 @@ class Bodies:
         self._begun = raw
         return True
 
+    def in_common(self, raw: bytes) -> int:
+        """How many bytes the last body has in common with this one at its front."""
+        return common_prefix(self.last.raw, raw)
+
     def read(self, raw: bytes) -> Body:
         """A body. Raises InputRefused for one that is no JSON object, and for one that is nested
         too deep."""

@@ -11,11 +11,11 @@ from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
 from harness.exchange.sent_keys import Keys, event_without_keys, text_without_keys
-from harness.recording.placing import Began
+from harness.recording.sessions import Began
 
 if TYPE_CHECKING:
-    from harness.recording.placing import RecordedStream
     from harness.recording.recorder import Recorder
+    from harness.recording.streams import RecordedStream
 
 
 class RecordedCall:

@@ -4,109 +4,69 @@ A client serves one conversation, or many, and asks small questions in between. 
 request is its bytes, and maybe a session that its caller named. So, in this order:
 
 1. It begins with all of a conversation's last request and goes on with the answer: that one.
-2. The caller named the session: it is the session's own conversation, whatever was cleared, cut or
-   compacted in it, unless nothing of it is there and it is asked in another way (a side call).
-3. Else it is told by what it shares with those before it, as in a log of requests (``threads``).
+2. It holds what came into a conversation after its first request: that one, however it was cut
+   (``threads``). Conversations that are not held in memory are looked up in the log, as far as
+   ``last_answers`` goes.
+3. The caller named the session: it is the session's own conversation, whatever was cleared, cut or
+   compacted in it; unless nothing of that is there, and it is asked in another way (a side call),
+   or the own conversation is a single call as well, or waits for an answer.
+4. Else it begins a conversation, or begins one again, as in a log of requests (``threads``).
 
 A stream is written by one conversation at a time. Where a call of it is still open, or another
 process wrote to it meanwhile, and the request does not go on from there, it goes on in a fork, from
-the last place that both have. The name of a stream is taken by the append that begins it, so two
-processes never take the same.
+the last place that both have. The append of its first call begins a stream and takes its name: none
+is without a call, and two processes never take the same.
 """
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from itertools import count, islice
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any
+from uuid import uuid4
+from weakref import WeakValueDictionary
 
-from eventlog.errors import WrongExpectedVersion
-from eventlog.events import Event, SessionStarted
+from eventlog.errors import CtxlogError
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
-from harness.exchange.secret_text import Withheld
-from harness.exchange.threads import Thread, Threads
-from harness.exchange.withheld import body_without_secrets
-from harness.recording.bodies import Bodies, Body
+from harness.exchange.asks import Ask, answered, ask_of
+from harness.exchange.thread import Thread
+from harness.exchange.threads import NEW, Found, Threads
+from harness.recording.bodies import Bodies
+from harness.recording.posted import Posted, asked_of
+from harness.recording.streams import RecordedStream
 from projections import Live
-from projections.followed import Asked, Followed, Plan
+from projections.followed import MESSAGES, Asked, Plan
+from projections.last_answers import LastAnswer, last_answers
 from projections.proof import request_of
 from projections.reading import calls_of
+from projections.sent import Requests
 
 RECENT = 64
 """Conversations that are held in memory: their last requests are compared with a new one. Another
 one is read from the log when it goes on."""
 
+_NEAR = 4
+"""Conversations, asked last, whose last request may stand at the front of another one."""
 
-class Posted(NamedTuple):
-    """A request that is about to go out."""
+_LOADED = 8
+"""Conversations that are read from the log for one request, to be compared with it."""
 
-    dialect: Dialect
-    body: bytes
-    url: str = ""
-    headers: Mapping[str, str] = MappingProxyType({})
-    """Those that are kept."""
+_OTHERS = 8
+"""Sessions to which a call may belong as well that are told."""
 
+_IN_VAIN = 256
+"""Answers that were looked up in the log and not found there."""
 
-@dataclass(slots=True, eq=False)
-class RecordedStream:
-    """A stream that is being recorded."""
-
-    followed: Followed
-    bodies: dict[str, Bodies] = field(default_factory=dict)
-    open: set[int] = field(default_factory=set)
-    """The positions of its calls that have not ended."""
-    thread: Thread | None = None
-    """Where it was told by what it shares with others."""
-    base: int = 0
-    """The last position that is of this process; 0 before its first call."""
-    untold: Dialect | None = None
-    """That of its last request, as long as ``threads`` was not told of it."""
-    is_foreign: bool = False
-    """Whether another process wrote to it since its last call, and not only a note."""
-
-    @property
-    def key(self) -> StreamKey:
-        """Its name."""
-        return self.followed.key
-
-    def read(self, posted: Posted) -> tuple[Asked, Body]:
-        """A request, against the last one. Raises InputRefused."""
-        bodies = self.bodies.get(posted.dialect) or Bodies(posted.dialect)
-        body = bodies.read(posted.body)
-        return asked_of(posted, body), body
-
-    def goes_on(self, posted: Posted) -> bool:
-        """Whether its last request stands at the front of this one."""
-        bodies = self.bodies.get(posted.dialect)
-        return bodies is not None and bodies.goes_on(posted.body)
-
-    def write(self, live: Live, events: Sequence[Event], *, durable: bool = True) -> None:
-        """Append events behind whatever stands there."""
-        drafts = [Draft(event, salt=os.urandom(16)) for event in events]
-        done = live.log.append(self.key, *drafts, durable=durable)
-        if done.first == self.followed.version + 1:
-            self.followed.followed(*drafts)
-            self.base = done.last
-        else:
-            self.is_foreign |= self.followed.catch_up() and self.base > 0
+_MADE = re.compile(r"[0-9a-f]{12}([.~]\d+)*")
 
 
-class Began(NamedTuple):
-    """Where a session began."""
-
-    parent: StreamKey | None = None
-    """In which other one."""
-    tool: str = ""
-    """In a call of that tool there, with these arguments."""
-    arguments: str = ""
-
-
-NOWHERE = Began()
+def made_name() -> str:
+    """The name of a session that nobody named."""
+    return uuid4().hex[:12]
 
 
 class Placing:
@@ -129,11 +89,11 @@ class Placing:
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
         """The one that was asked last at the end."""
-        self._where: dict[tuple[str, int], tuple[StreamKey, int]] = {}
-        """Of those that were told and are not held any more: where they stand, and up to where they
-        were written here."""
-        self._numbers: dict[str, Iterator[int]] = {}
-        """By separator: the numbers of names beside the session's that were not tried yet."""
+        self._numbers: dict[str, int] = {}
+        """By separator: the number of the first name beside the session's that may be free."""
+        self._known: WeakValueDictionary[StreamKey, Thread] = WeakValueDictionary()
+        """The conversations that are remembered, by where they stand."""
+        self._in_vain: dict[bytes, None] = {}
 
     @property
     def is_idle(self) -> bool:
@@ -152,7 +112,7 @@ class Placing:
         """
         found = self._going_on(posted)
         if found is None:
-            found = self._named(posted) if self._is_named else self._told(posted)
+            found = self._placed(posted)
         stream = found[0]
         self._recent.pop(stream.key, None)
         self._recent[stream.key] = stream
@@ -163,27 +123,17 @@ class Placing:
         for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
             stream = self._recent[key]
             if not stream.open and stream is not self._own:
-                self._tell(stream)
                 if stream.thread is not None:
-                    place = stream.thread.group, stream.thread.number
-                    self._where[place] = key, stream.base
+                    stream.thread.place = key, stream.base
                 del self._recent[key]
-
-    def _tell(self, stream: RecordedStream) -> None:
-        """What a conversation was asked since it was told by what it shares."""
-        dialect, stream.untold = stream.untold, None
-        if dialect is not None and stream.thread is not None:
-            last = stream.bodies[dialect].last
-            asked = Asked(dialect, last.fields, last.messages, b"")
-            self._threads.went_on(stream.thread, request_of(dialect, asked.body))
 
     def home(self) -> RecordedStream:
         """The session's own stream as it stands now, whoever wrote to it: who asks reads it, and
         goes on from there."""
         own = self._own
         if own is None or own.key != self._home:
-            held = self._recent.get(self._home)
-            own = self._own = held or self._begun(self._home) or self._loaded(self._home)
+            own = self._own = self._recent.get(self._home) or self._home_stream()
+            own.begin(self._live)
             self._recent[own.key] = own
         own.followed.catch_up()
         own.base, own.is_foreign = own.followed.version, False
@@ -202,12 +152,14 @@ class Placing:
         found = [call.id for call in made if (call.name, call.text) == (tool, arguments)]
         return found[0] if len(found) == 1 else ""
 
-    def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
+    def answered(
+        self, stream: RecordedStream, dialect: Dialect, message: Mapping[str, Any]
+    ) -> None:
         """What came back to the last request of a stream, as it is sent back."""
         for bodies in stream.bodies.values():
             bodies.settle()
         if stream.thread is not None:
-            self._threads.answered(stream.thread, message)
+            self._threads.answered(stream.thread, dialect, message)
 
     def inherited(self) -> None:
         """In a child after ``fork()``: its parent goes on with everything that is under way, and
@@ -220,43 +172,94 @@ class Placing:
 
     # -- finding the stream ---------------------------------------------------------------------
 
-    def _going_on(self, posted: Posted) -> _Found | None:
+    def _going_on(self, posted: Posted) -> _Placed | None:
         """The conversation whose last request and answer stand at its front."""
-        for stream in islice(reversed(self._recent.values()), RECENT):
-            if stream.open or not stream.goes_on(posted):
-                continue
-            asked, body = stream.read(posted)
-            while (plan := stream.followed.going_on(asked)) is not None:
-                if self._append(stream, plan, posted.dialect, body):
-                    stream.untold = posted.dialect
-                    return stream, plan.position
+        dialect, raw = posted.dialect, posted.body
+        known = [s for s in reversed(self._recent.values()) if not s.open and dialect in s.bodies]
+        for stream in known:
+            if stream.goes_on(posted):
+                placed = self._on(stream, posted)
+                if placed is not None:
+                    return placed
+        nearest = max(known[:_NEAR], key=lambda s: s.bodies[dialect].in_common(raw), default=None)
+        return self._on(nearest, posted) if nearest is not None else None
+
+    def _on(self, stream: RecordedStream, posted: Posted) -> _Placed | None:
+        """In that stream, where it goes on from there and only its end is new."""
+        asked, body = stream.read(posted)
+        while (plan := stream.followed.going_on(asked)) is not None:
+            if stream.call(self._live, plan, body, posted.dialect, plan.drafts):
+                if stream.thread is not None:
+                    new = {MESSAGES[asked.dialect]: list(asked.messages[asked.kept :])}
+                    self._threads.went_on(stream.thread, ask_of(request_of(asked.dialect, new)))
+                return stream, plan.position
         return None
 
-    def _named(self, posted: Posted) -> _Found:
-        """In the session's own conversation, unless it is no part of it."""
-        if self._own is None:
-            self._own = self._begun(self._home) or self._loaded(self._home)
-        found = self._in(self._own, posted, belongs=False)
-        return found if found is not None else self._told(posted)
-
-    def _told(self, posted: Posted) -> _Found:
-        """In the conversation that it shares most with."""
-        for known_now in self._recent.values():
-            self._tell(known_now)
+    def _placed(self, posted: Posted) -> _Placed:
+        """Where it belongs by what it holds, or by its name."""
         asked = asked_of(posted, Bodies(posted.dialect).read(posted.body))
-        thread, how = self._threads.place(request_of(posted.dialect, asked.body))
-        stream = None
-        if how != "new":
-            known = (s for s in reversed(self._recent.values()) if s.thread is thread)
-            stream = next(known, None)
-        if stream is None:
-            place = self._where.get((thread.group, thread.number)) if how != "new" else None
-            stream = self._loaded(*place, thread) if place else self._of_thread(thread)
-        found = self._in(stream, posted, belongs=True)
-        assert found is not None
+        ask = ask_of(request_of(posted.dialect, asked.body))
+        if self._is_named and self._own is None:
+            self._own = self._home_stream()
+        found = self._found(ask)
+        if self._own is None:
+            placed = self._in(self._stream(found), posted, found, belongs=True)
+        else:
+            placed = self._named(self._own, posted, asked, ask, found)
+        assert placed is not None
+        stream = placed[0]
+        if stream.thread is None:
+            self._follow(stream, self._threads.begin(ask, stream.like))
+        else:
+            self._threads.asked(stream.thread, ask)
+        return placed
+
+    def _follow(self, stream: RecordedStream, thread: Thread) -> None:
+        """From here on the requests of a stream are told by that."""
+        stream.thread, thread.place = thread, stream
+        self._known[stream.key] = thread
+        if not stream.was_single:
+            thread.small = 0
+
+    def _found(self, ask: Ask) -> Found:
+        """The conversation that it belongs to, in memory or in the log."""
+        busy = {stream.thread for stream in self._recent.values() if stream.open and stream.thread}
+        found = self._threads.find(ask, busy=busy)
+        if not found.is_shared and self._looked_up(ask):
+            found = self._threads.find(ask, busy=busy)
         return found
 
-    def _in(self, stream: RecordedStream, posted: Posted, *, belongs: bool) -> _Found | None:
+    def _named(
+        self,
+        own: RecordedStream,
+        posted: Posted,
+        asked: Asked,
+        ask: Ask,
+        found: Found,
+    ) -> _Placed | None:
+        """In the session's own conversation, unless it belongs to another one, or to none."""
+        is_own = found.thread is not None and found.thread is own.thread
+        if is_own or not (found.is_shared or self._stands_alone(own, asked, ask)):
+            told = found if is_own else NEW
+            placed = self._in(own, posted, told, belongs=is_own and found.is_shared)
+            if placed is not None:
+                return placed
+        beside = NEW if is_own else found
+        return self._in(self._stream(beside), posted, beside, belongs=True)
+
+    def _stands_alone(self, own: RecordedStream, asked: Asked, ask: Ask) -> bool:
+        """Whether nothing of the session's own conversation is in a request, and that is a single
+        call, too, or waits for an answer."""
+        thread = own.thread
+        if thread is None or not (own.open or (thread.small and thread.is_answered)):
+            return False
+        if thread.grows_in(ask) or self._threads.holds_answer(thread, ask):
+            return False
+        return not own.followed.shares(asked)
+
+    def _in(
+        self, stream: RecordedStream, posted: Posted, found: Found, *, belongs: bool
+    ) -> _Placed | None:
         """In that stream, or in a fork of it; None for a side call."""
         while True:
             asked, body = stream.read(posted)
@@ -275,107 +278,119 @@ class Placing:
                 if stream is self._own and stream.is_foreign:
                     self._own = forked  # the other one goes on there
                 stream, belongs = forked, True
-            elif self._append(stream, plan, posted.dialect, body):
+            elif stream.call(self._live, plan, body, posted.dialect, self._drafts(plan, found)):
                 return stream, plan.position
 
-    # -- writing --------------------------------------------------------------------------------
+    def _drafts(self, plan: Plan, found: Found) -> Sequence[Draft]:
+        """What is appended: the call says where it may belong as well."""
+        others = [self._place(thread)[0] for thread in found.others[:_OTHERS]]
+        if not others:
+            return plan.drafts
+        *before, call = plan.drafts
+        told = call.event.model_copy(update={"may_belong_to": tuple(map(str, others))})
+        return (*before, replace(call, event=told))
 
-    def _append(self, stream: RecordedStream, plan: Plan, dialect: Dialect, body: Body) -> bool:
-        """Append what was planned; False where another process was faster."""
-        try:
-            self._live.append(stream.key, *plan.drafts, expected_version=plan.version)
-        except WrongExpectedVersion:
-            stream.is_foreign |= stream.followed.catch_up() and stream.base > 0
-            return False
-        stream.followed.appended(plan)
-        stream.base = plan.position
-        stream.bodies.setdefault(dialect, Bodies(dialect)).take(body)
-        stream.open.add(plan.position)
-        return True
+    # -- streams --------------------------------------------------------------------------------
 
-    def _begun(self, key: StreamKey, thread: Thread | None = None) -> RecordedStream | None:
-        """A new stream of that name; None where there is one."""
-        parent = self._parent if key == self._home else str(self._home)
-        started = SessionStarted(
-            ownership="observed",
-            parent_session=parent if self._is_named else "",
-            parent_call=self._parent_call if key == self._home else "",
-        )
-        try:
-            self._live.append(key, started, expected_version=0)
-        except WrongExpectedVersion:
-            return None
-        return self._loaded(key, 1, thread)
+    def _stream(self, found: Found) -> RecordedStream:
+        """That of a conversation; a new one where there is none."""
+        thread = found.thread
+        if thread is None:
+            return self._new("" if self._is_unused() else ".")
+        if not isinstance(thread.place, RecordedStream):
+            thread.place = RecordedStream.loaded(self._live, *self._place(thread), thread)
+        return thread.place
 
-    def _loaded(
-        self, key: StreamKey, base: int = 0, thread: Thread | None = None
-    ) -> RecordedStream:
-        """A stream as it stands in the log; up to ``base`` it was written here."""
-        stream = RecordedStream(Followed(self._live, key), thread=thread, base=base)
-        if base:
-            stream.followed.catch_up(base)
-        stream.is_foreign = stream.followed.catch_up() and base > 0
-        return stream
+    @staticmethod
+    def _place(thread: Thread) -> tuple[StreamKey, int]:
+        """Where a conversation stands, and up to where it was written here."""
+        place = thread.place
+        return (place.key, place.base) if isinstance(place, RecordedStream) else place
 
-    def _new(self, separator: str, thread: Thread | None = None) -> RecordedStream:
-        """A stream of its own beside the session's."""
-        names = self._names(separator)
-        return next(made for key in names if (made := self._begun(key, thread)) is not None)
+    def _home_stream(self) -> RecordedStream:
+        if self._live.log.exists(self._home):
+            return RecordedStream.loaded(self._live, self._home)
+        return self._new("")
+
+    def _is_unused(self) -> bool:
+        """Whether the session has no conversation of its own, and nobody named it."""
+        return not self._is_named and not self._live.log.exists(self._home)
+
+    def _new(self, separator: str) -> RecordedStream:
+        """A stream of its own beside the session's, or that one."""
+        parent, call = (str(self._home), "") if separator else (self._parent, self._parent_call)
+        if not self._is_named:
+            parent = call = ""
+        return RecordedStream.new(self._live, partial(self._names, separator), parent, call)
 
     def _forked(self, stream: RecordedStream) -> RecordedStream:
         """What goes on from the last place that a stream and a new request may share; a stream of
         its own where that is the beginning."""
         base = min(stream.open) - 1 if stream.open else stream.base
         if base <= 1:
-            return self._new("~", stream.thread)
-        reason = "asked while another call of the session was open"
-        if not stream.open:
-            reason = "another process wrote to the session"
-        for key in self._names("~"):
-            with suppress(WrongExpectedVersion):  # another process took the name just now
-                made = self._live.log.fork(
-                    key, stream.key, base, ownership="observed", reason=reason
-                )
-                return self._loaded(key, made.last, stream.thread)
-        raise AssertionError
-
-    def _of_thread(self, thread: Thread) -> RecordedStream:
-        """A stream of a conversation that is told. The session's own is the first one, unless it
-        was named."""
-        own = thread.number == 1 and not self._is_named
-        begun = self._begun(self._home, thread) if own else None
-        return begun or self._new(".", thread)
-
-    # -- names ----------------------------------------------------------------------------------
+            return self._new("~")
+        return RecordedStream.fork(self._live, partial(self._names, "~"), stream, base)
 
     def _names(self, separator: str) -> Iterator[StreamKey]:
-        """The names beside the session's that may be free: none that was taken here."""
+        """The names that may be free, the first in front: the session's own, or those beside it."""
+        if not separator:
+            yield self._home
+            if self._is_named:
+                return
         user, agent, session = self._home
-        numbers = self._numbers.setdefault(separator, count(2))
-        for number in numbers:
+        separator = separator or "."
+        for number in count(self._numbers.get(separator, 2)):
+            self._numbers[separator] = number
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
                 yield key
 
+    # -- what the log knows ---------------------------------------------------------------------
 
-def asked_of(posted: Posted, body: Body) -> Asked:
-    """A request whose body was read; among its parameters there may be keys, of MCP servers for
-    example, which are left out."""
-    given = body.fields
-    fields = body_without_secrets(given, Withheld())
-    return Asked(
-        posted.dialect,
-        fields,
-        body.messages,
-        posted.body,
-        kept=body.kept,
-        same=body.same,
-        end=body.end,
-        front=len(body.front),
-        url=posted.url,
-        headers=posted.headers,
-        is_whole=fields is given,
-    )
+    def _looked_up(self, ask: Ask) -> bool:
+        """Read the conversations of the log that the answers in a request are the last of; whether
+        there is any that was not known."""
+        newest = ask.newest_answer
+        if newest is None or newest.key in self._in_vain:
+            return False
+        wanted = {mark for each in ask.said if each.is_answer for mark in (each.key, *each.ids)}
+        loaded = 0
+        for last in last_answers(self._live, self._home.user, self._home.agent):
+            said = answered(last.dialect, last.message)
+            is_known = last.stream in self._known or not self._is_ours(last.stream.session)
+            if not is_known and any(not wanted.isdisjoint((s.key, *s.ids)) for s in said):
+                loaded += self._load(last)
+                if loaded == _LOADED:
+                    break
+        if not loaded:
+            self._in_vain[newest.key] = None
+            for key in list(self._in_vain)[:-_IN_VAIN]:
+                del self._in_vain[key]
+        return loaded > 0
+
+    def _is_ours(self, session: str) -> bool:
+        """Whether a session may be gone on with here: one that has its name, or none."""
+        if not self._is_named:
+            return _MADE.fullmatch(session) is not None
+        return session == self._home.session or session.startswith(
+            (f"{self._home.session}~", f"{self._home.session}.")
+        )
+
+    def _load(self, last: LastAnswer) -> bool:
+        """Take in a conversation as its last answered call left it; whether that can be read."""
+        try:
+            (call,) = self._live.log.at(last.stream, [last.call]).values()
+            body = Requests(self._live).sent(last.stream, call).body
+            ask = ask_of(request_of(last.dialect, body))
+        except CtxlogError:  # some of it was erased
+            return False
+        thread = self._known[last.stream] = self._threads.begin(ask)
+        self._threads.answered(thread, last.dialect, last.message)
+        if self._own is not None and self._own.key == last.stream:
+            self._follow(self._own, thread)
+        else:
+            thread.place = last.stream, 0
+        return True
 
 
-_Found = tuple[RecordedStream, int]
+_Placed = tuple[RecordedStream, int]

@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
-from uuid import uuid4
 
 from eventlog.errors import (
     Busy,
@@ -35,8 +34,10 @@ from eventlog.recorded import Draft, StreamKey
 from harness.exchange.sent_keys import Keys, text_without_keys
 from harness.recording import lifetimes
 from harness.recording.calls import RecordedCall as RecordedCall
-from harness.recording.placing import NOWHERE, Began, Placing, Posted, RecordedStream
-from harness.recording.sessions import session_key
+from harness.recording.placing import Placing, made_name
+from harness.recording.posted import Posted
+from harness.recording.sessions import NOWHERE, Began, session_key
+from harness.recording.streams import RecordedStream
 from projections import Live, open_log
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -252,7 +253,7 @@ class Recorder:
     def _placing(self, session: StreamKey | None, began: Began) -> Placing:
         placing = self._sessions.pop(session, None)
         if placing is None:
-            home = session or session_key(f"{uuid4().hex[:12]}")
+            home = session or session_key(made_name())
             parent = str(began.parent) if began.parent not in (None, home) else ""
             around = self._sessions.get(began.parent) if parent and began.tool else None
             call = around.calling(began.tool, began.arguments) if around is not None else ""
@@ -300,7 +301,8 @@ class Recorder:
         call.stream.open.discard(call.position)
         for event in bound:
             if isinstance(event, MessageAppended):
-                self._sessions[call.session].answered(call.stream, event.message.value)
+                placing = self._sessions[call.session]
+                placing.answered(call.stream, call.dialect, event.message.value)
 
     def _inherited(self) -> None:
         """In a child after ``fork()``: what is under way, and what waits, the parent writes."""

@@ -44,6 +44,8 @@ class Called:
     billed: int | None = None
     cached: int | None = None
     output: int | None = None
+    may_belong_to: tuple[str, ...] = ()
+    """Other sessions that it may be a call of."""
 
     @property
     def name(self) -> str:
@@ -112,7 +114,8 @@ class Noted:
         if kind == "model_called":
             number = len(self.calls) + 1
             model, tools = str(event.data.get("model", "")), event.data.get("tools") or 0
-            self.calls[at] = Called(number, at, model, tools)
+            others = tuple(map(str, event.data.get("may_belong_to", ())))
+            self.calls[at] = Called(number, at, model, tools, may_belong_to=others)
         elif kind in ("model_responded", "model_failed"):
             self._ended(event.data, kind == "model_responded")
         elif kind == "context_compacted":

@@ -1,11 +1,12 @@
-"""Calls of which it is not known, or not true, what they were given, or that had no answer."""
+"""Calls of which it is not known, or not true, what they were given or to whom they belong; and
+those that had no answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from projections.audit.model import Finding, Severity
-from projections.audit.rule import Rule, plural, some, spans
+from projections.audit.rule import Rule, listed, plural, some, spans
 from projections.audit.subject import Called
 from projections.session_state import Provenance
 
@@ -28,7 +29,7 @@ class Verdicts(Rule):
     name = "verdicts"
     about = (
         "calls that are broken, drifted, partly unknown, proved as far as their messages alone, "
-        "failed, or were never answered"
+        "failed, were never answered, or may be those of another session"
     )
 
     def find(self) -> Iterator[Finding]:
@@ -36,6 +37,7 @@ class Verdicts(Rule):
         groups: dict[tuple[Provenance, str], list[Called]] = {}
         unanswered: list[Called] = []
         failed: dict[str, list[Called]] = {}
+        doubtful: dict[tuple[str, ...], list[Called]] = {}
         for call, verdict in zip(self.subject.calls, self.subject.verdicts, strict=True):
             if verdict.name in SEVERITY or (verdict.name == "exact" and verdict.detail):
                 groups.setdefault((verdict.name, verdict.detail), []).append(call)
@@ -43,11 +45,17 @@ class Verdicts(Rule):
                 unanswered.append(call)
             if call.outcome == "failed":
                 failed.setdefault(failure(call.status, call.error), []).append(call)
+            if call.may_belong_to:
+                doubtful.setdefault(call.may_belong_to, []).append(call)
         for (name, detail), calls in groups.items():
             yield self._finding(SEVERITY.get(name, "info"), f"{name}: {detail}", calls)
         if unanswered:
             text = "outcome unknown: no answer and no failure was recorded"
             yield self._finding("warning", text, unanswered)
+        for others, calls in doubtful.items():
+            names = listed([other.rpartition("/")[2] for other in others])
+            text = f"it may be {names} that goes on here: nothing in the request tells them apart"
+            yield self._finding("info", text, calls)
 
         for why, calls in failed.items():
             yield self._finding("info", f"failed: {_cut(why)}", calls)

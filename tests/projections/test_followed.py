@@ -14,7 +14,7 @@ from eventlog import StreamKey, events
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, RecordedEvent
 from harness.recording.bodies import Bodies
-from harness.recording.placing import Posted, asked_of
+from harness.recording.posted import Posted, asked_of
 from projections import open_log
 from projections.checking import check
 from projections.context import fold
