@@ -20,7 +20,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice, takewhile
 from typing import Any, Literal
@@ -49,18 +49,37 @@ How = Literal["new", "on", "again"]
 """A new conversation; one that goes on; a small one that begins again."""
 
 
+_KEY = 8
+"""Bytes of a message's key. Keys tell the conversations of one client apart and prove nothing."""
+
+
 @dataclass(slots=True)
 class Ask:
     """What of a request is looked at."""
 
     messages: Sequence[Mapping[str, Any]]
-    """Without the system prompt; each tool result is one of them."""
+    """Without the system prompt; each tool result is one of them. Empty once it was made small."""
     system: frozenset[bytes]
     tools: frozenset[str]
     first: bytes
+    """The key of the first message."""
+    size: int = 0
+    """How many messages there are."""
+    _keys: bytes | None = field(default=None, repr=False)
+
+    @property
+    def keys(self) -> bytes:
+        """The keys of its messages, one behind the other; made when they are first asked for."""
+        if self._keys is None:
+            self._keys = b"".join(map(_key, self.messages))
+        return self._keys
+
+    def shrink(self) -> None:
+        """Keep the keys of its messages only."""
+        self._keys, self.messages = self.keys, ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Thread:
     """One conversation, as far as its next request is told by it."""
 
@@ -71,12 +90,22 @@ class Thread:
     """Its last request."""
     small: int
     """Messages of its first request; 0 once one had another number of them."""
-    opening: tuple[bytes, ...]
-    """What its first request held."""
+    opening: bytes
+    """The keys of what its first request held."""
     again: int = 0
     """How often it began again."""
-    answer: Any = None
-    """What came back to its last request."""
+    answer: bytes = b""
+    """The key of what came back to its last request."""
+    begun: bytes = b""
+    """The key of the first answer in it; nothing before there is one."""
+    firsts: set[bytes] = field(default_factory=set)
+    """The keys of the first messages of its requests; one that is cut begins with another."""
+
+    @property
+    def beginning(self) -> bytes:
+        """What it is known by once it was forgotten: its first message and the first answer.
+        Nothing before there is one: until then nobody can go on with it."""
+        return sha256(self.ask.first + self.begun).digest()[:_KEY] if self.begun else b""
 
 
 class Threads:
@@ -84,11 +113,17 @@ class Threads:
 
     ``joins_small``: small questions asked alike are one conversation that begins again each time.
     Without it each is one of its own: while they are being asked nobody knows which goes on.
+    ``forget`` takes out those that were not asked for longest.
     """
 
     def __init__(self, *, joins_small: bool = True) -> None:
         self._groups: dict[str, _Group] = {}
         self._joins_small = joins_small
+        self._whole: dict[Thread, None] = {}
+        """Those whose last request is held with its messages, the one that was asked last at the
+        end; of the others there are keys."""
+        self._order: dict[Thread, None] = {}
+        """All of them, the one that was asked last at the end."""
 
     def place(self, request: Request, *, is_task: bool = False) -> tuple[Thread, How]:
         """The conversation of the next request; its answer is told with ``answered``.
@@ -97,11 +132,41 @@ class Threads:
         """
         name = session_of(request.parameters)
         group = self._groups.setdefault(name, _Group(name, self._joins_small))
-        return group.place(_ask(request), is_task)
+        thread, how = group.place(_ask(request), is_task)
+        answers = (entry.message for entry in request.entries if entry.role == "assistant")
+        thread.begun = next(map(_key, answers), b"")
+        self._whole.pop(thread, None)
+        self._whole[thread] = None
+        while len(self._whole) > RECENT:
+            oldest = next(iter(self._whole))
+            oldest.ask.shrink()
+            del self._whole[oldest]
+        self._order[thread] = None
+        self.asked(thread)
+        return thread, how
+
+    def asked(self, thread: Thread) -> None:
+        """A conversation was asked just now, and told without this."""
+        if thread in self._order:
+            del self._order[thread]
+            self._order[thread] = None
+
+    def forget(self, most: int) -> list[Thread]:
+        """Take out those that were not asked for longest, so that ``most`` are left."""
+        gone = list(islice(self._order, max(0, len(self._order) - most)))
+        for thread in gone:
+            del self._order[thread]
+            self._whole.pop(thread, None)
+            if self._groups[thread.group].forget(thread):
+                del self._groups[thread.group]
+        return gone
 
     def answered(self, thread: Thread, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a conversation, as it is sent back."""
-        thread.answer = message
+        thread.answer = _key(message)
+        thread.begun = thread.begun or thread.answer
+        if thread not in self._order:
+            return
         lines = [line.strip() for line in _text(message).split("\n")]
         lines = [line for line in lines if len(line) >= _LINE]
         if lines:
@@ -149,11 +214,11 @@ class _Group:
         found, how = self._going_on(ask, is_task)
         if found is None:
             return self._opened(ask), "new"
-        if len(ask.messages) != found.small:
+        if ask.size != found.small:
             found.small = 0
         if how == "again":
             found.again += 1
-        found.ask, found.answer = ask, None
+        found.ask, found.answer = ask, b""
         self._asked(found)
         return found, how
 
@@ -165,13 +230,24 @@ class _Group:
             number = self._count
         else:
             self._has_own = True
-        thread = Thread(number, self._name, ask, len(ask.messages), _keys(ask))
+        thread = Thread(number, self._name, ask, ask.size, ask.keys)
         self._asked(thread)
         return thread
+
+    def forget(self, thread: Thread) -> bool:
+        """Take a conversation out; whether none is left."""
+        self._threads.pop(thread.number, None)
+        for first in thread.firsts:
+            known = self._by_first[first]
+            del known[thread.number]
+            if not known:
+                del self._by_first[first]
+        return not self._threads
 
     def _asked(self, thread: Thread) -> None:
         self._threads.pop(thread.number, None)
         self._threads[thread.number] = thread
+        thread.firsts.add(thread.ask.first)
         first = self._by_first.setdefault(thread.ask.first, {})
         first.pop(thread.number, None)
         first[thread.number] = thread
@@ -183,12 +259,12 @@ class _Group:
             return small, "again"
         if begun:
             known = _most(begun, ask) or begun[0]
-            goes_on = known.small or len(ask.messages) != len(known.opening)
-            return (known, "on") if goes_on or _keys(ask) != known.opening else (None, "new")
+            goes_on = known.small or ask.size * _KEY != len(known.opening)
+            return (known, "on") if goes_on or ask.keys != known.opening else (None, "new")
         if is_task:
             return None, "new"
         alike = _alike(self._threads, ask)
-        found = _most(alike, ask, only_answers=True) if len(ask.messages) > 1 else None
+        found = _most(alike, ask, only_answers=True) if ask.size > 1 else None
         if found is None and alike and self._is_summary(ask):
             found = alike[0]
         if found is None and ask.tools:
@@ -223,6 +299,7 @@ def _ask(request: Request) -> Ask:
         frozenset(map(_key, blocks)),
         frozenset(map(_name, request.tools if isinstance(request.tools, list) else [])),
         _key(messages[0]) if messages else b"",
+        len(messages),
     )
 
 
@@ -249,13 +326,13 @@ def _small(threads: Sequence[Thread], ask: Ask) -> Thread | None:
     """The one whose requests all were as small as this, with another question: nothing of what is
     new in it was there before, and it was never gone on with."""
     for thread in threads:
-        if ask.tools or thread.ask.tools or len(ask.messages) != thread.small:
+        if ask.tools or thread.ask.tools or ask.size != thread.small:
             continue
         if thread.again >= AGAIN:
             continue
-        if len(ask.messages) > 2 and ask.first != thread.ask.first:
+        if ask.size > 2 and ask.first != thread.ask.first:
             continue
-        if _keys(ask) != _keys(thread.ask):
+        if ask.keys != thread.ask.keys:
             return thread
     return None
 
@@ -268,10 +345,13 @@ def _most(threads: Sequence[Thread], ask: Ask, *, only_answers: bool = False) ->
     if len(threads) == 1 and not only_answers:
         return threads[0]
     best, most = None, 0
-    counted = [m for m in ask.messages if not only_answers or _is_specific(m)]
-    keys = list(map(_key, counted))
+    keys = [
+        key
+        for message, key in zip(ask.messages, _each(ask.keys), strict=True)
+        if not only_answers or _is_specific(message)
+    ]
     for thread in threads if keys else ():
-        known = set(map(_key, [*thread.ask.messages, thread.answer]))
+        known = {*_each(thread.ask.keys), thread.answer}
         shared = sum(key in known for key in keys)
         if shared > most:
             best, most = thread, shared
@@ -286,12 +366,12 @@ def _same_system(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
     return one == other or 2 * len(one & other) >= max(len(one), len(other), 1)
 
 
-def _keys(ask: Ask) -> tuple[bytes, ...]:
-    return tuple(map(_key, ask.messages))
+def _each(keys: bytes) -> list[bytes]:
+    return [keys[at : at + _KEY] for at in range(0, len(keys), _KEY)]
 
 
 def _key(message: Any) -> bytes:
-    return sha256(forms.canonical(forms.normalise(message)).encode()).digest()[:16]
+    return sha256(forms.canonical(forms.normalise(message)).encode()).digest()[:_KEY]
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -27,7 +27,8 @@ from eventlog.events import Event, SessionStarted
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.threads import Thread, Threads
-from harness.recording.bodies import Bodies, Body
+from harness.recording.bodies import Bodies, Body, common_prefix
+from harness.recording.forgotten import Forgotten
 from projections import Live
 from projections.followed import Asked, Followed, Plan
 from projections.proof import request_of
@@ -35,6 +36,10 @@ from projections.proof import request_of
 RECENT = 64
 """Conversations that are held in memory: their last requests are compared with a new one. Another
 one is read from the log when it goes on."""
+
+MOST_TOLD = 4096
+"""Conversations of which all is held in memory that a request is told by. Of older ones it is how
+they began."""
 
 
 @dataclass(slots=True, eq=False)
@@ -93,6 +98,9 @@ class Placing:
         """The one that was asked last at the end."""
         self._where: dict[tuple[str, int], StreamKey] = {}
         """Of those that were told: where their conversations stood last."""
+        self._forgotten = Forgotten(home)
+        self._numbers: dict[str, int] = {}
+        """By separator: the last number that a name was made with."""
 
     @property
     def is_idle(self) -> bool:
@@ -117,10 +125,15 @@ class Placing:
         self._recent[stream.key] = stream
         if stream.thread is not None:
             self._where[stream.thread.group, stream.thread.number] = stream.key
+            self._threads.asked(stream.thread)
         self._forget()
         return found
 
     def _forget(self) -> None:
+        for thread in self._threads.forget(MOST_TOLD):
+            key = self._where.pop((thread.group, thread.number), None)
+            if key is not None and thread.beginning:
+                self._forgotten.add(thread.beginning, key)
         for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
             stream = self._recent[key]
             if not stream.open and stream is not self._own:
@@ -160,19 +173,44 @@ class Placing:
 
     def _told(self, dialect: Dialect, raw: bytes) -> _Found:
         """In the conversation that it shares most with."""
-        body = Bodies(dialect).read(raw)
+        body = self._nearest(dialect, raw).read(raw)
         asked = Asked(dialect, body.fields, body.messages, raw)
         thread, how = self._threads.place(request_of(dialect, asked.body))
         stream = None
         if how != "new":
             known = (s for s in reversed(self._recent.values()) if s.thread is thread)
             stream = next(known, None)
+        if stream is None and how == "new":
+            stream = self._come_back(asked, thread)
         if stream is None:
             known_as = self._where.get((thread.group, thread.number)) if how != "new" else None
             stream = self._stream(known_as or self._thread_name(thread), thread)
         found = self._in(stream, dialect, raw, belongs=True)
         assert found is not None
         return found
+
+    def _nearest(self, dialect: Dialect, raw: bytes) -> Bodies:
+        """The last bodies of the conversation that a request has most bytes in common with: against
+        them least of it has to be read."""
+        known = (s.bodies[dialect] for s in self._recent.values() if dialect in s.bodies)
+        return max(
+            known,
+            key=lambda bodies: common_prefix(bodies.last.raw, raw),
+            default=Bodies(dialect),
+        )
+
+    def _come_back(self, asked: Asked, thread: Thread) -> RecordedStream | None:
+        """The stream of a conversation that goes on after it was forgotten."""
+        if not len(self._forgotten) or not thread.beginning:
+            return None
+        for key in self._forgotten.of(thread.beginning):
+            known = self._recent.get(key)
+            stream = known or self._stream(key, thread)
+            if stream.followed.shares(asked):
+                self._forgotten.remove(thread.beginning, key)
+                stream.thread, thread.small = thread, 0
+                return stream
+        return None
 
     def _in(
         self, stream: RecordedStream, dialect: Dialect, raw: bytes, *, belongs: bool
@@ -224,14 +262,15 @@ class Placing:
         """What goes on from the last place that a stream and a new request may share; a stream of
         its own where that is the beginning."""
         base = min(stream.open) - 1 if stream.open else stream.base
-        key = self._free_name("~")
-        if base <= 1:
-            return self._stream(key, stream.thread)
         reason = "asked while another call of the session was open"
         if not stream.open:
             reason = "another process wrote to the session"
-        self._live.log.fork(key, stream.key, base, ownership="observed", reason=reason)
-        return self._stream(key, stream.thread)
+        while base > 1:
+            key = self._free_name("~")
+            with suppress(WrongExpectedVersion):  # another process took the name just now
+                self._live.log.fork(key, stream.key, base, ownership="observed", reason=reason)
+                return self._stream(key, stream.thread)
+        return self._stream(self._free_name("~"), stream.thread)
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -244,9 +283,10 @@ class Placing:
 
     def _free_name(self, separator: str) -> StreamKey:
         user, agent, session = self._home
-        for number in count(2):
+        for number in count(self._numbers.get(separator, 1) + 1):
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
+                self._numbers[separator] = number
                 return key
         raise AssertionError
 

@@ -101,12 +101,13 @@ class TestThreads:
 class TestManyConversations:
     """What is not held in memory is read from the log again."""
 
-    @pytest.mark.parametrize("is_named", [False, True])
+    @pytest.mark.parametrize(("is_named", "told"), [(False, 9), (False, 2), (True, 9)])
     def test_more_than_are_held(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_named: bool
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_named: bool, told: int
     ) -> None:
         monkeypatch.setattr(recorder_module, "MOST_SESSIONS", 2)
         monkeypatch.setattr(placing_module, "RECENT", 2)
+        monkeypatch.setattr(placing_module, "MOST_TOLD", told)
         with serving(echo) as server:
             recorder = Recorder(tmp_path / "log.db")
             client = wrap(server.client(), recorder)
@@ -122,9 +123,14 @@ class TestManyConversations:
             held = recorder._sessions
             assert len(held) <= 2
             assert sum(len(placing._recent) for placing in held.values()) <= 3
+            for placing in held.values():
+                threads = placing._threads
+                assert len(threads._order) == len(placing._where) <= told
+                assert sum(len(group._threads) for group in threads._groups.values()) <= told
+                assert is_named or len(placing._where) + len(placing._forgotten) == 6
             recorder.close()
-        told = check(tmp_path / "log.db", server, 6)
-        assert told.types()["context_compacted"] == 0
+        found_there = check(tmp_path / "log.db", server, 6)
+        assert found_there.types()["context_compacted"] == 0
 
 
 class TestTasks:
