@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eventlog.errors import EventInvalid
-from eventlog.jsonvalue import dumps, loads, value_fault
+from eventlog.events import Event, MessageAppended, ModelFailed, Origin
+from eventlog.jsonvalue import Json, dumps, loads, value_fault
 from eventlog.messages import Dialect
 from harness.exchange import anthropic_answers, openai_answers, responses_answers
 from harness.exchange.answers import Answer, text_of
@@ -114,3 +115,21 @@ def _failure(body: Any, status: int | None) -> Failure:
     if not text:
         text = f"HTTP {status}" if (status or 0) >= 400 else "the response is no message"
     return Failure(text, status, body)
+
+
+def events_of(outcome: Outcome, dialect: Dialect) -> list[Event]:
+    """The end of a call as events, as if it were that at position 1."""
+    answer, failure = outcome.answer, outcome.failure
+    if answer is None:
+        found = failure
+        error = found.error if found is not None else "nothing came back"
+        detail = Json(found.detail) if found is not None and found.detail is not None else None
+        status = found.status if found is not None else None
+        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
+    rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
+    origin = Origin(records=(), rest=Json(rest)) if rest else None
+    said = MessageAppended(
+        dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
+    )
+    ended = answer.responded(1).model_copy(update={"server_edited": answer.edits})
+    return [said, ended] if answer.is_said else [ended]

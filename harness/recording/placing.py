@@ -16,13 +16,13 @@ the last place that both have.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Any
 
-from eventlog.errors import WrongExpectedVersion
+from eventlog.errors import OutcomeUnknown, WrongExpectedVersion
 from eventlog.events import Event, SessionStarted
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
@@ -73,15 +73,42 @@ class RecordedStream:
         """Whether its last request stands at the front of this one."""
         return dialect in self.bodies and self.bodies[dialect].goes_on(raw)
 
-    def write(self, live: Live, events: Sequence[Event], *, durable: bool = True) -> None:
-        """Append events behind whatever stands there."""
-        drafts = [Draft(event, salt=os.urandom(16)) for event in events]
+    def stands(self, live: Live, draft: Draft) -> bool:
+        """Whether what was to be appended stands there, where nobody could say so: its salt is
+        nobody else's. What is new there is taken in."""
+        log = live.log
+        if not log.exists(self.key):
+            return False
+        new = range(self.followed.version + 1, log.version(self.key) + 1)
+        if draft.salt not in log.salts(self.key, new).values():
+            return False
+        self.followed.catch_up()
+        self.base = self.followed.version
+        return True
+
+    def write(self, live: Live, drafts: Sequence[Draft], *, durable: bool = True) -> None:
+        """Append events, each with its salt, behind whatever stands there."""
         done = live.log.append(self.key, *drafts, durable=durable)
         if done.first == self.followed.version + 1:
             self.followed.followed(*drafts)
             self.base = done.last
         else:
             self.is_foreign |= self.followed.catch_up() and self.base > 0
+
+
+def drafted(events: Iterable[Event]) -> tuple[Draft, ...]:
+    """Events with salts of their own."""
+    return tuple(Draft(event, salt=os.urandom(16)) for event in events)
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """A call of which nobody could say whether it stands in the log."""
+
+    stream: RecordedStream
+    plan: Plan
+    dialect: Dialect
+    body: Body
 
 
 class Placing:
@@ -99,6 +126,7 @@ class Placing:
         self._where: dict[tuple[str, int], StreamKey] = {}
         """Of those that were told: where their conversations stood last."""
         self._forgotten = Forgotten(home)
+        self._doubt: _Doubt | None = None
         self._numbers: dict[str, int] = {}
         """By separator: the last number that a name was made with."""
 
@@ -117,7 +145,7 @@ class Placing:
 
         Raises InputRefused for a body that is no request, and what an append raises.
         """
-        found = self._going_on(dialect, raw)
+        found = self._settled(raw) or self._going_on(dialect, raw)
         if found is None:
             found = self._named(dialect, raw) if self._is_named else self._told(dialect, raw)
         stream = found[0]
@@ -231,6 +259,20 @@ class Placing:
 
     # -- writing --------------------------------------------------------------------------------
 
+    def _settled(self, raw: bytes) -> _Found | None:
+        """The call of which nobody could say whether it stands, where it does and is made again."""
+        doubt = self._doubt
+        if doubt is None:
+            return None
+        stream, plan = doubt.stream, doubt.plan
+        stands = stream.stands(self._live, plan.drafts[-1])
+        self._doubt = None
+        if not stands or doubt.body.raw is not raw:
+            return None
+        stream.bodies.setdefault(doubt.dialect, Bodies(doubt.dialect)).take(doubt.body)
+        stream.open.add(plan.position)
+        return stream, plan.position
+
     def _append(self, stream: RecordedStream, plan: Plan, dialect: Dialect, body: Body) -> bool:
         """Append what was planned; False where another process was faster."""
         try:
@@ -238,6 +280,9 @@ class Placing:
         except WrongExpectedVersion:
             stream.is_foreign |= stream.followed.catch_up() and stream.base > 0
             return False
+        except OutcomeUnknown:
+            self._doubt = _Doubt(stream, plan, dialect, body)
+            raise
         stream.followed.appended(plan)
         stream.base = plan.position
         stream.bodies.setdefault(dialect, Bodies(dialect)).take(body)

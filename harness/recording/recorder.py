@@ -4,14 +4,16 @@
     call.ended(outcome)                                      survives the process when it returns
 
 Whatever goes wrong here never breaks the agent, and delays it by no more than ``patience``: calls
-that cannot be written now wait in memory and are written as soon as the log can be; what has to be
-given up is counted, and the log says so with ``RecordingInterrupted``.
+that cannot be written now wait in memory and are written as soon as the log can be, by the next
+call or by a thread that tries about every second; what has to be given up is counted, and the log
+says so with ``RecordingInterrupted``.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
 import warnings
@@ -34,14 +36,13 @@ from eventlog.events import (
     Event,
     MessageAppended,
     ModelFailed,
-    Origin,
     RecordingInterrupted,
 )
-from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
-from eventlog.recorded import StreamKey
-from harness.exchange.outcomes import Failure, Outcome
-from harness.recording.placing import Placing, RecordedStream
+from eventlog.recorded import Draft, StreamKey
+from harness.exchange.outcomes import Failure, Outcome, events_of
+from harness.recording.flushing import Flusher
+from harness.recording.placing import Placing, RecordedStream, drafted
 from projections import Live, open_log
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -82,13 +83,15 @@ class RecordedCall:
         self._recorder = recorder
         self._process = os.getpid()
         self._is_open = True
+        self.drafts: tuple[Draft, ...] = ()
+        """Its end, where it is not known whether that stands in the log."""
 
     def ended(self, outcome: Outcome) -> None:
         """What came back."""
         if self._is_open:
             self.is_answered = outcome.answer is not None
         try:
-            events = _events(outcome, self.dialect)
+            events = events_of(outcome, self.dialect)
         except Exception as error:
             events = [ModelFailed(call=1, error=f"the answer cannot be kept: {error}")]
         self._end(events)
@@ -118,7 +121,8 @@ class Recorder:
     It opens a connection of its own. ``session`` is that of calls whose callers name none; without
     it conversations are told apart by what they share. ``on_error``: what to do when a call cannot
     be recorded: ``warn`` once, ``raise`` before its request goes out, or ``ignore``; it is counted
-    in any case.
+    in any case. What is raised comes out of OpenAI's clients as it is, and is the cause of the
+    ``APIConnectionError`` of Anthropic's, which first try again.
     """
 
     def __init__(
@@ -147,6 +151,7 @@ class Recorder:
         self._lost: dict[StreamKey | None, tuple[int, str]] = {}
         """By session: calls that were given up and are not told in the log yet, and why."""
         self._mutex = threading.RLock()
+        self._flusher = Flusher(self._flush)
         _OPEN.add(self)
 
     @property
@@ -208,6 +213,7 @@ class Recorder:
                 self._complain(error)
             finally:
                 self._is_writing = False
+                self._wake()
         return call
 
     def cannot(self, error: Exception) -> None:
@@ -255,15 +261,19 @@ class Recorder:
                 self._complain(error, is_over=True)
             finally:
                 self._is_writing = False
+                self._wake()
 
     def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
-        assert call.stream is not None
-        bound = [event.model_copy(update={"call": call.position}) for event in events]
-        call.stream.write(self.live, bound, durable=False)
-        call.stream.open.discard(call.position)
-        for event in bound:
-            if isinstance(event, MessageAppended):
-                self._sessions[call.session].answered(call.stream, event.message.value)
+        stream = call.stream
+        assert stream is not None
+        if not (call.drafts and stream.stands(self.live, call.drafts[-1])):
+            bound = (event.model_copy(update={"call": call.position}) for event in events)
+            call.drafts = call.drafts or drafted(bound)
+            stream.write(self.live, call.drafts, durable=False)
+        stream.open.discard(call.position)
+        for draft in call.drafts:
+            if isinstance(draft.event, MessageAppended):
+                self._sessions[call.session].answered(stream, draft.event.message.value)
 
     # -- what cannot be written now -------------------------------------------------------------
 
@@ -278,14 +288,31 @@ class Recorder:
         self._held += size
         self._waiting.append(waiting)
 
-    def _write_waiting(self) -> bool:
+    def _wake(self) -> None:
+        if self._waiting:
+            self._flusher.wake()
+
+    def _flush(self) -> float | None:
+        """Write the first of what waits; in how many seconds the next is to be tried."""
+        with self._mutex:
+            if not self._waiting:
+                self._flusher.slept()
+                return None
+            self._is_writing = True
+            try:
+                self._write_waiting(most=1)
+            finally:
+                self._is_writing = False
+            return max(0.0, self._resting - time.monotonic())
+
+    def _write_waiting(self, most: int = sys.maxsize) -> bool:
         """Write what waits, in its order; whether nothing waits any more."""
         if not self._waiting:
             return True
         if time.monotonic() < self._resting:
             return False
-        while self._waiting:
-            first = self._waiting[0]
+        while self._waiting and most > 0:
+            first, most = self._waiting[0], most - 1
             try:
                 if first.body is not None:
                     self._begin(first.call, first.body)
@@ -299,6 +326,8 @@ class Recorder:
                     self._give_up(first.call, str(error))
             self._waiting.popleft()
             self._held -= len(first.body or b"")
+        if self._waiting:
+            return False
         self._warned = False
         return True
 
@@ -316,7 +345,7 @@ class Recorder:
         lost = self._lost.get(session)
         if lost is not None and stream is not None:
             event = RecordingInterrupted(calls_missed=lost[0], reason=lost[1])
-            stream.write(self.live, [event])
+            stream.write(self.live, drafted([event]))
             del self._lost[session]
 
     def _complain(self, error: Exception, *, is_over: bool = False) -> None:
@@ -353,6 +382,7 @@ def _after_fork_in_child() -> None:
         recorder._waiting.clear()  # that, and what was lost, the parent writes
         recorder._held = 0
         recorder._lost.clear()
+        recorder._flusher.slept()
 
 
 def _at_exit() -> None:
@@ -363,20 +393,3 @@ def _at_exit() -> None:
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
 atexit.register(_at_exit)
-
-
-def _events(outcome: Outcome, dialect: Dialect) -> list[Event]:
-    answer, failure = outcome.answer, outcome.failure
-    if answer is None:
-        found = failure
-        error = found.error if found is not None else "nothing came back"
-        detail = Json(found.detail) if found is not None and found.detail is not None else None
-        status = found.status if found is not None else None
-        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
-    rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
-    origin = Origin(records=(), rest=Json(rest)) if rest else None
-    said = MessageAppended(
-        dialect=dialect, source="model", call=1, message=Json(answer.message), origin=origin
-    )
-    ended = answer.responded(1).model_copy(update={"server_edited": answer.edits})
-    return [said, ended] if answer.is_said else [ended]
