@@ -15,9 +15,10 @@ from typing import Any
 from anyio import to_thread
 
 from eventlog.recorded import StreamKey
+from harness.recording.codings import Unpacking
 from harness.recording.recorder import RecordedCall, Recorder, session_key
 from harness.recording.sessions import current, parent
-from harness.recording.wire import SESSION_HEADER, Answering, dialect_of, said
+from harness.recording.wire import MOST_BYTES, SESSION_HEADER, Answering, dialect_of, said
 
 
 class RecordingTransport:
@@ -138,13 +139,13 @@ def _watched(made: type[Any], response: Any, call: RecordedCall) -> Any:
 
 
 def _stream(made: type[Any], response: Any, call: RecordedCall) -> Any:
-    kind, headers = type(response), response.headers
+    coding = response.headers.get("content-encoding", "")
 
     def decode(body: bytes) -> str:
-        return str(kind(200, headers=headers, content=body).text)
+        return Unpacking(coding, MOST_BYTES).take(body).decode("utf-8", "replace")
 
     answering = Answering(call, response.status_code, decode)
-    library = kind.__module__.partition(".")[0]
+    library = type(response).__module__.partition(".")[0]
     stream = _of_library(made.__name__, library)(response.stream, answering)
     answering.watch(stream)
     return stream

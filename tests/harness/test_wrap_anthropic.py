@@ -233,7 +233,9 @@ def test_a_call_that_cannot_be_recorded_is_no_connection_where_that_was_asked_fo
     with serving(answer) as server:
         recorder = Recorder(tmp_path / "log.db", session="s", on_error="raise")
         recorder.live.close()
-        made = anthropic.Anthropic(api_key="k", base_url=server.url.removesuffix("/v1"), max_retries=1)
+        made = anthropic.Anthropic(
+            api_key="k", base_url=server.url.removesuffix("/v1"), max_retries=1
+        )
         client = wrap(made, recorder)
         with pytest.raises(anthropic.APIConnectionError) as raised:
             client.messages.create(
