@@ -140,6 +140,10 @@ class Placing:
         """The one that was asked last."""
         return next(reversed(self._recent.values()), None)
 
+    def begun(self) -> RecordedStream:
+        """The session's own, begun though nothing could be recorded in it."""
+        return self._stream(self._home)
+
     def begin(self, dialect: Dialect, raw: bytes) -> tuple[RecordedStream, int]:
         """Record a call before its request goes out: in which stream, and at which position.
 

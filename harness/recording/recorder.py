@@ -169,8 +169,9 @@ class Recorder:
                     self._give_up(each.call, "the log could not be written before the end")
             self._waiting.clear()
             with suppress(CtxlogError):
-                for session, placing in self._sessions.items():
-                    self._tell_of_lost(session, placing.newest)
+                for session in list(self._lost):
+                    placing = self._placing(session, None)
+                    self._tell_of_lost(session, placing.newest or placing.begun())
             self.live.close()
 
     # -- a call ---------------------------------------------------------------------------------
@@ -223,15 +224,19 @@ class Recorder:
             self._complain(error)
 
     def _begin(self, call: RecordedCall, body: bytes) -> None:
-        placing = self._sessions.pop(call.session, None)
-        if placing is None:
-            home = call.session or session_key(f"{uuid4().hex[:12]}")
-            parent = str(call.parent) if call.parent not in (None, home) else ""
-            placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
-        self._sessions[call.session] = placing  # the one that was asked last at the end
+        placing = self._placing(call.session, call.parent)
         self._forget_sessions()
         call.stream, call.position = placing.begin(call.dialect, body)
         self._tell_of_lost(call.session, call.stream)
+
+    def _placing(self, session: StreamKey | None, around: StreamKey | None) -> Placing:
+        placing = self._sessions.pop(session, None)
+        if placing is None:
+            home = session or session_key(f"{uuid4().hex[:12]}")
+            parent = str(around) if around not in (None, home) else ""
+            placing = Placing(self.live, home, is_named=session is not None, parent=parent)
+        self._sessions[session] = placing  # the one that was asked last at the end
+        return placing
 
     def _forget_sessions(self) -> None:
         named = (name for name in list(self._sessions)[:-1] if name is not None)

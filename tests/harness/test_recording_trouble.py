@@ -342,6 +342,23 @@ class TestAFaultOfTheRecorder:
         recorder.close()
         assert Told(tmp_path / "log.db").of("model_failed")
 
+    @pytest.mark.parametrize("name", ["s", None])
+    @pytest.mark.parametrize("number", [b"1e400", b"-1E+999", b"9" * 400 + b".0", b"NaN"])
+    def test_a_number_that_no_log_can_hold(
+        self, tmp_path: Path, number: bytes, name: str | None
+    ) -> None:
+        recorder = Recorder(tmp_path / "log.db", session=name)
+        said = b'"messages": [{"role": "user", "content": "one"}]'
+        with pytest.warns(RecordingWarning, match="not finite|NaN is not JSON"):
+            recorder.begin("openai_chat", b'{"model": "m", "top_p": %b, %b}' % (number, said))
+        recorder.begin(
+            "openai_chat", b'{"model": "m", "top_p": 1e300, %b}' % said
+        ) if name else None
+        recorder.close()
+        (missed,) = Told(tmp_path / "log.db").of("recording_interrupted")
+        assert missed["calls_missed"] == recorder.missed == 1
+        assert "not finite" in missed["reason"] or "NaN" in missed["reason"]
+
     def test_a_header_that_names_no_session(self, tmp_path: Path, server: ModelServer) -> None:
         recorder = Recorder(tmp_path / "log.db", session="s")
         client = wrap(server.client(default_headers={"X-Ctxlog-Session": "a//b"}), recorder)
