@@ -37,6 +37,10 @@ RECENT = 64
 """Conversations that are held in memory: their last requests are compared with a new one. Another
 one is read from the log when it goes on."""
 
+MOST_HELD = 64 << 20
+"""Bytes of the last requests of conversations that are held in memory, beside the one that is being
+asked; with what was read of them that is five times as much."""
+
 MOST_TOLD = 4096
 """Conversations of which all is held in memory that a request is told by. Of older ones it is how
 they began."""
@@ -56,6 +60,8 @@ class RecordedStream:
     """The last position that is of this process; 0 before its first call."""
     is_foreign: bool = False
     """Whether another process wrote to it since its last call, and not only a note."""
+    held: int = 0
+    """Bytes of its last request."""
 
     @property
     def key(self) -> StreamKey:
@@ -119,6 +125,8 @@ class Placing:
         self._home = home
         self._is_named = is_named
         self._parent = parent
+        self.held = 0
+        """Bytes of the last requests of its conversations."""
         self._threads = Threads(joins_small=False)
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
@@ -153,7 +161,9 @@ class Placing:
         if found is None:
             found = self._named(dialect, raw) if self._is_named else self._told(dialect, raw)
         stream = found[0]
-        self._recent.pop(stream.key, None)
+        before = self._recent.pop(stream.key, stream)
+        if before is not stream:
+            self.held -= before.held
         self._recent[stream.key] = stream
         if stream.thread is not None:
             self._where[stream.thread.group, stream.thread.number] = stream.key
@@ -166,10 +176,14 @@ class Placing:
             key = self._where.pop((thread.group, thread.number), None)
             if key is not None and thread.beginning:
                 self._forgotten.add(thread.beginning, key)
-        for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
-            stream = self._recent[key]
+        if len(self._recent) <= RECENT and self.held <= MOST_HELD:
+            return
+        for key, stream in list(self._recent.items())[:-1]:
+            if len(self._recent) <= RECENT and self.held <= MOST_HELD:
+                return
             if not stream.open and stream is not self._own:
                 del self._recent[key]
+                self.held -= stream.held
 
     def answered(self, stream: RecordedStream, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a stream, as it is sent back."""
@@ -273,8 +287,7 @@ class Placing:
         self._doubt = None
         if not stands or doubt.body.raw is not raw:
             return None
-        stream.bodies.setdefault(doubt.dialect, Bodies(doubt.dialect)).take(doubt.body)
-        stream.open.add(plan.position)
+        self._take(stream, plan, doubt.dialect, doubt.body)
         return stream, plan.position
 
     def _append(self, stream: RecordedStream, plan: Plan, dialect: Dialect, body: Body) -> bool:
@@ -289,9 +302,15 @@ class Placing:
             raise
         stream.followed.appended(plan)
         stream.base = plan.position
+        self._take(stream, plan, dialect, body)
+        return True
+
+    def _take(self, stream: RecordedStream, plan: Plan, dialect: Dialect, body: Body) -> None:
+        """A call that stands in the log now."""
         stream.bodies.setdefault(dialect, Bodies(dialect)).take(body)
         stream.open.add(plan.position)
-        return True
+        self.held += len(body.raw) - stream.held
+        stream.held = len(body.raw)
 
     def _stream(self, key: StreamKey, thread: Thread | None = None) -> RecordedStream:
         """A stream of that name, begun where it is new."""

@@ -27,7 +27,8 @@ from harness.recording.incoming import (
 )
 from harness.recording.passed import PassedCall
 from harness.recording.passing import CutOff, Passing
-from harness.recording.recorder import RecordingWarning, session_key
+from harness.recording.recorder import RecordingWarning
+from harness.recording.sessions import session_key
 from harness.recording.sockets import ClientGone, Patient, Spent, Watched, close, is_idle, send
 from harness.recording.upstreams import Upstream
 from harness.recording.wire import SESSION_HEADER

@@ -42,7 +42,8 @@ from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
 from harness.recording.flushing import Flusher
-from harness.recording.placing import Placing, RecordedStream, drafted
+from harness.recording.placing import MOST_HELD, Placing, RecordedStream, drafted
+from harness.recording.sessions import session_key
 from projections import Live, open_log
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -145,6 +146,8 @@ class Recorder:
         self._sessions: dict[StreamKey | None, Placing] = {}
         self._waiting: deque[_Waiting] = deque()
         self._held = 0
+        self._held_there = 0
+        """Bytes of the last requests of all conversations that are held in memory."""
         self._resting = 0.0
         """Until when the log is left alone."""
         self._is_writing = False
@@ -225,8 +228,10 @@ class Recorder:
 
     def _begin(self, call: RecordedCall, body: bytes) -> None:
         placing = self._placing(call.session, call.parent)
-        self._forget_sessions()
+        before = placing.held
         call.stream, call.position = placing.begin(call.dialect, body)
+        self._held_there += placing.held - before
+        self._forget_sessions()
         self._tell_of_lost(call.session, call.stream)
 
     def _placing(self, session: StreamKey | None, around: StreamKey | None) -> Placing:
@@ -239,12 +244,14 @@ class Recorder:
         return placing
 
     def _forget_sessions(self) -> None:
+        if len(self._sessions) <= MOST_SESSIONS and self._held_there <= MOST_HELD:
+            return
         named = (name for name in list(self._sessions)[:-1] if name is not None)
         for name in named:
-            if len(self._sessions) <= MOST_SESSIONS:
+            if len(self._sessions) <= MOST_SESSIONS and self._held_there <= MOST_HELD:
                 return
             if self._sessions[name].is_idle and name not in self._lost:
-                del self._sessions[name]
+                self._held_there -= self._sessions.pop(name).held
 
     def _ended(self, call: RecordedCall, events: Sequence[Event]) -> None:
         with self._mutex:
@@ -364,19 +371,6 @@ class Recorder:
         warnings.warn(f"calls are not recorded now: {said}", RecordingWarning, stacklevel=4)
 
 
-def session_key(session: StreamKey | str) -> StreamKey:
-    """The key of a session: as it is, ``user/agent/session``, or a name of the local user's.
-
-    Raises InputRefused, EventInvalid.
-    """
-    if isinstance(session, StreamKey):
-        return session.checked()
-    if session.count("/") == 2:
-        return StreamKey.parse(session)
-    return StreamKey(*_LOCAL, session).checked()
-
-
-_LOCAL = ("local", "recorded")
 _OPEN: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from eventlog.recorded import StreamKey
-from harness.recording.recorder import session_key
 
 _CURRENT: ContextVar[tuple[StreamKey, ...]] = ContextVar("ctxlog_session", default=())
 
@@ -42,3 +41,18 @@ def parent() -> StreamKey | None:
     """The session around that."""
     around = _CURRENT.get()
     return around[-2] if len(around) > 1 else None
+
+
+def session_key(session: StreamKey | str) -> StreamKey:
+    """The key of a session: as it is, ``user/agent/session``, or a name of the local user's.
+
+    Raises InputRefused, EventInvalid.
+    """
+    if isinstance(session, StreamKey):
+        return session.checked()
+    if session.count("/") == 2:
+        return StreamKey.parse(session)
+    return StreamKey(*_LOCAL, session).checked()
+
+
+_LOCAL = ("local", "recorded")

@@ -16,8 +16,8 @@ from anyio import to_thread
 
 from eventlog.recorded import StreamKey
 from harness.recording.codings import Unpacking
-from harness.recording.recorder import RecordedCall, Recorder, session_key
-from harness.recording.sessions import current, parent
+from harness.recording.recorder import RecordedCall, Recorder
+from harness.recording.sessions import current, parent, session_key
 from harness.recording.wire import MOST_BYTES, SESSION_HEADER, Answering, dialect_of, said
 
 
