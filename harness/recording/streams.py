@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from eventlog.errors import WrongExpectedVersion
+from eventlog.errors import OutcomeUnknown, WrongExpectedVersion
 from eventlog.events import Event, SessionStarted
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
@@ -54,6 +54,8 @@ class RecordedStream:
     """How it begins; None once it stands in the log."""
     like: Thread | None = None
     """Of a fork: the conversation that it goes on from."""
+    held: int = 0
+    """Bytes of its last request."""
 
     @classmethod
     def new(cls, live: Live, names: Names, parent: str, parent_call: str = "") -> RecordedStream:
@@ -120,8 +122,26 @@ class RecordedStream:
         self.birth = None
         self.followed.appended(plan)
         self.base = plan.position
+        self.take(plan, body, dialect)
+        return True
+
+    def take(self, plan: Plan, body: Body, dialect: Dialect) -> None:
+        """A call that stands in the log now."""
         self.bodies.setdefault(dialect, Bodies(dialect)).take(body)
         self.open.add(plan.position)
+
+    def stands(self, live: Live, draft: Draft) -> bool:
+        """Whether what was to be appended stands there, where nobody could say so: its salt is
+        nobody else's. What is new there is taken in."""
+        log = live.log
+        if not log.exists(self.key):
+            return False
+        new = range(self.followed.version + 1, log.version(self.key) + 1)
+        if draft.salt not in log.salts(self.key, new).values():
+            return False
+        self.birth = None
+        self.followed.catch_up()
+        self.base = self.followed.version
         return True
 
     def begin(self, live: Live) -> None:
@@ -149,20 +169,27 @@ class RecordedStream:
             except WrongExpectedVersion:
                 taken = key
                 continue
+            except OutcomeUnknown:
+                self.followed.key = key  # there it may stand
+                raise
             self.followed.key = key
             return
         self.followed = Followed(live, taken)
         raise WrongExpectedVersion(str(taken), 0, live.log.version(taken))
 
-    def write(self, live: Live, events: Sequence[Event], *, durable: bool = True) -> None:
-        """Append events behind whatever stands there."""
-        drafts = [Draft(event, salt=os.urandom(16)) for event in events]
+    def write(self, live: Live, drafts: Sequence[Draft], *, durable: bool = True) -> None:
+        """Append events, each with its salt, behind whatever stands there."""
         done = live.log.append(self.key, *drafts, durable=durable)
         if done.first == self.followed.version + 1:
             self.followed.followed(*drafts)
             self.base = done.last
         else:
             self.is_foreign |= self.followed.catch_up() and self.base > 0
+
+
+def drafted(events: Iterable[Event]) -> tuple[Draft, ...]:
+    """Events with salts of their own."""
+    return tuple(Draft(event, salt=os.urandom(16)) for event in events)
 
 
 _UNNAMED = StreamKey("-", "-", "-")
