@@ -180,9 +180,11 @@ def _stream(made: type[Any], response: Any, call: RecordedCall) -> Any:
 
 
 def _readable(coding: str) -> str:
-    """Without what the client does not undo either."""
+    """Without what is the name of no coding: some servers put a character set there, and a client
+    reads on as if nothing was said."""
     names = (name.strip() for name in coding.split(","))
-    return ",".join(name for name in names if name.lower() in readable())
+    known = readable() | {"br", "zstd", "compress", "x-compress"}
+    return ",".join(name for name in names if name.lower() in known)
 
 
 @cache
