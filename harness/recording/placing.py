@@ -23,7 +23,7 @@ from itertools import count, islice
 from typing import Any, NamedTuple
 
 from eventlog.errors import WrongExpectedVersion
-from eventlog.events import Event, SessionStarted
+from eventlog.events import Event, MessageAppended, SessionStarted, ToolResultRecorded
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.threads import Thread, Threads
@@ -225,6 +225,8 @@ class Placing:
     ) -> _Found | None:
         """In that stream, or in a fork of it; None for a side call."""
         while True:
+            if stream.is_foreign and not stream.open:
+                stream.is_foreign = not self._holds_all(stream, dialect, raw)
             if stream.open or stream.is_foreign:
                 forked = self._forked(stream)
                 if stream is self._own and stream.is_foreign:
@@ -236,6 +238,17 @@ class Placing:
                 return None
             if self._append(stream, plan, dialect, body):
                 return stream, plan.position
+
+    def _holds_all(self, stream: RecordedStream, dialect: Dialect, raw: bytes) -> bool:
+        """Whether a request goes on behind all that stands there, whoever wrote it."""
+        asked, _ = stream.read(dialect, raw)
+        plan = stream.followed.plan(asked, belongs=True)
+        changes = [draft.event for draft in plan.drafts[:-1]]
+        return plan.kind == "call" and all(
+            event.type == "tools_declared"
+            or (isinstance(event, MessageAppended | ToolResultRecorded) and event.after is None)
+            for event in changes
+        )
 
     # -- writing --------------------------------------------------------------------------------
 

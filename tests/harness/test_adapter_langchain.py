@@ -352,6 +352,24 @@ class TestWhichSession:
             assert started["parent_session"] == "local/recorded/monday"
         assert told.types()["context_compacted"] == 0
 
+    def test_a_thread_that_several_processes_serve(self, log: Path) -> None:
+        """Each has a recorder of its own, and the state of the graph from the same store."""
+        kept = InMemorySaver()
+        served = [Recorder(log, on_error="raise") for _ in range(2)]
+        said = [scripted(*(AIMessage(f"{n}") for n in range(3))) for _ in served]
+        agents = [
+            create_agent(model, [], middleware=[RecordingMiddleware(each)], checkpointer=kept)
+            for model, each in zip(said, served, strict=True)
+        ]
+        for n in range(6):
+            ask(agents[n % 2], f"question {n}")
+        for each in served:
+            each.close()
+        told = Told(log)
+        assert list(told.events) == ["monday"]
+        assert [v.name for v in told.verdicts] == ["exact"] * 6
+        assert told.types()["message_appended"] == 12
+
     def test_a_block_names_it(self, log: Path, recorder: Recorder) -> None:
         agent = create_agent(
             scripted(AIMessage("hi")), [], middleware=[RecordingMiddleware(recorder)]
