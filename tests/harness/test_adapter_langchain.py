@@ -172,6 +172,8 @@ class TestWhatTheModelIsGiven:
                 {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "f1"}},
             ],
             tool_calls=[{"id": "c1", "name": "read", "args": {"path": "f1"}}],
+            invalid_tool_calls=[{"id": "c2", "name": "read", "args": "{no", "error": "e"}],
+            additional_kwargs={"reasoning_content": "hm", "refusal": None, "tool_calls": []},
         )
         agent = create_agent(
             scripted(thought, AIMessage("ok")), [read], middleware=[RecordingMiddleware(recorder)]
@@ -181,6 +183,9 @@ class TestWhatTheModelIsGiven:
         told = Told(log)
         sent = told.bodies[1]["messages"][1]
         assert [block["type"] for block in sent["content"]] == ["thinking", "text"]
+        calls = [(call["id"], call["function"]["arguments"]) for call in sent["tool_calls"]]
+        assert calls == [("c1", '{"path": "f1"}'), ("c2", "{no")]
+        assert sent["additional_kwargs"] == {"reasoning_content": "hm"}
         assert [v.name for v in told.verdicts] == ["exact", "exact"]
         assert told.types()["message_revised"] == 0
 
