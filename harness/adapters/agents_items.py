@@ -128,11 +128,11 @@ class Keeping:
             if plan is not None:
                 return plan
         known = _Natives(followed)
-        have = set(stored)
-        items = followed.originals(
-            item for item, _ in followed.standing if not known.is_system(item)
-        )
-        candidates = [each for item in items for each in known.pieces(item) if each not in have]
+        # Of what is kept already only the last answer may have parts that are not.
+        have = {each.item for each in stored[:-1]} - {each.item for each in stored[-1:]}
+        fresh = [o for o, _ in followed.standing if o not in have and not known.is_system(o)]
+        last = {each for each in stored if each.item not in have}
+        candidates = [p for item in fresh for p in known.pieces(item) if p not in last]
         found = _matched(given, candidates, known)
         events: list[Event] = []
         names = []
@@ -279,8 +279,7 @@ class _Natives:
         number = kept.part or 0
         return None if item.form == "redacted" or number >= len(natives) else natives[number]
 
-    def pieces(self, item: Item) -> list[Kept]:
-        origin = runs.origin(item.id)
+    def pieces(self, origin: Origin) -> list[Kept]:
         natives = self._look(origin)[1]
         if len(natives) < 2:
             return [Kept(origin)] if natives else []

@@ -72,10 +72,11 @@ class RecordingMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> Any:
         """Ask the model; the call is in the log before."""
         where = self._where()
-        if is_recorded(vars(request.model).values(), self.recorder, awaited=False):
+        begin = self._begin(request, where, awaited=False)
+        if begin is None:
             with _within(where):
                 return handler(request)
-        call = self._begin(request, where)()
+        call = begin()
         with _ending(call) as ended, covered(self.recorder):
             return ended(handler(request))
 
@@ -84,21 +85,27 @@ class RecordingMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> Any:
         """The same, awaited."""
         where = self._where()
-        if is_recorded(vars(request.model).values(), self.recorder, awaited=True):
+        begin = self._begin(request, where, awaited=True)
+        if begin is None:
             with _within(where):
                 return await handler(request)
-        call = await begun(self._begin(request, where))
+        call = await begun(begin)
         with _ending(call) as ended, covered(self.recorder):
             return ended(await handler(request))
 
     # -- parts of it ----------------------------------------------------------------------------
 
-    def _begin(self, request: ModelRequest[Any], where: _Where) -> Callable[[], RecordedCall]:
+    def _begin(
+        self, request: ModelRequest[Any], where: _Where, *, awaited: bool
+    ) -> Callable[[], RecordedCall] | None:
+        """What records the call; None where the wire does, or nothing can."""
+        if is_recorded(vars(request.model).values(), self.recorder, awaited=awaited):
+            return None
         try:
             body = dumps(body_of(request, _FRAMEWORK)).encode("utf-8", "surrogatepass")
         except Exception as error:
             self.recorder.cannot(error)
-            return lambda: RecordedCall(self.recorder, None, "openai_chat")
+            return None
         return lambda: self.recorder.begin("openai_chat", body, where[0], Began(where[1]))
 
     def _where(self) -> _Where:
@@ -113,11 +120,16 @@ class RecordingMiddleware(AgentMiddleware[Any, Any, Any]):
         try:
             if home is None and thread:
                 home = session_key(str(thread))
-            inside = _tool(known.get("checkpoint_ns", ""))
+            inside = _tools(known.get("checkpoint_ns", ""))
             if home is None or self.session is not None or not inside:
                 return home, current() if home != current() else parent()
+            *around, run = inside
+            outer = next((_AGENTS[each] for each in reversed(around) if each in _AGENTS), home)
             name = config.get("metadata", {}).get("lc_agent_name") or "agent"
-            return home._replace(session=f"{home.session}.{name}-{inside[:8]}").checked(), home
+            own = home._replace(session=f"{outer.session}.{name}-{run[:8]}").checked()
+            if _AGENTS.setdefault(run, own) is own and len(_AGENTS) > _MOST_AGENTS:
+                del _AGENTS[next(iter(_AGENTS))]
+            return own, outer
         except CtxlogError as error:  # the name of a thread that can name no session
             self.recorder.cannot(error)
             return None, None
@@ -128,11 +140,17 @@ _FRAMEWORK = f"langchain {version('langchain')}"
 _Where = tuple[StreamKey | None, StreamKey | None]
 
 
-def _tool(namespace: str) -> str:
-    """The innermost run of a tool that a node of a graph runs in; nothing outside of any."""
+_AGENTS: dict[str, StreamKey] = {}
+"""The sessions of agents that run in tools, by the runs of those."""
+
+_MOST_AGENTS = 1024
+
+
+def _tools(namespace: str) -> list[str]:
+    """The runs of tools that a node of a graph runs in, the innermost last."""
     *around, _ = namespace.split("|")
-    runs = (node.partition(":") for node in reversed(around))
-    return next((run for name, _, run in runs if name == "tools"), "")
+    runs = (node.partition(":") for node in around)
+    return [run for name, _, run in runs if name == "tools"]
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """A request that LangChain makes of a chat model, and its answer, as OpenAI's chat has them.
 
 LangChain has one shape of messages for all providers, and it is near to that one. What has no place
-there is kept as it is: blocks of content, reasoning among them, and calls whose arguments are no
-JSON. What a chat model makes of it for its provider is not seen here.
+there is kept as it is: blocks of content, reasoning among them, what a provider adds, and calls
+whose arguments are no JSON. What a chat model makes of it for its provider is not seen here.
 
 Source: langchain 1.5.2, langchain-core 1.8.3.
 """
@@ -27,6 +27,9 @@ _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"
 
 _CALLS = frozenset({"tool_use", "tool_call", "invalid_tool_call", "function_call"})
 """Blocks of content that say again what stands among the calls of the message."""
+
+_CALLS_TOO = frozenset({"tool_calls", "function_call"})
+"""And what a provider adds to the message that does."""
 
 
 def body_of(request: ModelRequest[Any], framework: str) -> dict[str, Any]:
@@ -66,6 +69,10 @@ def message_of(message: BaseMessage) -> dict[str, Any]:
         calls += [_call(c["id"], c["name"], c["args"]) for c in message.invalid_tool_calls]
         if calls:
             found["tool_calls"] = calls
+        more = message.additional_kwargs
+        more = {k: v for k, v in more.items() if v is not None and k not in _CALLS_TOO}
+        if more:
+            found["additional_kwargs"] = json.loads(json.dumps(more, default=str))
         if isinstance(content, list):
             content = [block for block in content if not _is_call(block)]
     if message.name:

@@ -30,6 +30,7 @@ from uuid import uuid4
 from weakref import WeakValueDictionary
 
 from eventlog.errors import CtxlogError, OutcomeUnknown
+from eventlog.events import MessageAppended, ToolResultRecorded
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.asks import Ask, answered, ask_of
@@ -322,6 +323,8 @@ class Placing:
             plan = stream.followed.plan(asked, belongs=belongs, said=self._threads.said())
             if plan.kind == "side":
                 return None
+            if stream.is_foreign and not stream.open:
+                stream.is_foreign = not _goes_on_behind_all(plan)
             if stream.open or stream.is_foreign:
                 forked = self._forked(stream)
                 if stream is self._own and stream.is_foreign:
@@ -440,6 +443,18 @@ class Placing:
         else:
             thread.place = last.stream, 0
         return True
+
+
+def _goes_on_behind_all(plan: Plan) -> bool:
+    """Whether a request goes on behind all that stands there, whoever wrote it."""
+    return plan.kind == "call" and all(
+        draft.event.type == "tools_declared"
+        or (
+            isinstance(draft.event, MessageAppended | ToolResultRecorded)
+            and draft.event.after is None
+        )
+        for draft in plan.drafts[:-1]
+    )
 
 
 _Placed = tuple[RecordedStream, int]

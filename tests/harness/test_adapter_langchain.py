@@ -172,6 +172,8 @@ class TestWhatTheModelIsGiven:
                 {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "f1"}},
             ],
             tool_calls=[{"id": "c1", "name": "read", "args": {"path": "f1"}}],
+            invalid_tool_calls=[{"id": "c2", "name": "read", "args": "{no", "error": "e"}],
+            additional_kwargs={"reasoning_content": "hm", "refusal": None, "tool_calls": []},
         )
         agent = create_agent(
             scripted(thought, AIMessage("ok")), [read], middleware=[RecordingMiddleware(recorder)]
@@ -181,6 +183,9 @@ class TestWhatTheModelIsGiven:
         told = Told(log)
         sent = told.bodies[1]["messages"][1]
         assert [block["type"] for block in sent["content"]] == ["thinking", "text"]
+        calls = [(call["id"], call["function"]["arguments"]) for call in sent["tool_calls"]]
+        assert calls == [("c1", '{"path": "f1"}'), ("c2", "{no")]
+        assert sent["additional_kwargs"] == {"reasoning_content": "hm"}
         assert [v.name for v in told.verdicts] == ["exact", "exact"]
         assert told.types()["message_revised"] == 0
 
@@ -351,6 +356,77 @@ class TestWhichSession:
             started = told.events[name][0].data
             assert started["parent_session"] == "local/recorded/monday"
         assert told.types()["context_compacted"] == 0
+
+    def test_agents_inside_of_each_other(self, log: Path, recorder: Recorder) -> None:
+        recording = RecordingMiddleware(recorder)
+
+        def delegating(to: Any, name: str) -> Any:
+            @tool(name)
+            def delegate(question: str) -> str:
+                """Ask another one."""
+                return str(to.invoke({"messages": [("user", question)]})["messages"][-1].text)
+
+            return delegate
+
+        def agent(name: str, *said: Any, tools: list[Any]) -> Any:
+            return create_agent(scripted(*said), tools, middleware=[recording], name=name)
+
+        inner = agent("inner", AIMessage("found"), tools=[])
+        asked = calling("c2", "ask_inner", question="where?")
+        middle = agent("middle", asked, AIMessage("there"), tools=[delegating(inner, "ask_inner")])
+        asked = calling("c1", "ask_middle", question="where?")
+        outer = agent("outer", asked, AIMessage("done"), tools=[delegating(middle, "ask_middle")])
+        assert ask(outer, "go") == "done"
+        recorder.close()
+        told = Told(log)
+        first, second, third = sorted(told.events, key=len)
+        assert (first, second.partition("-")[0]) == ("monday", "monday.middle")
+        assert third.startswith(f"{second}.inner-")
+        parents = [told.events[name][0].data.get("parent_session") for name in (second, third)]
+        assert parents == ["local/recorded/monday", f"local/recorded/{second}"]
+
+    def test_what_cannot_be_told_is_left_to_the_wire(self, log: Path) -> None:
+        with serving(lambda request: completion("hi")) as server:
+            recorder = Recorder(log)
+            client = wrap(server.client(), recorder)
+
+            class Own(Scripted):
+                def _generate(self, messages: Any, *rest: Any, **more: Any) -> Any:
+                    asked: Any = [{"role": "user", "content": "hi"}]
+                    client.chat.completions.create(model="m", messages=asked)
+                    return super()._generate(messages, *rest, **more)
+
+                def _get_ls_params(self, *rest: Any, **more: Any) -> Any:
+                    if not more:  # LangChain itself asks with more
+                        raise RuntimeError("no such thing")
+                    return super()._get_ls_params(*rest, **more)
+
+            model = Own(messages=iter([AIMessage("hi")]), given=[])
+            agent = create_agent(model, [], middleware=[RecordingMiddleware(recorder)])
+            with pytest.warns(RecordingWarning, match="no such thing"):
+                assert ask(agent, "hi") == "hi"
+            recorder.close()
+        told = Told(log)
+        told.check(server.requests)
+        assert list(told.events) == ["monday"]
+
+    def test_a_thread_that_several_processes_serve(self, log: Path) -> None:
+        """Each has a recorder of its own, and the state of the graph from the same store."""
+        kept = InMemorySaver()
+        served = [Recorder(log, on_error="raise") for _ in range(2)]
+        said = [scripted(*(AIMessage(f"{n}") for n in range(3))) for _ in served]
+        agents = [
+            create_agent(model, [], middleware=[RecordingMiddleware(each)], checkpointer=kept)
+            for model, each in zip(said, served, strict=True)
+        ]
+        for n in range(6):
+            ask(agents[n % 2], f"question {n}")
+        for each in served:
+            each.close()
+        told = Told(log)
+        assert list(told.events) == ["monday"]
+        assert [v.name for v in told.verdicts] == ["exact"] * 6
+        assert told.types()["message_appended"] == 12
 
     def test_a_block_names_it(self, log: Path, recorder: Recorder) -> None:
         agent = create_agent(

@@ -116,7 +116,7 @@ class TestThreads:
             with ThreadPoolExecutor(8) as pool:
                 list(pool.map(run, range(8)))
             recorder.close()
-        told = check(tmp_path / "log.db", server, 8)
+        told = check(tmp_path / "log.db", server, 2)
         assert set(told.events) == {f"n{n}" for n in range(8)}
 
     def test_another_conversation_while_one_of_the_session_is_asked(self, tmp_path: Path) -> None:
@@ -366,6 +366,24 @@ class TestProcesses:
         told = Told(tmp_path / "log.db")
         told.check(server.requests)
         assert told.types()["model_responded"] == 20
+
+    def test_two_that_take_turns_are_one_conversation(self, tmp_path: Path) -> None:
+        """As workers do that serve it in turn: each request holds all that the other wrote."""
+        with serving(echo) as server:
+            made = [Recorder(tmp_path / "log.db", session="s") for _ in range(2)]
+            clients = [wrap(server.client(), each) for each in made]
+            messages: list[Any] = []
+            for turn in range(7):
+                messages.append({"role": "user", "content": f"turn {turn}"})
+                said = clients[turn % 2].chat.completions.create(model="m", messages=messages)
+                messages.append(said.choices[0].message)
+            # Who does not hold all of it goes on in a fork.
+            clients[1].chat.completions.create(model="m", messages=messages[:3])
+            for each in made:
+                each.close()
+        told = check(tmp_path / "log.db", server, 2)
+        assert sorted(told.events) == ["s", "s~2"]
+        assert len([e for e in told.events["s"] if e.type == "model_called"]) == 7
 
     def test_a_child_after_a_fork(self, tmp_path: Path) -> None:
         with serving(echo) as server:
