@@ -230,7 +230,7 @@ class Walked:
     def unsalted(self) -> set[int]:
         """The positions of its events that have no salt."""
         found = digests.positions(self.rows[at].entry for at in self._holes)
-        return found - self._salts.keys()
+        return {position for position in found if position not in self._salts}
 
     def fault(self, call: int) -> str:
         """Why the request of a call cannot be rebuilt; nothing where it can."""
