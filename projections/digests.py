@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from eventlog.errors import IntegrityFault
 from projections import forms, runs
 from projections.dialects.entries import RequestEntry
 from projections.manifest import Piece, SentAs
@@ -80,6 +81,16 @@ def grouped(entries: Sequence[RequestEntry], pieces: Sequence[Piece]) -> list[Se
             found.append((piece,))
         last = group
     return found
+
+
+def sent_value(sent: Sequence[RequestEntry], named: SentAs) -> Any:
+    """What is hashed for the pieces of one entry. Raises IntegrityFault where they were not sent
+    as one message, whatever the manifest says."""
+    found = sent_values(sent)
+    if len(found) != 1:
+        names = ", ".join(piece.label for piece in named)
+        raise IntegrityFault(f"the manifest names {names} as one message, and that they were not")
+    return found[0]
 
 
 def sent_values(entries: Sequence[RequestEntry]) -> list[Any]:

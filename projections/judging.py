@@ -97,15 +97,16 @@ class Walk:
         stood: Sequence[Standing] = request.stood
         if isinstance(folded, list):
             self._agree += common(stood[self._agree :], folded[self._agree :])
+        digest = self._digest(call, tools.hash)
         seen = Seen(
-            digest=self._digest(call, tools.hash),
+            digest=digest,
             pieces=stood,
             folded=folded,
             erased=request.erased,
             missing=missing(call, tools.is_erased, request.has_erased_forms),
             is_sealed=request.is_sealed,
             is_edited=is_edited(call, self.answered.get(call.position)),
-            lost=self._lost(call),
+            lost=self._lost(call) if digest is None else None,
             agree=self._agree,
         )
         return of_seen(call, seen, unknown)
@@ -114,7 +115,7 @@ class Walk:
         needed = self.request.unsalted | {call.position}
         if call.data.get("tools") is not None:
             needed.add(call.data["tools"])
-        return min(needed - self.salts.keys(), default=None)
+        return min((at for at in needed if at not in self.salts), default=None)
 
     def _digest(self, call: RecordedEvent, tools: bytes | None) -> str | None:
         request = self.request

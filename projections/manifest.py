@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from eventlog.values import ManifestEntry
@@ -137,10 +138,16 @@ def expand(
         elif entry.startswith("="):
             found += (previous or ())[: int(entry[1:])]
         elif runs.is_run(entry):
-            found += [(Piece(at),) for at in positions(*runs.bounds(entry, 0))]
+            found += map(_plain, positions(*runs.bounds(entry, 0)))
         else:
             found.append((parse(entry),))
     return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _plain(position: int) -> SentAs:
+    """The entry of an item as it is: most of all manifests, so each is made once."""
+    return (Piece(position),)
 
 
 class Holding(NamedTuple):

@@ -116,9 +116,8 @@ class Requests:
         salts = self.live.log.salts(stream, positions)
         lost = min(positions - salts.keys(), default=None)
         hashes: list[bytes] = []
-        for number, (entry, value) in enumerate(
-            zip(entries, digests.sent_values(rebuilt), strict=True)
-        ):
+        values = _values(entries, rebuilt)
+        for number, (entry, value) in enumerate(zip(entries, values, strict=True)):
             if str(number) in kept:
                 hashes.append(bytes.fromhex(kept[str(number)]))
             elif all(p in salts for p in digests.positions([entry])):
@@ -171,8 +170,11 @@ class Requests:
                 items = self.items(key, pieces)
                 if len(items) != len(pieces):
                     continue  # the manifest names what is no item: nothing of it can be proved
-                rebuilt = [entry_of(item, expanded.form(n)) for n, item in enumerate(items)]
-                values = digests.sent_values(rebuilt)
+                try:
+                    rebuilt = [entry_of(item, expanded.form(n)) for n, item in enumerate(items)]
+                    values = _values(entries, rebuilt)
+                except IntegrityFault:
+                    continue  # nor can anything of this one
                 salts = self.live.log.salts(key, digests.positions(entries[n] for n in touched))
                 for n in touched:
                     if digests.positions([entries[n]]) <= salts.keys():
@@ -186,6 +188,15 @@ class Requests:
             if info.parent in family:
                 family.add(info.key)
         return sorted(family)
+
+
+def _values(entries: Sequence[SentAs], rebuilt: Sequence[RequestEntry]) -> list[Any]:
+    """What is hashed for each entry. Raises IntegrityFault for one that is none."""
+    found, first = [], 0
+    for entry in entries:
+        found.append(digests.sent_value(rebuilt[first : first + len(entry)], entry))
+        first += len(entry)
+    return found
 
 
 def absent(call: int, piece: Piece) -> str:

@@ -165,11 +165,11 @@ class Walked:
         items = tuple(map(part_of, there, entry))
         try:
             sent = tuple(map(entry_of, items, shapes))
+            value = digests.sent_value(sent, entry)
         except IntegrityFault as error:
             return Row(entry, shapes, is_erased, found, items, fault=str(error))
         hashed = None
         if digests.positions([entry]) <= self._salts.keys():
-            (value,) = digests.sent_values(sent)
             hashed = digests.entry_hash(entry, value, self._salts)
         return Row(entry, shapes, is_erased, found, items, sent, hashed)
 
@@ -230,7 +230,7 @@ class Walked:
     def unsalted(self) -> set[int]:
         """The positions of its events that have no salt."""
         found = digests.positions(self.rows[at].entry for at in self._holes)
-        return found - self._salts.keys()
+        return {position for position in found if position not in self._salts}
 
     def fault(self, call: int) -> str:
         """Why the request of a call cannot be rebuilt; nothing where it can."""

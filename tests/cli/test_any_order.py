@@ -142,6 +142,7 @@ NAMES_NOTHING: list[Event] = [
     ModelCalled(
         model="m", dialect="openai_chat", request_digest="00", manifest=("12/9", ("3", "4"))
     ),
+    ModelCalled(model="m", dialect="openai_chat", request_digest="00", manifest=(("3", "4"), "3")),
     MessageAppended(dialect="openai_chat", source="model", call=999, after="998", message=ANSWER),
     RepairApplied(rule="x", dropped=("999",)),
     SessionStarted(),
@@ -159,7 +160,8 @@ def test_an_event_that_names_what_is_not_there_does_no_harm(event: Event, tmp_pa
     name = KEY.session
     looking = (["log", name], ["show", name, "--context"], ["audit", name], ["why", name, "13"])
     more = (["stats", name], ["replay", name], ["diff", name, "--prefix"], ["undo", name, "-n"])
-    for command in (*looking, *more, ["compare", name, "--preset", "all"]):
+    last = (["replay", name, "--check"], ["redact", name, "4", "--yes"])
+    for command in (*looking, *more, ["compare", name, "--preset", "all"], *last):
         result = run(*command, "--db", db)
         assert result.exit_code <= 4, (command, result.output)
 
