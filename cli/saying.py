@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from eventlog import RecordedEvent
 from projections.items import Item
+from projections.triggers import trigger_of
 
 PREVIEW = 240
 """Code points of an item that a row may show."""
@@ -135,14 +136,10 @@ def _short(data: Mapping[str, object], name: str) -> str:
     return "" if value is None else str(value)[:PREVIEW]
 
 
-SEEN = "seen in a request"
-"""Of a decision that nobody reported."""
-
-
 def _compacted(data: Mapping[str, object]) -> str:
     by = data.get("by")
     name = str(by.get("name", "")) if isinstance(by, Mapping) else ""
-    return _short(data, "trigger") or name or (SEEN if data.get("inferred") else "")
+    return _short(data, "trigger") or name or trigger_of(data)
 
 
 def _substituted(data: Mapping[str, object]) -> str:
