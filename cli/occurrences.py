@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from cli.counts import Counts
 from cli.models import CallData, CompactionData
-from cli.saying import SEEN, full_text
+from cli.saying import full_text
 from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live, runs
 from projections.materialize import original
 from projections.partial import length, partial_of
 from projections.shown import not_shown
+from projections.triggers import trigger_of
 from projections.usage import UsageTotals, usage_totals
 from projections.verdicts import judge
 from projections.views import NUMBERED
@@ -149,7 +150,7 @@ def compaction_data(live: Live, event: RecordedEvent) -> CompactionData:
     recorded = counts.total(before), counts.total(list(after.items()))
     told_before, told_after = data.get("pre_tokens"), data.get("post_tokens")
     return CompactionData(
-        trigger=str(data.get("trigger") or (SEEN if data.get("inferred") else "")),
+        trigger=trigger_of(data),
         by=str(by.get("name", "")) + told,
         left=runs.encode(gone, [float(item) for item in stay]),
         left_count=len(gone),

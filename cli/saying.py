@@ -9,6 +9,7 @@ from cli.style import plural
 from eventlog import RecordedEvent
 from projections.items import Item
 from projections.partial import length, partial_of
+from projections.triggers import SEEN, trigger_of
 
 PREVIEW = 240
 """Code points of an item that a row may show."""
@@ -156,7 +157,7 @@ def noun(event: RecordedEvent, name_at: NameAt) -> str:
 
 def trigger_words(trigger: str) -> str:
     """Why a compaction was made, in words; of one that nobody told, how it is known."""
-    return "found by comparing requests" if trigger == "request" else trigger
+    return SEEN if trigger == "request" else trigger
 
 
 def _short(data: Mapping[str, object], name: str) -> str:
@@ -164,15 +165,11 @@ def _short(data: Mapping[str, object], name: str) -> str:
     return "" if value is None else str(value)[:PREVIEW]
 
 
-SEEN = "seen in a request"
-"""Of a decision that nobody reported."""
-
-
 def _compacted(data: Mapping[str, object]) -> str:
     by = data.get("by")
     name = str(by.get("name", "")) if isinstance(by, Mapping) else ""
     told = trigger_words(_short(data, "trigger"))
-    return told or name or (SEEN if data.get("inferred") else "")
+    return told or name or trigger_of(data)
 
 
 def _substituted(data: Mapping[str, object]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 Pair = tuple[int, int]
 
@@ -30,6 +30,29 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
     tail = [(len(old) - n, len(new) - n) for n in range(end, 0, -1)]
     middle = _middle(old[start : len(old) - end], new[start : len(new) - end])
     return head + [(i + start, j + start) for i, j in middle] + tail
+
+
+def slid(pairs: list[Pair], old: Sequence[Hashable], begins: Callable[[int], bool]) -> list[Pair]:
+    """The same pairs where what is gone between two of them begins as ``begins`` says it does.
+
+    Of equal keys at both ends of what is gone, either may have stayed: an alignment cannot tell.
+    """
+    found = [(-1, -1), *pairs]
+    for at in range(1, len(found) - 1):
+        (i0, j0), (i1, j1) = found[at], found[at + 1]
+        first = i0 + 1
+        if first == i1 or j1 != j0 + 1 or begins(first):
+            continue  # nothing is gone there, or something is new
+        steps = 1
+        while steps <= at and old[i0 + 1 - steps] == old[i1 - steps]:
+            if found[at + 1 - steps] != (i0 + 1 - steps, j0 + 1 - steps):
+                break
+            if begins(i0 + 1 - steps):
+                for step in range(steps):
+                    found[at - step] = (i1 - 1 - step, j0 - step)
+                break
+            steps += 1
+    return found[1:]
 
 
 def _middle(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:

@@ -50,7 +50,7 @@ def base_of(
         if branch is not None:
             standing = [*dict(piece.standing for piece in branch.pieces).items()]
             return None if standing == known.view.standing() else branch
-    return returned(known, old, new, pairs, entries)
+    return returned(known, items, old, new, pairs, entries)
 
 
 def _begins_again(
@@ -134,14 +134,20 @@ TRIED = 4
 
 def returned(
     known: Known,
+    items: Sequence[Item],
     old: Sequence[str],
     new: Sequence[str],
     pairs: Sequence[Pair],
     entries: Sequence[RequestEntry],
 ) -> Undone | Earlier | None:
-    """From where more of a request stands than now, where something is in it that had left."""
+    """From where more of a request stands than now, where something is in it that had left.
+
+    What is said behind the newest answer is new, whatever it repeats.
+    """
+    latest = max((items[i].call or 0 for i, _ in pairs), default=0)
+    end = next((j for i, j in pairs if latest and items[i].call == latest), len(new))
     told, there = {j for _, j in pairs}, set(old)
-    missing = [key for j, key in enumerate(new) if j not in told and key not in there]
+    missing = [key for j, key in enumerate(new[:end]) if j not in told and key not in there]
     if not missing or not known.stood(map(hash, missing)):
         return None
     hashed = [hash(entry_key(entry_kind(e), e.message)) for e in entries]
@@ -152,19 +158,21 @@ def returned(
         found = len(align(keys, hashed))
         if found > len(pairs) and (found, found - len(keys)) > most:
             best, most = undone, (found, found - len(keys))
-    for call, keys in _fullest(known, hashed):
+    for call, keys in _fullest(known, hashed, latest):
         found = len(align(keys, hashed))
         if found > len(pairs) and (found, found - len(keys)) > most:
             best, most = call, (found, found - len(keys))
     return best
 
 
-def _fullest(known: Known, new: Sequence[int]) -> list[tuple[Earlier, list[int]]]:
-    """The earlier calls, with what came back to them, that hold most of a request; and their
-    keys."""
+def _fullest(known: Known, new: Sequence[int], latest: int) -> list[tuple[Earlier, list[int]]]:
+    """The earlier calls, from the ``latest`` on that was answered in the request, with what came
+    back to them, that hold most of it; and their keys."""
     wanted = Counter(new)
     counted = []
     for at, call in enumerate(list(known.calls())[: -2 - MAX_BRANCHES : -1]):
+        if call.position < latest:
+            break
         given = known.answers(call.position)
         if given:
             call = _answered(known, call, given)

@@ -40,7 +40,7 @@ from eventlog.events import Event
 from eventlog.jsonvalue import Json
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import forms, runs
-from projections.alignment import Pair, align
+from projections.alignment import Pair, align, slid
 from projections.branches import MAX_BRANCHES as MAX_BRANCHES
 from projections.branches import base_of, is_side, same_front
 from projections.changes import (
@@ -134,6 +134,7 @@ class _Observer:
                 self.known, self.items, self.request, pairs, self._tools()
             ):
                 return Observation("side", (), (), None)
+        pairs = slid(pairs, old, lambda i: self.items[i].role == "user")
         tools = self._declare_tools()
         pairs, revised = sent_back(self.items, self.request.entries, old, new, pairs, front)
         for each in revised:
@@ -212,12 +213,18 @@ class _Observer:
         for i in range(len(old)):
             if i not in used and self.items[i].part is None:
                 moved.setdefault(old[i], []).append(i)
+        newest = max(
+            (i for i, item in enumerate(self.items) if item.role == "assistant"), default=-1
+        )
+        answered = next((j for i, j in pairs if i == newest), len(new))
         for j, key in enumerate(new):
             if j in self.pieces:
                 continue
+            if j > answered:
+                break  # behind the newest answer the same words are said again
             if not moved.get(key):
                 if j > (pairs[-1][1] if pairs else -1):
-                    break  # behind what is new, the same words are said again
+                    break  # and so are they behind what is new
                 continue
             i = moved[key].pop(0)
             self.pieces[j] = self._piece(i)

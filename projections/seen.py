@@ -18,6 +18,7 @@ from projections.items import Item
 from projections.materialize import original, rendered
 from projections.runs import Named, Origin, Standing, origin
 from projections.tokens import Counter, count_item
+from projections.triggers import trigger_of
 
 if TYPE_CHECKING:
     from projections.recording import Step
@@ -103,8 +104,7 @@ def seen_steps(
                 continue
             names: list[Origin] = [f"{at}.{i}" for i in range(len(event.data.get("messages", ())))]
             new = tuple(c for name in names for c in counted((name, 0)))
-            reason = str(event.data.get("trigger") or "")
-            yield Seen("compact", at, "compacted", 0, new, covered, reason)
+            yield Seen("compact", at, "compacted", 0, new, covered, trigger_of(event.data))
         else:
             view = folding.take(event)
             if kind == "repair_applied":
@@ -119,12 +119,13 @@ def _again(
     covered: tuple[Origin, ...] = (),
 ) -> Seen:
     standing = tuple(c for each in view.standing() for c in counted(each))
-    reason = event.data.get(_REASONS.get(cause, ""), "")
-    return Seen("again", event.position, cause, 0, standing, covered, str(reason or ""))
+    reason = str(event.data.get(_REASONS.get(cause, "")) or "")
+    if cause == "compacted":
+        reason = trigger_of(event.data)
+    return Seen("again", event.position, cause, 0, standing, covered, reason)
 
 
 _REASONS: dict[Cause, str] = {
-    "compacted": "trigger",
     "rewound": "reason",
     "undone": "reason",
     "repaired": "rule",

@@ -21,6 +21,7 @@ from projections.audit.subject import Subject
 from projections.items import Item
 from projections.leaving import is_folding
 from projections.runs import Named, Origin, label, origin, standing
+from projections.triggers import trigger_of
 
 StateName = Literal["kept", "edited", "summarised", "dropped", "never_visible", "unaccounted"]
 _ORDER: tuple[StateName, ...] = (
@@ -71,9 +72,9 @@ _KINDS: dict[str, tuple[MoveKind, str]] = {
 
 
 def _taken(event: RecordedEvent) -> tuple[MoveKind, str]:
-    kind, why = _KINDS.get(
-        event.type, ("summarised" if is_folding(event) else "dropped", "trigger")
-    )
+    if event.type not in _KINDS:
+        return "summarised" if is_folding(event) else "dropped", trigger_of(event.data)
+    kind, why = _KINDS[event.type]
     return kind, str(event.data.get(why) or "")
 
 

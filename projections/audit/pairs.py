@@ -94,7 +94,7 @@ class Pairs(Rule):
             )
 
     def _orphans(self) -> Iterator[Finding]:
-        seconds = [place for place in self._pairing.seconds if self._is_second(self._id(place))]
+        seconds = list(self._seconds())
         kinds = (
             (self._pairing.orphans, "warning", "answers no call", "answer no call"),
             (seconds, "info", "is a second one for its call", "are second ones"),
@@ -105,12 +105,17 @@ class Pairs(Rule):
                 what = f"{plural(len(items), 'tool result')} {one if len(items) == 1 else many}"
                 yield self._finding("warning" if severity == "warning" else "info", what, items)
 
-    def _is_second(self, result: Origin) -> bool:
-        """Whether its call has another result, and the session was not rewound between them."""
-        if self._is_rewound(result):
-            return False
-        results = (half for call in self._halves.get(result, ()) for half in self._halves[call])
-        return any(half != result and not self._is_rewound(half) for half in results)
+    def _seconds(self) -> Iterator[int]:
+        """Results of a call that has one, unless the session was rewound between them."""
+        wanted = set(self._pairing.seconds)
+        before: dict[str, int] = {}
+        for at, item in enumerate(self._items) if wanted else ():
+            results = results_of(item)
+            if at in wanted and not self._is_rewound(self._id(at)):
+                first = next((before[r.id] for r in results if r.id in before), None)
+                if first is None or not self._is_rewound(self._id(first)):
+                    yield at
+            before.update((result.id, at) for result in results)
 
     def _is_rewound(self, item: Origin) -> bool:
         fate = self.subject.passages.fates.get(item)

@@ -6,7 +6,7 @@ Of the events only what the rules need is kept; the text stays in the recording,
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -22,6 +22,7 @@ from projections.prefixes import PrefixRow
 from projections.recording import Recording, Step
 from projections.runs import Origin, Standing, label
 from projections.tokens import Counter
+from projections.triggers import trigger_of
 from projections.usage import usage_totals
 from projections.verdicts import Verdict
 
@@ -145,10 +146,6 @@ class Noted:
             call.billed, call.cached, call.output = usage.prompt, usage.cached, usage.output
 
 
-def _seen(data: Mapping[str, Any]) -> str:
-    return "seen in a request" if data.get("inferred") else ""
-
-
 def _compacted(event: RecordedEvent, number: int) -> Compacted:
     data = event.data
     by = data.get("by") or {}
@@ -156,7 +153,7 @@ def _compacted(event: RecordedEvent, number: int) -> Compacted:
     return Compacted(
         number=number,
         position=event.position,
-        trigger=str(data.get("trigger") or by.get("name") or _seen(data)),
+        trigger=str(data.get("trigger") or by.get("name") or trigger_of(data)),
         shown=tuple(summarizer.get("shown") or ()),
         is_opaque=bool(data.get("opaque")),
         is_erased=event.erased and bool(data.get("messages")),

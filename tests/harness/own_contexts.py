@@ -45,6 +45,20 @@ def script(asked: list[int]) -> Callable[[dict[str, Any]], Any]:
     return answer
 
 
+def same_ids(asked: list[int]) -> Callable[[dict[str, Any]], Any]:
+    """The same, of a server whose calls have the same ids in each answer, and results as well."""
+    inner = script(asked)
+
+    def answer(request: dict[str, Any]) -> Any:
+        found = inner(request)
+        calls = found["choices"][0]["message"].get("tool_calls", ())
+        for number, call in enumerate(calls):
+            call["id"] = f"call_{number}"
+        return found
+
+    return answer
+
+
 def is_note(message: Message) -> bool:
     return str(message.get("content")).startswith("<note>")
 

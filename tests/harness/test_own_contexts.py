@@ -11,7 +11,7 @@ import own_contexts
 import pytest
 from model_server import ModelServer, serving
 from own_contexts import Agent, name
-from recorded_calls_of import Told
+from recorded_calls_of import KEY, Told
 
 from eventlog import StreamKey
 from harness.recording import Recorder, wrap
@@ -95,6 +95,28 @@ def test_the_log_says_what_the_agent_did(
             assert [decisions(live, info.key) for info in live.log.streams()][:2] == [[], []]
         else:
             assert decisions(live, own) == agent.did
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        own_contexts.Clears,
+        own_contexts.CutsTheMiddle,
+        own_contexts.Summarises,
+        own_contexts.AsksAgain,
+        own_contexts.HasAHelper,
+    ],
+    ids=lambda made: made.__name__,
+)
+def test_ids_and_results_that_repeat_are_told_by_their_places(
+    tmp_path: Path, made: type[Agent]
+) -> None:
+    path = tmp_path / "log.db"
+    with serving(own_contexts.same_ids([])) as server:
+        agent = recorded(path, server, made, "s")
+    Told(path).check(server.requests)
+    with open_log(path) as live:
+        assert decisions(live, KEY) == agent.did
 
 
 class Other(own_contexts.Summarises):

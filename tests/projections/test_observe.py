@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from eventlog import StreamKey, events
 from projections import alignment, open_log
-from projections.alignment import align
+from projections.alignment import align, slid
 from projections.context import fold
 from projections.forms import apply, form, key
 from projections.live import Live
@@ -188,6 +188,45 @@ class TestWhatChangedBetweenTwoRequests:
         assert kind == "side"
         assert watched.live.log.version(KEY) == before
 
+    def test_the_same_words_again_behind_an_answer_are_new(self, watched: Watched) -> None:
+        watched.call([system(), user("go on")])
+        watched.call([system(), user("go on"), answer("one"), user("go on")])
+        told = [system(), answer("one"), user("go on"), answer("two"), user("go on")]
+        watched.call(told)
+        watched.check()
+        assert watched.kinds() == ["context_compacted"]
+
+    def test_what_had_left_and_is_sent_again_is_the_same_item(self, watched: Watched) -> None:
+        whole = [*SECOND, user("and?")]
+        watched.call(whole)
+        watched.call([system(), *whole[4:]])
+        watched.call([*whole, answer("so"), user("more")])
+        watched.check()
+        assert watched.kinds() == ["context_compacted", "decision_undone"]
+        assert watched.live.view(KEY).labels()[:7] == ["1", "2", "3", "4", "5", "6", "7"]
+
+    def test_a_question_beside_is_gone_back_from(self, watched: Watched) -> None:
+        tools = [{"type": "function", "function": {"name": "run", "parameters": {}}}]
+        watched.call(SECOND, tools=tools)
+        watched.call([system(), user("Sum up: all of it")], tools=tools)
+        watched.call([system(), user("In short: rounding"), *SECOND[4:], user("go")], tools=tools)
+        watched.check()
+        assert watched.kinds() == [
+            "tools_declared",
+            "context_compacted",
+            "session_rewound",
+            "context_compacted",
+        ]
+        assert watched.live.view(KEY).labels()[2:4] == ["6", "7"]
+
+    def test_one_message_in_other_words_is_a_revision_or_a_cut(self, watched: Watched) -> None:
+        text = "look at this: " + "line " * 40
+        watched.call([system(), user(text), answer("so"), user("and?")])
+        watched.call([system(), user(text[:90] + "…"), answer("so"), user("and?"), answer("x")])
+        watched.call([system(), user("no"), answer("so"), user("and?"), answer("x")])
+        watched.check()
+        assert watched.kinds() == ["placeholder_substituted", "message_revised"]
+
     def test_a_retry_repeats_the_manifest(self, watched: Watched) -> None:
         watched.call(FIRST)
         watched.call(FIRST)
@@ -337,6 +376,23 @@ class TestAlignment:
         self, old: list[str], new: list[str]
     ) -> None:
         assert alignment._exact(old, new) == alignment._by_table(old, new)
+
+    @given(
+        old=st.lists(st.sampled_from("uab"), max_size=9),
+        new=st.lists(st.sampled_from("uab"), max_size=9),
+    )
+    def test_what_slides_stays_an_alignment(self, old: list[str], new: list[str]) -> None:
+        pairs = align(old, new)
+        found = slid(pairs, old, lambda i: old[i] == "u")
+        assert [j for _, j in found] == [j for _, j in pairs]
+        assert all(old[i] == new[j] for i, j in found)
+        assert found == sorted(set(found))
+
+    def test_what_is_gone_is_a_turn_where_it_may_be_one(self) -> None:
+        old, new = [*"suauc"], [*"suc"]
+        assert align(old, new) == [(0, 0), (1, 1), (4, 2)]
+        pairs = slid(align(old, new), old, lambda i: old[i] == "u")
+        assert pairs == [(0, 0), (3, 1), (4, 2)]
 
     def test_long_sequences_are_anchored_and_still_aligned(self) -> None:
         old = [str(n) for n in range(4000)]

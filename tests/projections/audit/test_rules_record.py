@@ -296,6 +296,26 @@ class TestPairs:
         made.call(text="done")
         assert findings(made, "pairs") == []
 
+    def test_another_result_on_another_branch_is_no_second_one(self) -> None:
+        made = quiet_session()
+        at = made.call(("bash", {"command": "make"}))
+        made.result("on one branch")
+        made.call(text="done")
+        made.add(events.SessionRewound(to=at))
+        made.answered -= 1
+        made.result("on the other")
+        made.call(text="done")
+        assert findings(made, "pairs") == []
+
+    def test_a_second_result_in_one_context_is_good_to_know(self) -> None:
+        made = quiet_session()
+        made.call(("bash", {"command": "make"}))
+        made.result("one")
+        second = made.result("another")
+        made.call(text="done")
+        (found,) = findings(made, "pairs")
+        assert (found.severity, found.refs) == ("info", (str(second),))
+
     def test_a_decision_that_takes_a_call_and_leaves_its_result_is_an_error(self) -> None:
         made = quiet_session()
         made.compacted([2, 4], "so far")
