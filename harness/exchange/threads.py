@@ -226,8 +226,10 @@ def _ask(request: Request) -> Ask:
     )
 
 
-def _name(tool: Mapping[str, Any]) -> str:
+def _name(tool: Any) -> str:
     """The name of a tool; OpenAI's have it inside."""
+    if not isinstance(tool, Mapping):  # a request that its provider will refuse
+        return ""
     inner = tool.get("function")
     return str(tool.get("name", inner.get("name") if isinstance(inner, Mapping) else None))
 
