@@ -84,8 +84,10 @@ def _host(url: str) -> str:
         host = None
     plain = url.isascii() and url.isprintable() and " " not in url
     if host is None or parts.scheme not in ("http", "https") or not plain:
+        # What stands before an @ may be a password, however broken the rest is.
+        shown = "this" if "@" in url else repr(url.partition("?")[0])
         raise InputRefused(
-            f"{url!r} is no address of an endpoint, such as http://127.0.0.1:8080/v1"
+            f"{shown} is no address of an endpoint, such as http://127.0.0.1:8080/v1"
         )
     if parts.username is not None or parts.password is not None:
         raise InputRefused("--base-url holds a name or a password; the key is OPENAI_API_KEY")

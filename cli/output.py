@@ -75,9 +75,9 @@ class Output:
             yield
         except BrokenPipeError:
             self.gone = True
-            _discard_stdout()
+            _discard(sys.stdout)
         except OSError:  # a full disk: what is buffered would fail again at the exit
-            _discard_stdout()
+            _discard(sys.stdout)
             raise
 
     @property
@@ -138,8 +138,10 @@ def to_stderr(text: str) -> None:
             text = ascii_text(Style(ascii=True).translated(text))
         stream.write(text + "\n")
         stream.flush()
-    except (OSError, ValueError):
-        pass  # there is nobody left to tell
+    except OSError:  # there is nobody left to tell, and the exit code says how it went
+        _discard(stream)
+    except ValueError:
+        pass
 
 
 def _is_utf8(stream: TextIO | None) -> bool:
@@ -158,11 +160,10 @@ def _is_colored(stream: TextIO | None, asked: str, environment: Mapping[str, str
     return bool(stream is not None and stream.isatty() and environment.get("TERM") != "dumb")
 
 
-def _discard_stdout() -> None:
-    """So that the interpreter's own flush at the end says nothing about the broken pipe."""
-    try:
+def _discard(stream: TextIO) -> None:
+    """So that the interpreter's own flush at the end says nothing about it, and leaves the exit
+    code as it is."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
-    except (OSError, ValueError, AttributeError):
-        pass

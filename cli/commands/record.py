@@ -72,8 +72,9 @@ def _direct(environment: dict[str, str]) -> dict[str, str]:
     """So that no proxy of the environment is asked for what runs on this machine."""
     for name in ("no_proxy", "NO_PROXY"):
         if name in environment or any(_names_proxy(key) for key in environment):
-            kept = environment.get(name, "")
-            environment[name] = ",".join(filter(None, [kept, "127.0.0.1"]))
+            kept = [each.strip() for each in environment.get(name, "").split(",")]
+            if "*" not in kept:  # for none at all; beside other names many would not know it
+                environment[name] = ",".join(filter(None, [*kept, "127.0.0.1"]))
     return environment
 
 

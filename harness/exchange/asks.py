@@ -150,7 +150,9 @@ def _session_of(parameters: Mapping[str, Any]) -> str:
     return match[1] if match else ""
 
 
-def _name(tool: Mapping[str, Any]) -> str:
+def _name(tool: Any) -> str:
     """The name of a tool; OpenAI's have it inside."""
+    if not isinstance(tool, Mapping):  # a request that its provider will refuse
+        return ""
     inner = tool.get("function")
     return str(tool.get("name", inner.get("name") if isinstance(inner, Mapping) else None))

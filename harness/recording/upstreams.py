@@ -51,8 +51,10 @@ class Address:
         except ValueError:
             host = port = None
         if not host or parts.scheme not in ("http", "https") or not _is_plain(url):
+            # What stands before an @ may be a password, however broken the rest is.
+            shown = "this" if "@" in url else repr(url.partition("?")[0])
             raise InputRefused(
-                f"{url!r} is no address of a provider, such as https://api.openai.com/v1"
+                f"{shown} is no address of a provider, such as https://api.openai.com/v1"
             )
         if parts.username is not None or parts.password is not None:
             raise InputRefused("the address of a provider holds a name or a password")

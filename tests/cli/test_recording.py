@@ -254,6 +254,35 @@ class TestRecord:
             assert done.returncode == 7, done.stderr
 
     @pytest.mark.parametrize(
+        ("given", "found"),
+        [("", "127.0.0.1"), ("a.example, b.example", "a.example,b.example,127.0.0.1"), ("*", "*")],
+    )
+    def test_what_needs_no_proxy_stays_so(self, given: str, found: str, tmp_path: Path) -> None:
+        env = {"HTTP_PROXY": nowhere(), "NO_PROXY": given, "no_proxy": given}
+        done = process("record", "--", "sh", "-c", "echo $NO_PROXY; echo $no_proxy",
+                       home=tmp_path, env=env)  # fmt: skip
+        assert done.stdout.decode().split() == [found, found]
+
+    @pytest.mark.parametrize(
+        "address", ["https://u:SECRET@x:99999/v1", "ftp://u:SECRET@x", "https://u:SECRET@x/ v1",
+                    "u:SECRET@x", "https://u:SEC/RET@[", "ftp://x/v1?key=SECRET"],
+    )  # fmt: skip
+    def test_a_password_in_an_address_is_not_shown(self, address: str, tmp_path: Path) -> None:
+        done = process("record", "--", "true", home=tmp_path, env={"OPENAI_BASE_URL": address})
+        assert done.returncode == 2
+        assert b"RET" not in done.stderr
+        assert b"provider" in done.stderr
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+    def test_a_summary_that_cannot_be_written_changes_no_exit_code(self, tmp_path: Path) -> None:
+        command = [sys.executable, "-m", "cli.main", "record", "--", "sh", "-c", "exit 4"]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                command, env=environment(tmp_path), cwd=tmp_path, stderr=full, check=False
+            )
+        assert done.returncode == 4
+
+    @pytest.mark.parametrize(
         ("command", "code", "said"),
         [(["nosuch"], 127, "there is no such command"), (["/etc/passwd"], 126, "cannot be run"),
          ([""], 126, "cannot be run")],
