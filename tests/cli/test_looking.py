@@ -423,10 +423,12 @@ class TestSessionsAndStats:
         path = tmp_path / "b.db"
         with open_log(path) as live:
             live.append("a/b/live", said("user", "go"))
-            live.append("a/b/old", SessionStarted(ownership="observed"), said("user", "went"))
+            live.append("a/b/wrapped", SessionStarted(ownership="observed"), said("user", "on"))
+            started = SessionStarted(ownership="observed", format="openai-chat")
+            live.append("a/b/old", started, said("user", "went"))
         lines = run("sessions", "--db", path).stdout.splitlines()
         brackets = {line.split()[0]: "(20" in line for line in lines[1:]}
-        assert brackets == {"live": False, "old": True}
+        assert brackets == {"live": False, "wrapped": False, "old": True}
         assert "its source has no clock" in run("stats", "old", "--db", path).stdout
         assert "its source has no clock" not in run("stats", "live", "--db", path).stdout
 

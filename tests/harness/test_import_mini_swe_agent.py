@@ -165,17 +165,17 @@ class TestCalls:
     @pytest.mark.parametrize(
         ("usage", "expected"),
         [
-            ({}, (100, 0, 0)),
-            ({"prompt_tokens_details": {"cached_tokens": 60}}, (40, 60, 0)),
+            ({}, (100, None, None)),
+            ({"prompt_tokens_details": {"cached_tokens": 60}}, (40, 60, None)),
             (
                 {"prompt_tokens_details": {"cached_tokens": 60}, "cache_creation_input_tokens": 30},
                 (10, 60, 30),
             ),
-            ({"prompt_tokens": "many", "cache_creation_input_tokens": True}, (0, 0, 0)),
+            ({"prompt_tokens": "many", "cache_creation_input_tokens": True}, (None, None, None)),
         ],
     )
     def test_usage_is_disjoint(
-        self, live: Live, tmp_path: Path, usage: Value, expected: tuple[int, ...]
+        self, live: Live, tmp_path: Path, usage: Value, expected: tuple[int | None, ...]
     ) -> None:
         brought(live, tmp_path, document(*FIRST, answer(1, "a", **usage)))
         found = list_sessions(live)[0].usage
