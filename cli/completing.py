@@ -112,9 +112,24 @@ def decisions(live: Live, session: str) -> Iterator[str]:
             yield name
 
 
-def compactions(live: Live, session: str) -> Iterator[str]:
-    """Its compactions, the newest first."""
-    return (name for name in _places(live, session) if name[0] == "k" and name[-1] != "^")
+def takings(live: Live, session: str) -> Iterator[str]:
+    """What took content out of sight, the newest first: compactions by their names, of what was
+    substituted or revised between two calls the first event."""
+    from projections.takings import KINDS
+
+    found: list[str] = []
+    compacted, known = 0, set[str]()
+    for header in live.log.headers(_key(live, session)):
+        kind = KINDS.get(header.type, "")
+        if header.type == "model_called":
+            known = set()
+        elif kind == "compaction":
+            compacted += 1
+            found.append(f"k{compacted}")
+        elif kind and kind not in known:
+            known.add(kind)
+            found.append(str(header.position))
+    return reversed(found)
 
 
 def _key(live: Live, session: str) -> StreamKey:

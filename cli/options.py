@@ -226,11 +226,11 @@ def complete_decision(ctx: typer.Context, incomplete: str) -> list[str]:
     return of_session(_typed_settings(ctx), _session(ctx), incomplete, decisions)
 
 
-def complete_compaction(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Compactions of the session that was typed."""
-    from cli.completing import compactions, of_session
+def complete_taking(ctx: typer.Context, incomplete: str) -> list[str]:
+    """What took content out of sight in the session that was typed."""
+    from cli.completing import of_session, takings
 
-    return of_session(_typed_settings(ctx), _session(ctx), incomplete, compactions)
+    return of_session(_typed_settings(ctx), _session(ctx), incomplete, takings)
 
 
 def complete_place(ctx: typer.Context, incomplete: str) -> list[str]:

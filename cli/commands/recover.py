@@ -13,9 +13,9 @@ from cli.opening import opened
 from cli.options import (
     DryRunOption,
     ForkNameOption,
-    complete_compaction,
     complete_item,
     complete_session,
+    complete_taking,
     settings_of,
 )
 from cli.output import Output, json_text, output
@@ -46,7 +46,7 @@ def command(
             "--lost",
             metavar="REF",
             help="What that compaction, substitution or revision lost: k1, 26.",
-            autocompletion=complete_compaction,
+            autocompletion=complete_taking,
         ),
     ] = None,
     query: Annotated[

@@ -260,7 +260,7 @@ class LostLiterals(Watcher):
                 missing = [anchor for anchor in missing if anchor not in again]
             absent = {_key(anchor) for anchor in missing}
             self._hold(anchor for key, (anchor, _) in gone.items() if key not in absent)
-        if move.kind not in ("rewound", "undone"):
+        if move.kind not in ("rewound", "undone", "redacted"):
             named = _named(missing, said)
             for anchor in missing:
                 key = _key(anchor)

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from running import data, run
 
+from cli.completing import of_session, takings
+from cli.options import Settings
 from harness.exchange.answers import Answer
 from harness.exchange.outcomes import Outcome
 from harness.recording import Recorder
@@ -186,3 +188,14 @@ class TestAsking:
         window = data("show", "got", "--context", "--db", db)
         texts = {i["item"]: i["text"] for i in window["items"]}
         assert "FIN-3301" in texts[item]
+
+
+def test_the_shell_proposes_each_decision_once(db: Path) -> None:
+    settings = Settings(db=str(db))
+    proposed = of_session(settings, S, "", takings)
+    told = {finding["refs"][0] for finding in found(db) if finding["severity"] == "warning"}
+    assert told <= set(proposed)
+    assert proposed == sorted(proposed, key=int, reverse=True)
+    assert [name for name in proposed if name.startswith("1")] == of_session(
+        settings, S, "1", takings
+    )

@@ -431,7 +431,7 @@ class TestProposals:
 
     @pytest.mark.parametrize("name", [name for name in registered() if name])
     def test_whatever_names_a_session_an_item_or_a_strategy_is_completed(self, name: str) -> None:
-        named = {"S", "S...", "S@REF", "OTHER", "REF", "ITEM", "DECISION", "K", "SPEC", "NAME..."}
+        named = {"S", "S...", "S@REF", "OTHER", "REF", "ITEM", "DECISION", "SPEC", "NAME..."}
         for param in commands()[name].params:
             if param.metavar in named:
                 assert param._custom_shell_complete is not None, param.name
@@ -448,7 +448,10 @@ class TestProposals:
         assert complete("ctxlog recover refunds-0001 2") == ["22"]
         assert complete("ctxlog pin refunds-0001 22 1") == ["18", "16.0", "13", "10"]
         assert complete("ctxlog unpin refunds-0001 ") == ["13", "3"]
-        assert complete("ctxlog recover refunds-0001 --lost ") == ["k1"]
+        lost = complete("ctxlog recover refunds-0001 --lost ")
+        assert lost == ["25", "20", "k1", "12"]
+        for name in lost:
+            assert run("recover", "refunds-0001", "--lost", name, "--db", db).exit_code == 0
         assert complete("ctxlog undo refunds-0001 k") == ["k1"]
         assert complete("ctxlog log refunds-0001 --calls --at c") == ["c4", "c3", "c2", "c1"]
         assert complete("ctxlog why refunds-0001@c2 2 --at k") == ["k1", "k1^"]
