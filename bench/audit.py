@@ -77,6 +77,15 @@ def run(rounds: int) -> list[Row]:
             rows.append(Row(f"audit, 10,000 {kind} calls", seconds[10_000], "s", aim=aim))
             growth = seconds[10_000] / seconds[1_000]
             rows.append(Row(f"audit, growth for ten times the {kind} calls", growth, "x", aim=13))
+        cleared: dict[int, float] = {}
+        for calls in (1_000, 10_000):
+            path = place / f"cleared-{calls}.db"
+            _cleared(path, calls)
+            cleared[calls] = _seconds(path, 1)
+        what = "calls that each clear a result"
+        rows.append(Row(f"audit, 10,000 {what}", cleared[10_000], "s", aim=25))
+        growth = cleared[10_000] / cleared[1_000]
+        rows.append(Row(f"audit, growth for ten times the {what}", growth, "x", aim=13))
         ruled: dict[int, float] = {}
         for steps in (1_000, 4_000):
             path = place / f"ruled-{steps}.db"
@@ -174,6 +183,28 @@ def _recorded(live: Any, made: _Made, calls: int) -> None:
         )
         live.append(KEY, said, ModelResponded(call=plan.position, usage=Usage(input=9_000)))
         context.append(answer)
+
+
+def _cleared(path: Path, calls: int) -> None:
+    """Each call clears the result of the third before it, and nothing is ever compacted."""
+    made = _Made(3_000)
+    results: list[int] = []
+    with open_log(path, durability="normal") as live:
+        for number in range(calls):
+            at = made.add(ModelCalled(model="m", dialect="openai_chat"))
+            name = f"call_{number}"
+            made.add(_said("assistant", "", at, name, f"cat src/app{number - 5}/main.py"))
+            printed = made.text(f"src/app{number}/main.py ORD-{number:05}")
+            result = ToolResultRecorded(
+                tool_call_id=name, name="bash", dialect="openai_chat", content=printed
+            )
+            results.append(made.add(result))
+            if number >= 3:
+                item = str(results[number - 3])
+                made.add(PlaceholderSubstituted(item=item, content="[cleared]", inferred=True))
+            if len(made.events) > 2_000:
+                live.append(KEY, *made.taken())
+        live.append(KEY, *made.taken())
 
 
 def _ruled(path: Path, steps: int) -> None:

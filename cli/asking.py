@@ -85,7 +85,7 @@ def _data(answer: Answer, reference: Answer, items: Sequence[Item], everything: 
         text=answer.text,
         fault=answer.fault,
         context_tokens=sum(tokens.count_item(counting, item) for item in items),
-        billed_input=usage.input + usage.cached + usage.cache_write if usage else None,
+        billed_input=usage.prompt if usage else None,
         billed_output=usage.output if usage else None,
         same_context=everything,
         words=held.words if held else None,

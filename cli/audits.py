@@ -67,6 +67,7 @@ def _session(found: Audit) -> AuditedData:
         fork_of=found.parent,
         calls=len(found.calls),
         verdicts=dict(Counter(call.verdict for call in found.calls)),
+        failed=sum(call.outcome == "failed" for call in found.calls),
         findings={severity: counts[severity] for severity in reversed(SEVERITIES)},
         coverage=found.coverage,
     )
@@ -78,6 +79,7 @@ def _unread(key: StreamKey, error: CtxlogError) -> AuditedData:
         fork_of=None,
         calls=0,
         verdicts={},
+        failed=0,
         findings=dict.fromkeys(reversed(SEVERITIES), 0),
         coverage=None,
         error=str(error),

@@ -16,7 +16,7 @@ from cli.naming import short_names
 from cli.occurrences import name_of
 from cli.output import Output
 from cli.paths import current_program
-from cli.saying import NameAt, preview, said
+from cli.saying import NameAt, preview, said, trigger_words
 from cli.style import ranges, typed
 from cli.style import tokens as about
 from cli.timeline import SUBSTITUTED
@@ -235,7 +235,8 @@ def says(event: RecordedEvent, called: NameAt) -> str:
         return "a message with what had left"
     if event.type != "context_compacted":
         return said(event, called)
-    by, trigger = (event.data.get("by") or {}).get("name", ""), event.data.get("trigger")
+    by = (event.data.get("by") or {}).get("name", "")
+    trigger = trigger_words(str(event.data.get("trigger") or ""))
     return "compacted" + (f" by {by}" if by else "") + (f" ({trigger})" if trigger else "")
 
 

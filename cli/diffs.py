@@ -18,11 +18,11 @@ from cli.models_whatif import (
     SumData,
 )
 from cli.naming import place, ref_of
-from cli.saying import ERASED_SUMMARY, SEALED, preview, who
+from cli.saying import ERASED_SUMMARY, SEALED, full_text, preview, who
 from cli.strategies import strategies_of
 from cli.summaries import Summaries
 from cli.whatifs import FORCED, Made, make, recorded
-from cli.windows import full_text, items_at, tool_names
+from cli.windows import items_at, tool_names
 from cli.words import first_difference, word_diff
 from eventlog.errors import InputRefused, NoContext
 from projections import Live, tokens
@@ -35,6 +35,7 @@ from projections.observed import OBSERVED
 from projections.references import Reference, in_one_session
 from projections.runs import origin, position_of
 from projections.strategies.none import NoStrategy
+from projections.takings import taking_at
 from projections.verdicts import has_erased_summary, is_sealed
 
 
@@ -80,8 +81,14 @@ def two_places(live: Live, first: str, second: str | None) -> tuple[Reference, R
         if one.number == 1:
             raise InputRefused("c1 is the first call; there is none before it")
         return place(live, f"{one.stream}@c{one.number - 1}"), one
+    taking = taking_at(live, one.stream, one.position) if one.kind != "now" else None
+    if taking is not None:
+        ends = taking.first - 1, taking.events[-1].position
+        left, right = (Reference(one.stream, "position", at) for at in ends)
+        return left, right
     raise InputRefused(
-        "name a second place, a compaction (S@k1), a call (S@c12), or --left and --right"
+        "name a second place, a compaction (S@k1), a call (S@c12), the event of a substitution or "
+        "a revision, or --left and --right"
     )
 
 

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 from cli.output import json_text
 from cli.safetext import safe_text
+from cli.saying import full_text
 from cli.style import plural, shrunk
 from cli.timeline import timeline
-from cli.windows import full_text, item_data, tool_names
+from cli.windows import item_data, tool_names
 from eventlog import StreamKey
 from projections import Live, tokens
 from projections.context import effective, fold

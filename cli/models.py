@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from projections.sessions import SessionStats
+from projections.usage import UsageTotals
 
 State = Literal["context", "placeholder", "folded", "left", "never"]
 
@@ -75,7 +76,11 @@ class CallData(BaseModel):
     """answered, failed or unknown."""
     finish_reason: str = ""
     error: str = ""
-    usage: dict[str, int] | None = None
+    partial: str | None = None
+    """Of an answer that did not come to its end: what had come of it."""
+    partial_characters: int | None = None
+    usage: UsageTotals | None = None
+    """As the provider counted; what it did not tell is null."""
     items: int
     tokens: int
     """Estimated, of the items that it was given."""

@@ -44,6 +44,8 @@ class AuditedData(BaseModel):
     calls: int
     verdicts: dict[str, int]
     """How many calls have each verdict."""
+    failed: int = 0
+    """How many brought no answer, as was recorded."""
     findings: dict[Severity, int]
     coverage: Coverage | None
     """What became of everything that came in; None where the session cannot be read."""

@@ -38,6 +38,8 @@ class TimelineRow(BaseModel):
     erased: bool = False
     brought: int | None = None
     """Of a compaction: how many messages it put in; with none, what left was dropped."""
+    reordered: bool = False
+    """Of a compaction: nothing came in or left, and what stands does so in another order."""
     summary_erased: bool = False
     """Of a compaction: the text of what it put in was erased."""
     started: list[str] = []
@@ -57,6 +59,13 @@ class TimelineRow(BaseModel):
     """Of a call: the provider's own count of its input."""
     outcome: str | None = None
     """Of a call: answered, failed or unknown, with the reason."""
+
+
+class FollowedRow(TimelineRow):
+    """``log --follow``: a row as it is appended, one JSON text a line."""
+
+    key: str
+    """Of its session."""
 
 
 class TimelineData(BaseModel):

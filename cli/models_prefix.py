@@ -14,11 +14,11 @@ from pydantic import BaseModel
 class BilledData(BaseModel):
     """The input tokens of a call as the provider billed them."""
 
-    input: int
-    """Neither read from a cache nor written to one."""
-    cached: int
-    """Read from its cache."""
-    cache_write: int
+    input: int | None
+    """Neither read from a cache nor written to one; where these are not known, all of it."""
+    cached: int | None
+    """Read from its cache; null where the provider does not tell."""
+    cache_write: int | None
 
 
 class DecisionData(BaseModel):
@@ -58,8 +58,8 @@ class PrefixCallData(BaseModel):
     now_at: str | None
     """The one that stands there now."""
     cause: str | None
-    """ttl, model, tools, compaction, substitution, revision, rewind, undo, repair, insertion or
-    unexplained; null where nothing broke."""
+    """ttl, model, tools, compaction, substitution, revision, rewind, undo, repair, insertion,
+    field_order or unexplained; null where nothing broke."""
     by: list[DecisionData]
     billed: BilledData | None
     held: int | None
@@ -97,7 +97,11 @@ class PrefixTableData(BaseModel):
     billed_calls: int
     """Calls with a bill."""
     billed: BilledData | None
-    """Of these, in all; null where there are none."""
+    """Of these, in all; null where there are none. Each figure sums the calls that tell it."""
+    cached_calls: int
+    """Calls whose bill tells what was read from a cache,"""
+    cached_of: int
+    """and what was billed for their whole prompts."""
     held: int
     """Of calls that nothing broke, and whose bill and that of the call before are known: what a
     cache could hold."""

@@ -171,7 +171,7 @@ class RecoveredSentence(BaseModel):
 
 
 class RecoveredLiteral(BaseModel):
-    """A literal that a compaction lost, word for word."""
+    """A literal that a decision lost, word for word."""
 
     kind: str
     text: str
@@ -188,7 +188,9 @@ class RecoverData(BaseModel):
 
     key: str
     lost_with: str | None = None
-    """The compaction whose losses these are."""
+    """The decision whose losses these are: ``k1``, or the position of its first event."""
+    lost_how: str = ""
+    """What it did: compacted, cleared, cut, deduplicated or revised."""
     sealed: bool = False
     """Just after it something stood in the context that only the provider can read: what seems lost
     may stand there."""

@@ -22,10 +22,13 @@ class RecordedData(BaseModel):
 
     calls: int
     sessions: list[str]
+    """Where they are; none where the log was lost."""
     failed: int
     """Calls that brought no answer."""
     missed: int
     """Calls that are not in the log."""
+    is_lost: bool
+    """The file of the log was moved, deleted or replaced meanwhile."""
     log: str
     """The path of the log."""
     exit: int | None

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from cli.style import typed
 from eventlog import RecordedEvent, StreamKey
 from eventlog.codec import CLASSES
 from eventlog.errors import Ambiguous, InputRefused
@@ -76,16 +77,27 @@ def check_filters(keys: Iterable[StreamKey], *, agent: str = "", user: str = "")
             )
 
 
+def typed_name(live: Live, key: str) -> str:
+    """The least that can be typed in a shell for one session, and means it alone."""
+    return typed(short_names(str(info.key) for info in live.log.streams())[key])
+
+
 def short_names(keys: Iterable[str]) -> dict[str, str]:
     """For each key the least that can be typed for it, when these are all sessions that there are.
 
-    The full key where two have the same id, or where the id is ``last``.
+    The full key where two have the same id, and where the id would be read as something else:
+    ``last``, an option, the key of another session.
     """
     every = list(keys)
     ids = [key.split("/", 2)[2] for key in every]
     count = Counter(ids)
+    taken = set(every)
+
+    def is_other(name: str) -> bool:
+        return is_last(name) or name.startswith("-") or name in taken
+
     return {
-        key: key if count[name] > 1 or is_last(short) else short
+        key: key if count[name] > 1 or is_other(short) else short
         for key, name, short in zip(every, ids, shortest(ids), strict=True)
     }
 

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from cli.counts import Counts
 from cli.models import CallData, CompactionData
+from cli.saying import SEEN, full_text
 from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live, runs
 from projections.materialize import original
+from projections.partial import length, partial_of
 from projections.shown import not_shown
+from projections.usage import UsageTotals, usage_totals
 from projections.verdicts import judge
 from projections.views import NUMBERED
 
 LETTERS = {kind: letter for letter, kind in NUMBERED.items()}
 """Of what people count: ``c`` for calls, ``k`` for compactions."""
-
-_USAGE = ("input", "cached", "cache_write", "output", "reasoning")
 
 
 def number_of(live: Live, stream: StreamKey, position: int) -> str | None:
@@ -61,18 +62,16 @@ def outcome(live: Live, call: RecordedEvent) -> RecordedEvent | None:
     return next((event for event in found if event.data.get("call") == call.position), None)
 
 
-def usage_of(answer: RecordedEvent | None) -> dict[str, int] | None:
+def usage_of(answer: RecordedEvent | None) -> UsageTotals | None:
     """The tokens that the provider counted for an answer."""
     usage = answer.data.get("usage") if answer is not None else None
-    if not isinstance(usage, dict):
-        return None
-    return {name: int(usage.get(name) or 0) for name in _USAGE}
+    return usage_totals(usage) if isinstance(usage, dict) else None
 
 
 def billed(answer: RecordedEvent | None) -> int | None:
     """The input tokens that the provider counted for a call; None where it told none."""
     usage = usage_of(answer)
-    return sum(usage[name] for name in _USAGE[:3]) if usage is not None else None
+    return usage.prompt if usage is not None else None
 
 
 class Outcomes:
@@ -111,6 +110,7 @@ def call_data(live: Live, call: RecordedEvent) -> CallData:
     answer, verdict = outcome(live, call), judge(live, call.stream, call)
     standing = live.view(call.stream, call.position).standing()
     came, why = outcome_words(answer)
+    partial = partial_of(answer) if answer is not None else None
     return CallData(
         model=str(call.data.get("model", "")),
         verdict=verdict.name,
@@ -119,6 +119,8 @@ def call_data(live: Live, call: RecordedEvent) -> CallData:
         outcome=came,
         finish_reason=why if came == "answered" else "",
         error=why if came == "failed" else "",
+        partial=full_text(partial) if partial is not None else None,
+        partial_characters=length(partial) if partial is not None else None,
         usage=usage_of(answer),
         items=len(standing),
         tokens=Counts(live, call.stream).total(standing),
@@ -147,7 +149,7 @@ def compaction_data(live: Live, event: RecordedEvent) -> CompactionData:
     recorded = counts.total(before), counts.total(list(after.items()))
     told_before, told_after = data.get("pre_tokens"), data.get("post_tokens")
     return CompactionData(
-        trigger=str(data.get("trigger", "")),
+        trigger=str(data.get("trigger") or (SEEN if data.get("inferred") else "")),
         by=str(by.get("name", "")) + told,
         left=runs.encode(gone, [float(item) for item in stay]),
         left_count=len(gone),

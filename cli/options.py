@@ -126,6 +126,11 @@ class Command(TyperCommand):
         """Its help, for the terminal as it is."""
         return help_text(self, ctx)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The line is kept as it was typed: where ``--`` stood is known from it alone."""
+        ctx.meta[_TYPED] = tuple(args)
+        return list(super().parse_args(ctx, args))
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command with its settings as ``ctx.obj``."""
         for param in self.params:
@@ -137,6 +142,14 @@ class Command(TyperCommand):
         outer = ctx.parent.obj if ctx.parent is not None else None
         ctx.obj = take(ctx.params, outer, ctx.info_name or "")
         return super().invoke(ctx)
+
+
+_TYPED = "ctxlog.typed"
+
+
+def typed_words(ctx: typer.Context) -> tuple[str, ...]:
+    """What stands behind the name of the running command, as it was typed."""
+    return tuple(ctx.meta.get(_TYPED, ()))
 
 
 def settings_of(ctx: typer.Context) -> Settings:

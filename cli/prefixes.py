@@ -17,6 +17,7 @@ from eventlog.errors import NoContext
 from projections import Live, tokens
 from projections.prefixes import PrefixRow, prefix_rows
 from projections.references import Reference
+from projections.usage import UsageTotals
 
 
 def prefix_table(live: Live, stream: StreamKey, ttl: float | None) -> PrefixTableData:
@@ -28,6 +29,7 @@ def prefix_table(live: Live, stream: StreamKey, ttl: float | None) -> PrefixTabl
         error.args = (f"{str(stream)!r} has no call, so nothing could be cached",)
         raise error
     known = [row for row in rows if row.missed is not None]
+    told = [row.billed for row in rows if row.billed and row.billed.cached is not None]
     return PrefixTableData(
         key=str(stream),
         ttl=ttl,
@@ -41,6 +43,8 @@ def prefix_table(live: Live, stream: StreamKey, ttl: float | None) -> PrefixTabl
         by_cause=_by_cause(rows),
         billed_calls=sum(row.billed is not None for row in rows),
         billed=_billed(rows),
+        cached_calls=len(told),
+        cached_of=sum(billed.prompt or 0 for billed in told),
         held=sum(row.held or 0 for row in known),
         read=sum((row.held or 0) - (row.missed or 0) for row in known),
         contradicted=[row.call for row in rows if row.contradicts],
@@ -59,26 +63,22 @@ _PLAIN = [each.name for each in fields(PrefixRow) if each.name not in ("by", "bi
 
 def call_data(row: PrefixRow) -> PrefixCallData:
     """A row as data."""
-    billed = BilledData(**_counts(row)) if row.billed is not None else None
     return PrefixCallData(
         **{name: getattr(row, name) for name in _PLAIN},
         by=[DecisionData(**one.model_dump()) for one in row.by],
-        billed=billed,
+        billed=_billed([row]),
         share=row.share,
         missed=row.missed,
         contradicts=row.contradicts,
     )
 
 
-def _counts(row: PrefixRow) -> dict[str, int]:
-    return {name: getattr(row.billed, name, 0) for name in BilledData.model_fields}
-
-
 def _billed(rows: Sequence[PrefixRow]) -> BilledData | None:
-    each = [_counts(row) for row in rows if row.billed is not None]
+    each = [row.billed for row in rows if row.billed is not None]
     if not each:
         return None
-    return BilledData(**{name: sum(of[name] for of in each) for name in BilledData.model_fields})
+    summed = sum(each, UsageTotals())
+    return BilledData(**summed.model_dump(include=set(BilledData.model_fields)))
 
 
 def _by_cause(rows: Sequence[PrefixRow]) -> list[PrefixCauseData]:

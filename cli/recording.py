@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.endpoints import DEFAULT_URL, LOOPBACK
 from cli.models_recording import RecordedData
+from cli.naming import typed_name
 from cli.options import Settings
 from cli.output import Output, envelope, json_text, to_stderr
 from cli.paths import current_database, current_program, nearest
@@ -24,8 +25,10 @@ from cli.safetext import safe_text
 from cli.style import typed
 
 if TYPE_CHECKING:
+    from eventlog import StreamKey
     from harness.recording.proxy import Proxy, Tally
     from harness.recording.upstreams import Api, Upstreams
+    from projections import Live
 
 OPENAI, ANTHROPIC = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
 _DEFAULTS = {"openai": (OPENAI, DEFAULT_URL), "anthropic": (ANTHROPIC, "https://api.anthropic.com")}
@@ -48,14 +51,20 @@ def recording(
     from eventlog.errors import InputRefused
     from harness.recording.proxy import Proxy
     from harness.recording.recorder import Recorder
+    from harness.recording.sessions import session_key
     from projections import open_log
 
     to = upstreams(upstream or (), os.environ)
     path = current_database(settings.db)
-    open_log(path).close()  # a recorder does not wait long, and here nothing has begun yet
+    key = session_key(session) if session is not None else None
+    with open_log(path) as live:  # a recorder does not wait long, and here nothing has begun yet
+        before = _calls_before(live, key) if key is not None else None
+        if before is not None and not (settings.quiet or settings.as_json):
+            name = safe_text(typed_name(live, str(key)), newlines=False)
+            to_stderr(f"ctxlog: goes on in {name} ({_many(before, 'call')} before)")
     with (
         _told(),
-        contextlib.closing(Recorder(path, session=session)) as recorder,
+        contextlib.closing(Recorder(path, session=key)) as recorder,
     ):
         try:
             proxy = Proxy(recorder, to, host=host, port=port, token=token)
@@ -64,6 +73,16 @@ def recording(
             raise InputRefused(f"cannot listen on {host}, port {port}: {reason}") from None
         with contextlib.closing(proxy):
             yield proxy
+
+
+def _calls_before(live: Live, key: StreamKey) -> int | None:
+    """How many calls a session has; None where there is no such session."""
+    from eventlog.errors import StreamNotFound
+
+    try:
+        return sum(1 for _ in live.log.read(key, types=["model_called"]))
+    except StreamNotFound:
+        return None
 
 
 def upstreams(given: Sequence[str], environment: Mapping[str, str]) -> Upstreams:
@@ -114,6 +133,7 @@ def recorded_data(settings: Settings, tally: Tally, code: int | None) -> Recorde
         sessions=[str(key) for key in tally.sessions],
         failed=tally.failed,
         missed=tally.missed,
+        is_lost=tally.is_lost,
         log=str(current_database(settings.db)),
         exit=code,
     )
@@ -131,6 +151,12 @@ def summary(settings: Settings, data: RecordedData) -> str:
     """What was recorded, and how to look at it, in one line."""
     if not data.calls:
         return f"no call of a model came; an agent has to use {OPENAI} or {ANTHROPIC}"
+    if data.is_lost:
+        log = nearest(current_database(settings.db))
+        return (
+            f"{_many(data.calls, 'call')} NOT recorded: {log} was moved, deleted or replaced "
+            "meanwhile"
+        )
     parts = [_many(data.calls, "call")]
     if data.sessions:
         parts[0] += f" in {_many(len(data.sessions), 'session')}"
@@ -143,9 +169,21 @@ def summary(settings: Settings, data: RecordedData) -> str:
         return text
     look = "sessions"
     if len(data.sessions) == 1:
-        look = f"audit {typed(data.sessions[0].rpartition('/')[2])}"
+        look = f"audit {_look(settings, data.sessions[0])}"
     log = f" --db {nearest(current_database(settings.db))}" if settings.db else ""
     return f"{text}; to look: {current_program()} {look}{log}"
+
+
+def _look(settings: Settings, key: str) -> str:
+    """A session as it can be typed now."""
+    from eventlog.errors import CtxlogError
+    from projections import open_log
+
+    try:
+        with open_log(current_database(settings.db), read_only=True) as live:
+            return typed_name(live, key)
+    except CtxlogError:  # the key is never wrong
+        return typed(key)
 
 
 def _many(number: int, noun: str) -> str:

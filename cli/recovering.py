@@ -1,4 +1,4 @@
-"""The originals of what is no longer shown: of items, of what a compaction lost, of a search."""
+"""The originals of what is no longer shown: of items, of what a decision lost, of a search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cli.models_reasons import (
     RecoveredLiteral,
     RecoveredSentence,
 )
-from cli.naming import place, ref_of
+from cli.naming import place
 from cli.occurrences import number_of
 from cli.passes import change_of
 from cli.replays import describe
@@ -27,11 +27,13 @@ from projections.diff import LostAnchor
 from projections.excerpt import excerpt as legal
 from projections.items import Item
 from projections.losses import later, losses
-from projections.runs import Origin, origin, position_of
+from projections.references import Reference
+from projections.runs import Origin, label, origin, position_of
 from projections.search import Place, Search, Wanted
 from projections.search_index import SearchIndex
 from projections.search_query import Query, Term
 from projections.searchable import item_texts
+from projections.takings import KINDS
 
 HITS = 10
 """Items that a query shows unless all are asked for."""
@@ -56,28 +58,29 @@ def recovered(live: Live, stream: StreamKey, items: Sequence[str]) -> RecoverDat
     return data
 
 
-# -- what a compaction lost -----------------------------------------------------------------------
+# -- what a decision lost --------------------------------------------------------------------------
 
 
 def lost_with(
-    live: Live, stream: StreamKey, compaction: str, *, every: bool = False, whole: bool = False
+    live: Live, stream: StreamKey, decision: str, *, every: bool = False, whole: bool = False
 ) -> RecoverData:
-    """The literals that a compaction lost, with the sentences in which they stood.
+    """The literals that a decision lost, with the sentences in which they stood.
 
     Unless ``every`` of them is asked for: those that are needed. ``whole``: the items that hold
-    them, as they came in. Raises PositionNotFound, and InputRefused for what names no compaction.
+    them, as they came in. Raises PositionNotFound, and InputRefused for what names no decision that
+    takes content out of sight.
     """
-    where = place(live, f"{stream}@{compaction.removeprefix('@').removesuffix('^')}")
-    name = ref_of(where) if where.kind == "compaction" else ""
-    if where.kind == "position":
-        name = number_of(live, stream, where.position) or ""
-    if not name.startswith("k"):
-        raise InputRefused(f"{compaction!r} is no compaction such as k1")
+    where = place(live, f"{stream}@{decision.removeprefix('@').removesuffix('^')}")
+    event = live.log.at(stream, [where.position]).get(where.position)
+    if where.kind == "call" or event is None or event.type not in KINDS:
+        raise InputRefused(f"{decision!r} took nothing out of sight: {_such(live, stream, where)}")
     found = losses(live, stream, where.position)
-    shown = found.lost if every else found.needed
+    name = number_of(live, stream, where.position) or str(found.taking.first)
+    shown = found.lost if every else found.telling
     data = RecoverData(
         key=str(stream),
         lost_with=name,
+        lost_how=found.taking.did,
         sealed=found.is_sealed,
         summary_erased=found.is_erased,
         found=len(found.lost),
@@ -103,6 +106,15 @@ def lost_with(
             for sentence in found.sentences(shown)
         ]
     return data
+
+
+def _such(live: Live, stream: StreamKey, where: Reference) -> str:
+    """What can be named instead."""
+    item = origin(where.item or str(where.position))
+    rendition = live.view(stream).items.get(item)
+    if rendition:
+        return f"it stands as {label(item, rendition)}, so --lost {rendition} tells what that lost"
+    return "name a compaction such as k1, or the event of a substitution or a revision"
 
 
 def _literal(one: LostAnchor) -> RecoveredLiteral:

@@ -9,9 +9,11 @@ from typing import Literal
 from cli.models_audit import AuditCallData, AuditData, AuditedData, FindingData
 from cli.render_prefixes import SIGNS, render_prefixes
 from cli.safetext import display_width
+from cli.saying import trigger_words
 from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
 from projections.audit.model import Coverage, MoveRow, Severity, State
 from projections.audit.passages import MoveKind
+from projections.audit.verdicts import failure
 from projections.prefix_causes import Cause
 
 MOST = 8
@@ -88,6 +90,8 @@ def _head(session: AuditedData, style: Style) -> str:
         for verdict, count in session.verdicts.items()
     )
     front = plural(session.calls, "call") + (f", {verdicts}" if verdicts else "")
+    if session.failed:
+        front += f", {session.failed:,} failed"
     if session.fork_of is not None:
         front += " since the fork"
     return heading(front, session.key, style)
@@ -167,7 +171,7 @@ def _cells(call: AuditCallData) -> tuple[str, ...]:
         call.verdict + outcome,
         f"{call.items:,}",
         tokens(call.tokens),
-        short(call.billed) if call.billed is not None else "",
+        short(call.billed) if call.billed is not None else "-",
         came,
     )
 
@@ -201,12 +205,14 @@ def _moved(call: AuditCallData) -> str:
         known = any(_CAUSES.get(move.kind) == call.prefix_break for move in call.moves)
         cause = "" if known else f"prefix broken: {call.prefix_break.replace('_', ' ')}"
         said += filter(None, [", ".join(filter(None, [cause, again]))])
+    if call.outcome == "failed":
+        said.append(failure(call.status, call.error))
     return " · ".join(said)
 
 
 def _move(move: MoveRow) -> str:
     sign = _VERBS.get(move.kind, "○")
-    why = f" ({move.reason})" if move.reason else ""
+    why = f" ({trigger_words(move.reason)})" if move.reason else ""
     if not move.count:
         return f"{sign} {move.kind} by {move.by}{why}: {len(move.brought)} back"
     sizes = f"{tokens(move.before)}→{tokens(move.after)}"
@@ -260,7 +266,7 @@ def _alike(states: Sequence[State], style: Style) -> Iterator[str]:
         found.setdefault((kind, reason, by), []).append(state)
     for (kind, reason, by), alike in found.items():
         unseen = [state for state in alike if state.state == "never_visible"]
-        why = f" ({style.line(reason, _REASON)})" if reason else ""
+        why = f" ({style.line(trigger_words(reason), _REASON)})" if reason else ""
         front = "given to no call, " if len(unseen) == len(alike) else ""
         some = f", {_total(unseen)} of them given to no call" if unseen and not front else ""
         said = f"{front}{kind}{f' by {by}' if by else ''}{why}"
@@ -356,7 +362,8 @@ def _sessions(
             for severity, count in session.findings.items()
             if count
         ]
-        text = f"{verdicts} · {', '.join(counts) or 'no findings'}"
+        failed = f", {session.failed:,} failed" if session.failed else ""
+        text = f"{verdicts}{failed} · {', '.join(counts) or 'no findings'}"
         yield f"{style.paint(name, 'bold')}  {style.line(text, style.width - width - 2)}"
         worse = [f for f in of.get(session.key, ()) if f.severity != "info"]
         if shown < MOST_NAMED:

@@ -219,11 +219,12 @@ def _rates(rates: Rates) -> str:
 
 def _needed(data: CompareData, style: Style, names: Mapping[str, str]) -> Iterator[str]:
     if not data.needed:
-        yield "nothing was lost that was needed later"
+        yield "nothing was lost that an answer needed"
         return
     far = sum(one.in_arguments for one in data.needed)
     title = (
-        f"lost, and needed later: {len(data.needed):,}, {far:,} of them in what a tool was given"
+        f"lost, and needed by an answer: {len(data.needed):,}, {far:,} of them in what a tool was "
+        "given"
     )
     yield style.paint(style.line(title, style.width), "bold")
     many = len(data.sessions) > 1

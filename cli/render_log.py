@@ -32,6 +32,11 @@ def legend() -> str:
 def render_log(data: TimelineData, style: Style) -> Iterator[str]:
     """The session's head, then one line a row."""
     yield style.paint(head(data, style), "bold")
+    yield from render_rows(data, style)
+
+
+def render_rows(data: TimelineData, style: Style) -> Iterator[str]:
+    """One line a row."""
     rows = [row for row in data.rows if _is_item(row)]
     ref = max([3, *(display_width(row.ref) for row in rows)])
     calls = max([0, *(len(f"c{row.call}") for row in rows if row.call)])
@@ -109,6 +114,8 @@ def _compaction(row: TimelineRow, style: Style) -> str:
     items = plural(row.items or 0, "item")
     gone = f"{items} {'folded' if row.brought else 'dropped'}"
     erased = " · summary erased" if row.summary_erased else ""
+    if row.reordered:
+        return style.rule(f"{row.ref} put in another order{why}", "magenta")
     full, brief = shrunk(row), shrunk(row, brief=True)
     texts = (
         f"{row.ref} compacted{why} {full} · {gone}{erased}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from cli.models_prefix import PrefixCallData, PrefixTableData
+from cli.models_prefix import BilledData, PrefixCallData, PrefixTableData
 from cli.safetext import display_width
 from cli.style import Style, heading, pad, pad_left, plural, ranges, short, tokens
 
@@ -58,12 +58,8 @@ def _sums(data: PrefixTableData, style: Style) -> Iterator[str]:
     if billed is None:
         yield "no bill was recorded"
         return
-    whole = billed.input + billed.cached + billed.cache_write
     yield from _wrapped(
-        f"billed ({plural(data.billed_calls, 'call')}): {short(billed.cached)} of {short(whole)} "
-        f"tokens read from a cache ({billed.cached / whole:.0%}), {short(billed.cache_write)} "
-        f"written to it, {short(billed.input)} neither",
-        style,
+        f"billed ({plural(data.billed_calls, 'call')}): {', '.join(_bill(data, billed))}", style
     )
     if data.held:
         yield from _wrapped(
@@ -75,6 +71,30 @@ def _sums(data: PrefixTableData, style: Style) -> Iterator[str]:
         yield from _wrapped(
             f"! the bill says that more broke than the log knows of: {names}", style
         )
+
+
+def _bill(data: PrefixTableData, billed: BilledData) -> Iterator[str]:
+    """What became of the billed tokens, as far as it was told."""
+    if billed.cached is None:
+        whole = (billed.input or 0) + (billed.cache_write or 0)
+        yield f"{short(whole)} tokens, and not how many of them were read from a cache"
+    else:
+        share = f" ({billed.cached / data.cached_of:.0%})" if data.cached_of else ""
+        some = data.cached_calls < data.billed_calls
+        of = f" in {plural(data.cached_calls, 'call')} of which that was told" if some else ""
+        read = f"{short(billed.cached)} of {short(data.cached_of)}"
+        yield f"{read} tokens read from a cache{share}{of}"
+    if billed.cache_write is not None:
+        yield f"{short(billed.cache_write)} written to it"
+    if billed.input is not None and data.cached_calls == data.billed_calls:
+        yield f"{short(billed.input)} {_rest(billed)}"
+
+
+def _rest(billed: BilledData) -> str:
+    """What the uncached input is, beside what is known to have been read and written."""
+    if billed.cached is None:
+        return "tokens of input"
+    return "not" if billed.cache_write is None else "neither"
 
 
 def _wrapped(text: str, style: Style) -> Iterator[str]:
@@ -120,7 +140,7 @@ def _cells(row: PrefixCallData) -> tuple[str, ...]:
         tokens(row.reusable) if row.against is not None else "-",
         f"{row.share or 0:.0%}" if row.against is not None else "",
         tokens(row.rewritten) if row.rewritten else "-",
-        *([f"{count:,}" for count in counts] or ["", "", ""]),
+        *(["-" if count is None else f"{count:,}" for count in counts] or ["", "", ""]),
     )
 
 
@@ -148,6 +168,8 @@ def why(row: PrefixCallData) -> str:
         return f"other tools, {names}" if names else "no tools any more"
     if row.cause == "compaction":
         return f"{names} (compaction)"
+    if row.cause == "field_order":
+        return "fields of a tool's input in another order"
     if row.cause == "unexplained":
         return "no decision explains it"
     return f"{row.cause} {names}".rstrip()
@@ -180,11 +202,13 @@ def call_lines(row: PrefixCallData, style: Style) -> Iterator[str]:
         return
     billed = row.billed
     of = f"; c{row.against} was billed {row.held:,} in all" if row.held else ""
-    yield from _wrapped(
-        f"billed: {billed.cached:,} tokens read from a cache, {billed.cache_write:,} written to "
-        f"it, {billed.input:,} neither{of}",
-        style,
+    told = (
+        (billed.cached, "tokens read from a cache"),
+        (billed.cache_write, "written to it"),
+        (billed.input, _rest(billed)),
     )
+    said = ", ".join(f"{count:,} {what}" for count, what in told if count is not None)
+    yield from _wrapped(f"billed: {said}{of}", style)
     if row.contradicts:
         yield from _wrapped(
             f"! {row.missed or 0:,} that could be read were not{_after(row)}: the log knows of no "

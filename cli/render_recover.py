@@ -23,7 +23,10 @@ def render_recover(data: RecoverData, style: Style) -> Iterator[str]:
         return
     name = code(data.key)
     if data.lost_with is not None:
-        yield f"Recovered from before the compaction {data.lost_with} of {name}:\n"
+        if data.lost_how == "compacted":
+            yield f"Recovered from before the compaction {data.lost_with} of {name}:\n"
+        else:
+            yield f"Recovered from what {data.lost_with} {data.lost_how} in {name}:\n"
         if data.sealed:
             yield f"(What follows may not be lost: {SEALED}.)\n"
         if data.summary_erased:
@@ -45,7 +48,7 @@ def _sentence(sentence: RecoveredSentence) -> Iterator[str]:
     where = f"{sentence.item}, {inline(sentence.who)}"
     found = dict.fromkeys(finder for one in sentence.literals for finder in one.found_in)
     if used:
-        where += f"; needed by {_some(used)}"
+        where += f"; came up again in {_some(used)}"
     elif found:
         where += f"; found again in {_some(found)}"
     if any(one.in_other_words for one in sentence.literals):

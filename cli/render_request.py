@@ -145,9 +145,10 @@ def _python(data: RequestData, *, ascii: bool) -> Iterator[str]:
     first, second, (client, answer, event) = _LIBRARIES[data.dialect]
     streams = isinstance(data.request, dict) and data.request.get("stream") is True
     address, _, query = data.url.partition("?")
-    end = _ENDS[data.dialect]
-    base = address.removesuffix(end)
-    path = end if base != address else ""
+    base, path = address.removesuffix(_ENDS[data.dialect]), _ENDS[data.dialect]
+    if base == address:
+        base, _, last = address.rpartition("/")
+        path = f"/{last}"
     yield from first if streams else [line.removesuffix(", Stream") for line in first]
     yield from second if streams else [line.removesuffix(f", {event}") for line in second]
     yield ""

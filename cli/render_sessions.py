@@ -159,10 +159,18 @@ def _billed(stats: SessionStats) -> str:
     least = "at least " if stats.output_is_partial else ""
     some = stats.billed_answers < stats.answers
     of = f", of {stats.billed_answers:,} of {stats.answers:,} answers" if some else ""
+
+    def told(name: str, count: int | None) -> str:
+        if count is None:
+            return "-"
+        answers = stats.usage_answers.get(name, 0)
+        return short(count) + (f" (told of {answers:,})" if answers < stats.billed_answers else "")
+
+    thought = f" ({told('reasoning', usage.reasoning)} reasoning)"
     return (
-        f"input {short(usage.input)}, cached {short(usage.cached)}, cache write "
-        f"{short(usage.cache_write)}, output {least}{short(usage.output)} "
-        f"({short(usage.reasoning)} reasoning){of}"
+        f"input {told('input', usage.input)}, cached {told('cached', usage.cached)}, cache write "
+        f"{told('cache_write', usage.cache_write)}, output {least}{told('output', usage.output)}"
+        f"{thought if usage.reasoning is not None else ''}{of}"
     )
 
 

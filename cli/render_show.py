@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cli.models import CallData, CompactionData, ContextData, EventData, ItemData, PassData
 from cli.render_log import GUTTER, LEGEND
 from cli.safetext import display_width
+from cli.saying import trigger_words
 from cli.style import Style, heading, pad, pad_left, plural, short, shrunk, tokens, typed
 from eventlog.happened import source_moment
 
@@ -79,9 +80,10 @@ def full_item(item: ItemData, style: Style) -> Iterator[str]:
 
 
 def render_event(
-    data: EventData, style: Style, *, raw: bool = False, program: str = "ctxlog"
+    data: EventData, style: Style, session: str, *, raw: bool = False, program: str = "ctxlog"
 ) -> Iterator[str]:
-    """One event: what it is, where it stands, then its text."""
+    """One event: what it is, where it stands, then its text. ``session`` is what is typed for the
+    one that it stands in."""
     name = data.number or (data.item.rendition if data.item is not None else str(data.position))
     kind = data.type.replace("_", " ")
     yield style.paint(heading(f"{name} · {kind}", data.key, style), "bold")
@@ -95,7 +97,10 @@ def render_event(
     elif not raw and data.substitutions is not None:
         yield from _substitutions(data.substitutions, style)
     elif not raw and data.call is not None:
-        place = style.block(typed(f"{data.key.split('/', 2)[2]}@{data.number}"))
+        if data.call.partial is not None:
+            yield style.block(data.call.partial)
+            yield ""
+        place = style.block(typed(f"{session}@{data.number}"))
         yield f"what it was given: {program} show {place} --context"
     else:
         yield style.block(json.dumps(data.event, ensure_ascii=False, indent=2))
@@ -137,14 +142,18 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
         yield "digest", f"{call.request_digest} of the request"
     told = call.error or call.finish_reason
     yield "outcome", call.outcome + (f": {told}" if told else "")
+    if call.partial_characters is not None:
+        came = plural(call.partial_characters, "character")
+        yield "had come", f"{came} of the answer, which stand in no context"
     if call.usage is not None:
-        counted = (f"{name.replace('_', ' ')} {count:,}" for name, count in call.usage.items())
-        yield "billed", ", ".join(counted)
+        counted = (f"{name.replace('_', ' ')} {n:,}" for name, n in call.usage if n is not None)
+        yield "billed", ", ".join(counted) or "-"
 
 
 def _compaction_facts(data: CompactionData) -> Iterator[tuple[str, str]]:
     if data.by or data.trigger:
-        yield "by", " ".join(filter(None, (data.by, f"({data.trigger})" if data.trigger else "")))
+        why = trigger_words(data.trigger)
+        yield "by", f"{data.by} ({why})" if data.by and why else data.by or why
     yield "tokens", shrunk(data)
     yield "left", f"{plural(data.left_count, 'item')}: {', '.join(data.left)}"
     if data.not_shown:

@@ -125,7 +125,7 @@ def _anchor(one: WhyAnchor, style: Style) -> str:
     used = "  (in other words)" if one.in_other_words else ""
     if one.used_by:
         more = f" +{len(one.used_by) - _USERS}" if len(one.used_by) > _USERS else ""
-        used += f"  → used by {', '.join(one.used_by[:_USERS])}{more}"
+        used += f"  → again in {', '.join(one.used_by[:_USERS])}{more}"
     start = f"  {pad(one.kind, 8)} "
     tail = style.translated(used)
     return start + style.line(one.text, style.width - len(start) - display_width(tail)) + tail

@@ -15,7 +15,7 @@ from projections import Live
 from projections.items import Item
 from projections.references import Reference
 from projections.sent import Requests
-from projections.verdicts import Verdict, judge
+from projections.verdicts import Verdict, judge, messages_alone
 from projections.wire import as_sent, ordered
 
 As = Literal["json", "curl", "python"]
@@ -26,6 +26,12 @@ _PATHS = {
     "anthropic": "https://api.anthropic.com/v1/messages",
 }
 """Where a request of each dialect goes unless somebody says otherwise."""
+
+_REQUIRED = {
+    "openai_chat": ("model",),
+    "openai_responses": ("model",),
+    "anthropic": ("model", "max_tokens"),
+}
 
 _URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]+(?:/[!#-;=?-Z_a-z~]*)?", re.ASCII)
 _HEADER = re.compile(r"[!-~]+(?: [!-~]+)*", re.ASCII)
@@ -57,7 +63,8 @@ def request_of_call(live: Live, place: Reference) -> RequestData:
         made, problems = replay(live, place, "")
         request = made.request
         text = as_sent(request, {}, None)[0].decode()
-        notes = [f"{_name(verdict)}; this is what the events give", *made.notes]
+        notes = [f"{_name(verdict)}; this is what the events give"]
+        notes += [n for n in made.notes if n not in notes[0] and verdict.name != "partial"]
         notes += [f"repaired: {repair}" for repair in made.repairs]
         notes += [f"not sendable: {problem}" for problem in problems]
     if verdict.outcome_unknown:
@@ -83,13 +90,17 @@ def request_of_call(live: Live, place: Reference) -> RequestData:
     )
 
 
-def destination(data: RequestData) -> str:
-    """Where a command or a script sends the request, where that is not plain; else nothing."""
+def before_sending(data: RequestData) -> list[str]:
+    """What a person has to know before a command or a script sends the request."""
+    notes = []
+    lacks = [name for name in _REQUIRED[data.dialect] if name not in data.request]
+    if lacks:
+        notes.append(f"never recorded, and the API asks for it: {', '.join(lacks)}")
     if not data.url_recorded:
-        return f"where it went was not recorded; this sends it to {data.url}"
-    if data.url.partition("?")[0] != _PATHS[data.dialect]:
-        return f"this sends the request and your key to {data.url}, where the call went"
-    return ""
+        notes.append(f"where it went was not recorded; this sends it to {data.url}")
+    elif data.url.partition("?")[0] != _PATHS[data.dialect]:
+        notes.append(f"this sends the request and your key to {data.url}, where the call went")
+    return notes
 
 
 def _is_plain(text: object) -> bool:
@@ -111,6 +122,8 @@ def _known_as_sent(
     if verdict.erased or verdict.name == "erased":
         told = erased_items(items) or ["some of it was erased since"]
         return [f"erased: {told[0]}; what is left of it stands in its place"]
+    if messages_alone(call):
+        return [f"{_name(verdict)}; this is all that is known of it"]
     if call.data.get("request_digest") is None:
         return [f"{_name(verdict)}; nothing proves it"]
     if call.data.get("wire_digest") is None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
+from cli.style import plural
 from eventlog import RecordedEvent
 from projections.items import Item
+from projections.partial import length, partial_of
 
 PREVIEW = 240
 """Code points of an item that a row may show."""
@@ -54,6 +56,21 @@ def preview(item: Item, limit: int = PREVIEW) -> str:
     return " ".join(words)
 
 
+def full_text(item: Item) -> str:
+    """Everything readable in an item, calls and thinking marked as such."""
+    pieces: list[str] = []
+    for part in item.parts:
+        if part.kind == "thinking":
+            pieces.append(f"(thinking) {part.text}" if part.text else "(thinking, sealed)")
+        elif part.kind == "call":
+            pieces.append(f"→ {part.name} {part.text}")
+        elif part.kind in ("media", "other"):
+            pieces.append(f"[{part.name or part.kind}] {part.text}".rstrip())
+        elif part.text:
+            pieces.append(part.text)
+    return "\n".join(pieces)
+
+
 _TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url")
 """Arguments that say alone what a call does, in the tools of the usual agents."""
 
@@ -87,15 +104,22 @@ def said(event: RecordedEvent, name_at: NameAt) -> str:
         call = data.get("call")
         name = (name_at(call) if isinstance(call, int) else None) or f"the call at {call}"
         if event.type == "model_failed":
-            return f"{name} failed: {_short(data, 'error')}"
+            return f"{name} failed{had_come(event)}: {_short(data, 'error')}"
         return f"{name} answered {_short(data, 'finish_reason')}".rstrip()
     return event.type.replace("_", " ")
+
+
+def had_come(failed: RecordedEvent) -> str:
+    """What is said of an answer that did not come to its end; nothing where nothing of it came."""
+    partial = partial_of(failed)
+    return f", {plural(length(partial), 'character')} had come" if partial is not None else ""
 
 
 _NOUNS = {
     "session_started": "the beginning of the session",
     "session_forked": "the beginning of the fork",
     "session_resumed": "where the session was resumed",
+    "session_stored": "what the framework keeps",
     "session_titled": "a title",
     "session_deleted": "the deletion of the session",
     "message_appended": "a message",
@@ -130,15 +154,25 @@ def noun(event: RecordedEvent, name_at: NameAt) -> str:
     return _NOUNS.get(event.type, f"an event of the type {kind}")
 
 
+def trigger_words(trigger: str) -> str:
+    """Why a compaction was made, in words; of one that nobody told, how it is known."""
+    return "found by comparing requests" if trigger == "request" else trigger
+
+
 def _short(data: Mapping[str, object], name: str) -> str:
     value = data.get(name)
     return "" if value is None else str(value)[:PREVIEW]
 
 
+SEEN = "seen in a request"
+"""Of a decision that nobody reported."""
+
+
 def _compacted(data: Mapping[str, object]) -> str:
     by = data.get("by")
     name = str(by.get("name", "")) if isinstance(by, Mapping) else ""
-    return _short(data, "trigger") or name
+    told = trigger_words(_short(data, "trigger"))
+    return told or name or (SEEN if data.get("inferred") else "")
 
 
 def _substituted(data: Mapping[str, object]) -> str:

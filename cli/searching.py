@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -206,9 +206,10 @@ def _name(live: Live, key: StreamKey, event: RecordedEvent) -> str:
 
 
 def _call(live: Live, hit: Hit) -> int | None:
-    if hit.item is None or hit.item.call is None:
+    at = hit.item.call if hit.item is not None else hit.event.data.get("call")
+    if at is None:
         return None
-    call = live.log.at(hit.stream, [hit.item.call]).get(hit.item.call)
+    call = live.log.at(hit.stream, [at]).get(at)
     return live.number(hit.stream, call) if call is not None else None
 
 
@@ -220,18 +221,30 @@ def cut_note(data: SearchData) -> str:
     )
 
 
-def nothing_note(asked: Asked) -> str:
-    """What is said when nothing was found."""
+def nothing_note(live: Live, out: Output, asked: Asked) -> str:
+    """What is said when nothing was found; of other queries only one that finds something."""
     filters = (asked.roles, asked.tools, asked.areas, asked.states, asked.since, asked.until)
     what = "nothing found" + (" with these filters" if any(filters) else "")
     terms = parse(asked.query).terms
     if not any(term.is_whole for term in terms):
         return f"{what} that holds all {len(terms)} of these" if len(terms) > 1 else what
     parts = " ".join(map(_as_part, terms))
-    if len(parts) > _LONGEST_SHOWN:
-        return what
-    words = "whole words were looked for" + (", all of them" if len(terms) > 1 else "")
-    return f"{what}; {words}: {typed(parts)} finds parts of words too"
+    if _finds(live, out, asked, parts):
+        words = "whole words were looked for" + (", all of them" if len(terms) > 1 else "")
+        return f"{what}; {words}: {typed(parts)} finds parts of words too"
+    words = " ".join(word for term in terms for word in term.typed.split())
+    if words != asked.query and _finds(live, out, asked, words):
+        return f"{what}; {typed(words)} finds these words in any order"
+    return what
+
+
+def _finds(live: Live, out: Output, asked: Asked, query: str) -> bool:
+    """Whether another query, which is short enough to be shown, finds something."""
+    if len(query) > _LONGEST_SHOWN:
+        return False
+    other = replace(asked, query=query)
+    found = Search(live, indexed(live, out), wanted(other), places(live, other)).hits()
+    return next(iter(found), None) is not None
 
 
 def _as_part(term: Term) -> str:
@@ -241,14 +254,17 @@ def _as_part(term: Term) -> str:
     return f"{'*' * front}{quoted}{'*' * back}"
 
 
-def order_note(asked: Asked) -> str:
+def order_note(live: Live, out: Output, asked: Asked) -> str:
     """What several words mean, where some were found; nothing where one was typed."""
     terms = parse(asked.query).terms
     phrase = " ".join(term.typed for term in terms)
-    if len(terms) < 2 or '"' in asked.query or len(phrase) > _LONGEST_SHOWN:
+    if len(terms) < 2 or '"' in asked.query:
         return ""
-    quoted = typed(f'"{phrase}"')
-    return f"each hit holds all {len(terms)} words, in any order; {quoted} finds them as a phrase"
+    said = f"each hit holds all {len(terms)} words, in any order"
+    quoted = f'"{phrase}"'
+    if not _finds(live, out, asked, quoted):
+        return said
+    return f"{said}; {typed(quoted)} finds them as a phrase"
 
 
 def next_note(hits: Sequence[HitData], names: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.events import Usage
 from eventlog.outputs import Outputs
+from eventlog.values import known_sum
 from harness.errors import Unreachable
 from harness.summarizers import ExtractiveSummarizer, KeptSummarizer, Summarizer
 from harness.summarizers.endpoint import WINDOW, EndpointSummarizer
@@ -132,9 +133,11 @@ def spent(did: str, usages: Sequence[Usage | None], unkept: int) -> str:
     """What a model did in this run, what that cost, and what the next run will cost."""
     known = [usage for usage in usages if usage is not None]
     if known:
-        read = sum(usage.input + usage.cached + usage.cache_write for usage in known)
-        wrote = sum(usage.output for usage in known)
-        did += f" ({short_tokens(read, True)} tokens in, {short_tokens(wrote, True)} out)"
+        read = known_sum(usage.prompt for usage in known)
+        wrote = known_sum(usage.output for usage in known)
+        both = ((read, "tokens in"), (wrote, "out"))
+        told = [f"{short_tokens(count, True)} {way}" for count, way in both if count is not None]
+        did += f" ({', '.join(told)})" if told else ""
     if unkept:
         return f"{did}; {unkept} could not be kept, so the next run asks for them again"
     return f"{did}; they are kept, so the next run is free"

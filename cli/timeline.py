@@ -14,7 +14,7 @@ from cli.models import State
 from cli.models_log import TimelineData, TimelineRow
 from cli.naming import short_names
 from cli.occurrences import LETTERS, Outcomes, billed, outcome_words, pass_name
-from cli.saying import preview, said, who
+from cli.saying import had_come, preview, said, who
 from cli.tools import Tools
 from eventlog import RecordedEvent, StreamKey
 from eventlog.happened import iso, moment
@@ -299,7 +299,9 @@ class _Rows:
         row = _row(event, f"c{number}", said(event, self._name_at))
         row.items, row.tokens = self._given.at(event.position)
         row.billed = billed(answer)
-        row.outcome = ": ".join(filter(None, outcome_words(answer)))
+        came, why = outcome_words(answer)
+        came += had_come(answer) if answer is not None else ""
+        row.outcome = ": ".join(filter(None, (came, why)))
         self.rows.append(row)
 
     def _compaction(self, event: RecordedEvent, number: int) -> None:
@@ -315,6 +317,7 @@ class _Rows:
         row.after_estimated = after is None
         row.items = len(was.items.keys() - now.items.keys())
         row.brought = len(event.data.get("messages", ()))
+        row.reordered = was.items.keys() == now.items.keys() and [*was.items] != [*now.items]
         row.summary_erased = event.erased and row.brought > 0
         self.rows.append(row)
         self._brought(event, len(event.data.get("messages", ())))

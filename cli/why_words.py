@@ -65,15 +65,18 @@ def compacted(touch: Touch, step: WhyStep) -> str:
     summarizer = f"written by {step.summarizer}" if step.summarizer else ""
     if step.not_shown:
         summarizer = f"{summarizer or 'its summarizer'}, which was not shown it"
-    facts = (step.trigger, _who(step), summarizer, size)
+    # How one that nobody told was found is said behind it.
+    told = "" if step.inferred and step.trigger == "request" else step.trigger
+    facts = (told, _who(step), summarizer, size)
     if touch.effect == "keeps_out":
         return f"keeps it out, since what took it first is no longer in force{_with(*facts)}"
     if touch.effect == "left":
-        count = plural(step.items or 0, "item")
+        is_alone = step.items == 1
+        among = "" if is_alone else f", one of {plural(step.items or 0, 'item')},"
         if not step.brought:
-            return f"taken out, one of {count}, with nothing in their place{_with(*facts)}"
-        new = ", ".join(step.brought)
-        return f"folded, one of {count}, into {new}{_with(*facts)}"
+            place = "its place" if is_alone else "their place"
+            return f"taken out{among or ','} with nothing in {place}{_with(*facts)}"
+        return f"folded{among} into {', '.join(step.brought)}{_with(*facts)}"
     if touch.effect == "kept":
         return f"it was named, and stayed where it was{_with(*facts)}"
     if touch.effect == "nothing":

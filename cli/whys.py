@@ -26,6 +26,7 @@ from projections.reasons import Reasons, given, reasons
 from projections.recovered import stands_in
 from projections.runs import Origin, origin, position_of
 from projections.shown import not_shown
+from projections.takings import KINDS
 from projections.views import NUMBERED
 from projections.why import Touch
 
@@ -170,10 +171,10 @@ class _Why:
         name = typed(self.names[str(self.key)])
         yield WayBack(command=f"recover {name} {self.asked.item}", does="prints the original")
         yield from self._into_context(f"recover {name} {self.asked.item} --into-context")
-        if touch.number and any(one.is_lost for one in self.found.survived):
+        if touch.event.type in KINDS and any(one.is_lost for one in self.found.survived):
             yield WayBack(
-                command=f"recover {name} --lost k{touch.number}",
-                does=f"prints everything that k{touch.number} lost",
+                command=f"recover {name} --lost {ref(touch)}",
+                does=f"prints everything that {ref(touch)} lost",
             )
 
     def _into_context(self, command: str) -> Iterator[WayBack]:

@@ -9,7 +9,7 @@ from cli.models import ContextData, EventData, ItemData, State
 from cli.naming import call_of, ref_of
 from cli.occurrences import billed, call_data, compaction_data, name_of, number_of, outcome
 from cli.passes import change_of, pass_data
-from cli.saying import preview, said, who
+from cli.saying import full_text, preview, said, who
 from cli.timeline import SUBSTITUTED, States
 from eventlog import StreamKey
 from eventlog.errors import ItemNotFound, PositionNotFound
@@ -98,21 +98,6 @@ def item_data(item: Item, counter: tokens.Counter, names: dict[str, str] | None 
         dialect=item.dialect,
         message=dict(item.message),
     )
-
-
-def full_text(item: Item) -> str:
-    """Everything readable in an item, calls and thinking marked as such."""
-    pieces: list[str] = []
-    for part in item.parts:
-        if part.kind == "thinking":
-            pieces.append(f"(thinking) {part.text}" if part.text else "(thinking, sealed)")
-        elif part.kind == "call":
-            pieces.append(f"→ {part.name} {part.text}")
-        elif part.kind in ("media", "other"):
-            pieces.append(f"[{part.name or part.kind}] {part.text}".rstrip())
-        elif part.text:
-            pieces.append(part.text)
-    return "\n".join(pieces)
 
 
 def event_at(live: Live, place: Reference) -> EventData:

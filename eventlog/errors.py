@@ -107,7 +107,9 @@ class Busy(DatabaseFault):
 
     def __init__(self, path: str, seconds: float) -> None:
         self.path, self.seconds = path, seconds
-        super().__init__(f"{path} was locked by another process for {seconds:g} s; try again")
+        self.fault = f"{path} was locked by another process for {seconds:g} s"
+        """Without what is to be done: who tries again by itself says only this."""
+        super().__init__(f"{self.fault}; try again")
 
 
 class LogFull(DatabaseFault):

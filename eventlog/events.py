@@ -20,8 +20,10 @@ from pydantic import Field
 from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
+from eventlog.values import Behind as Behind
 from eventlog.values import DecidedBy as DecidedBy
 from eventlog.values import Entry as Entry
+from eventlog.values import EventBase as EventBase
 from eventlog.values import ItemId as ItemId
 from eventlog.values import JsonObject as JsonObject
 from eventlog.values import LaidOut as LaidOut
@@ -35,19 +37,10 @@ from eventlog.values import Rename as Rename
 from eventlog.values import RepairInsert as RepairInsert
 from eventlog.values import Skeleton as Skeleton
 from eventlog.values import Source as Source
+from eventlog.values import Stored as Stored
 from eventlog.values import Summarizer as Summarizer
 from eventlog.values import Usage as Usage
 from eventlog.values import Value as Value
-
-
-class EventBase(Value):
-    """What every event has."""
-
-    schema_version: ClassVar[int] = 1
-    critical: ClassVar[bool] = False
-    """Whether a fold by a program that does not know the type would be wrong."""
-
-    origin: Origin | None = None
 
 
 class SessionStarted(EventBase):
@@ -88,6 +81,17 @@ class SessionResumed(EventBase):
     """What of the agent's state was reset on resuming."""
 
 
+class SessionStored(EventBase):
+    """What the framework that a session belongs to keeps of it, for itself, from here on.
+
+    A note: a framework may keep more than it shows the model, and show more than it keeps.
+    """
+
+    type: Literal["session_stored"] = "session_stored"
+    items: Stored
+    """Items and parts of items, in order; ``=3`` in front: the first three of before stand."""
+
+
 class SessionTitled(EventBase):
     """The session got a title."""
 
@@ -104,7 +108,7 @@ class SessionDeleted(EventBase):
 
 
 class MessageAppended(EventBase):
-    """A message entered the context: at its end, or after the item ``after``."""
+    """A message entered the context: at its end, or after an item; after ``0`` at its front."""
 
     critical: ClassVar[bool] = True
     type: Literal["message_appended"] = "message_appended"
@@ -114,7 +118,7 @@ class MessageAppended(EventBase):
     """What kind of injected text this is, such as ``system-reminder``."""
     call: Position | None = None
     """Of an answer: the position of its ModelCalled."""
-    after: ItemId | None = None
+    after: Behind | None = None
     message: JsonObject
 
 
@@ -132,7 +136,7 @@ class ToolResultRecorded(EventBase):
     dialect: Dialect
     is_error: bool = False
     duration_ms: int | None = None
-    after: ItemId | None = None
+    after: Behind | None = None
     content: str | None = None
     native: JsonObject | None = None
 
@@ -287,8 +291,7 @@ class ModelCalled(EventBase):
     headers: JsonObject | None = None
     """Those that say which version of an API, and which trials of it, were asked for."""
     places: JsonObject | None = None
-    """At which places among the fields of the body those stood that are no parameters: the
-    messages, the tools, a system prompt. With it the body is written again to the byte."""
+    """Where among the fields of the body those stood that are no parameters, such as messages."""
     forms: Json | None = None
     """How entries differ from their stored message: to what, by the numbers of the pieces in the
     expanded manifest (``3``, or ``2,4,6`` where several differ in the same way)."""
@@ -324,6 +327,9 @@ class ModelFailed(EventBase):
     error: str
     status: int | None = None
     detail: Json | None = None
+    partial: NewMessage | None = None
+    """What had come of the answer until then. It is no item: whether it stands in the context says
+    the next request."""
 
 
 class RepairApplied(EventBase):
@@ -376,6 +382,7 @@ Event = (
     SessionStarted
     | SessionForked
     | SessionResumed
+    | SessionStored
     | SessionTitled
     | SessionDeleted
     | MessageAppended

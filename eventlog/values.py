@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -60,11 +61,14 @@ def _object(value: Json) -> Json:
 
 JsonObject = Annotated[Json, AfterValidator(_object)]
 ItemId = Annotated[str, AfterValidator(_item)]
+Behind = ItemId | Literal["0"]
+"""An item, or ``0``: what stands there stands in front of everything."""
 Entry = Annotated[str, AfterValidator(_entry)]
 LaidOut = Annotated[str, AfterValidator(_laid_out)]
 SentEntry = Annotated[str, AfterValidator(_sent)]
 ManifestEntry = SentEntry | tuple[SentEntry, ...]
 Manifest = Annotated[tuple[ManifestEntry, ...], AfterValidator(_manifest)]
+Stored = Annotated[tuple[SentEntry, ...], AfterValidator(_manifest)]
 Position = Annotated[int, Field(ge=1)]
 
 Source = Literal["human", "model", "retrieval", "memory", "injected"]
@@ -100,17 +104,39 @@ class Origin(Value):
     rest: Json | None = None
 
 
-class Usage(Value):
-    """Tokens of one answer, disjoint; ``reasoning`` is part of ``output``."""
+class EventBase(Value):
+    """What every event has."""
 
-    input: int = 0
-    """Uncached input."""
-    cached: int = 0
-    cache_write: int = 0
-    output: int = 0
-    reasoning: int = 0
+    schema_version: ClassVar[int] = 1
+    critical: ClassVar[bool] = False
+    """Whether a fold by a program that does not know the type would be wrong."""
+
+    origin: Origin | None = None
+
+
+class Usage(Value):
+    """Tokens of one answer, disjoint; ``reasoning`` is part of ``output``. None is what was not
+    told: nobody knows whether it was 0."""
+
+    input: int | None = None
+    """Uncached input; where ``cached`` or ``cache_write`` was not told, what was is in here."""
+    cached: int | None = None
+    cache_write: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
     provider: Json | None = None
     """The provider's own object, as it came."""
+
+    @property
+    def prompt(self) -> int | None:
+        """Everything that went in, as far as it was told."""
+        return known_sum((self.input, self.cached, self.cache_write))
+
+
+def known_sum(counts: Iterable[int | None]) -> int | None:
+    """The sum of what is known; None where nothing is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 class DecidedBy(Value):

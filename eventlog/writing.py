@@ -173,6 +173,11 @@ class Writing(Picking):
     ) -> None:
         self.close()
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file still stands where it was opened: not moved, deleted or replaced."""
+        return _identity(self.path) == self._file
+
     @contextlib.contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
         """One write transaction under the lock: committed at the end, rolled back on any error.
@@ -193,8 +198,8 @@ class Writing(Picking):
             committing = False
             try:  # an interrupt may come between any two steps: all of them stand inside
                 self._lock.acquire(self.path)
-                if _identity(self.path) != self._file:
-                    raise UnsafePath(str(self.path), "it was moved or replaced while open")
+                if not self.is_in_place:
+                    raise UnsafePath(str(self.path), "it was moved, deleted or replaced while open")
                 if durable is self._relaxed:
                     self._relax(db, not durable)
                 db.execute("begin immediate")

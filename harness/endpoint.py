@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from eventlog.errors import CtxlogError
 from eventlog.events import Usage
 from eventlog.jsonvalue import Json, dumps
+from eventlog.values import known_sum
 from harness.errors import RequestRejected, Unreachable, UpstreamFault
-from harness.usage import tokens_of
+from harness.usage import tokens_in, uncached
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -164,27 +165,23 @@ def _said(error: object) -> str:
 def usage_of(given: Any) -> Usage | None:
     """The usage of one answer; what was read from a cache is a part of OpenAI's prompt tokens.
 
-    What is no number of tokens counts as none.
+    What is no number of tokens was not told.
     """
     if not isinstance(given, Mapping):
         return None
-    cached = _tokens(given.get("prompt_tokens_details"), "cached_tokens")
+    cached = tokens_in(given.get("prompt_tokens_details"), "cached_tokens")
     try:
         own: Json | None = Json(dict(given))
         dumps(dict(given))
     except CtxlogError:  # NaN, say, which no JSON can hold
         own = None
     return Usage(
-        input=max(0, _tokens(given, "prompt_tokens") - cached),
+        input=uncached(tokens_in(given, "prompt_tokens"), cached),
         cached=cached,
-        output=_tokens(given, "completion_tokens"),
-        reasoning=_tokens(given.get("completion_tokens_details"), "reasoning_tokens"),
+        output=tokens_in(given, "completion_tokens"),
+        reasoning=tokens_in(given.get("completion_tokens_details"), "reasoning_tokens"),
         provider=own,
     )
-
-
-def _tokens(given: Any, name: str) -> int:
-    return tokens_of(given.get(name)) if isinstance(given, Mapping) else 0
 
 
 def _text(given: Any) -> str:
@@ -208,11 +205,11 @@ def together(usages: Sequence[Usage | None]) -> Usage | None:
     if not known:
         return None
     return Usage(
-        input=sum(usage.input for usage in known),
-        cached=sum(usage.cached for usage in known),
-        cache_write=sum(usage.cache_write for usage in known),
-        output=sum(usage.output for usage in known),
-        reasoning=sum(usage.reasoning for usage in known),
+        input=known_sum(usage.input for usage in known),
+        cached=known_sum(usage.cached for usage in known),
+        cache_write=known_sum(usage.cache_write for usage in known),
+        output=known_sum(usage.output for usage in known),
+        reasoning=known_sum(usage.reasoning for usage in known),
         provider=Json([usage.provider.value for usage in known if usage.provider is not None]),
     )
 

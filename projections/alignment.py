@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 Pair = tuple[int, int]
 
@@ -18,7 +18,7 @@ EXACT_CELLS = 1_000_000
 """Above this product of lengths, unique keys anchor the alignment."""
 
 
-def align(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
+def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
     """Pairs (index in old, index in new) of equal keys, both increasing."""
     start = 0
     while start < len(old) and start < len(new) and old[start] == new[start]:
@@ -32,7 +32,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
     return head + [(i + start, j + start) for i, j in middle] + tail
 
 
-def _middle(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
+def _middle(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
     if not old or not new:
         return []
     if len(old) * len(new) <= EXACT_CELLS:
@@ -51,7 +51,7 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
     return found
 
 
-def _exact(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
+def _exact(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
     """The longest, by the whole table. What new has nothing of, and what is then alike at the
     front, the way through the table passes without a choice: that is never put into it."""
     wanted = set(new)
@@ -65,7 +65,7 @@ def _exact(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
     return head + [(places[i], j + start) for i, j in pairs]
 
 
-def _by_table(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
+def _by_table(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
     if not old or not new:
         return []
     width = len(new)
@@ -89,7 +89,7 @@ def _by_table(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
     return found
 
 
-def _anchors(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
+def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
     """The longest increasing sequence of keys that stand once on each side."""
     once_old, once_new = Counter(old), Counter(new)
     places = {key: j for j, key in enumerate(new) if once_new[key] == 1}

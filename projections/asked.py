@@ -11,6 +11,10 @@ from eventlog.messages import Dialect
 MESSAGES = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages"}
 """By dialect: the field of a request that holds the conversation."""
 
+TOLD_BY = "told_by"
+"""A parameter that no request has on its way: a framework told of the call, as it gave it to the
+model. What the provider was sent is made of that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -37,6 +41,11 @@ class Asked:
     """Those of its headers that are kept."""
     is_whole: bool = True
     """Whether nothing was left out of it, as keys are."""
+
+    @property
+    def is_wire(self) -> bool:
+        """Whether these are the bytes that went out."""
+        return TOLD_BY not in self.fields
 
     @property
     def body(self) -> dict[str, Any]:

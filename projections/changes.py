@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from eventlog import events, messages
 from eventlog.events import Event
@@ -12,6 +12,7 @@ from eventlog.messages import Dialect, Part
 from projections import forms
 from projections.dialects.entries import RequestEntry
 from projections.items import OBSERVATION, Item
+from projections.partial import is_echo
 
 
 def entry_key(kind: str, message: Mapping[str, Any]) -> str:
@@ -36,11 +37,14 @@ def is_like(item: Item, entry: RequestEntry) -> bool:
     return change(item, entry) is not None
 
 
-def change(item: Item, entry: RequestEntry, *, in_place: bool = False) -> Event | None:
+def change(
+    item: Item, entry: RequestEntry, *, in_place: bool = False, alone: bool = False
+) -> Event | None:
     """The event that makes the item what the request holds at its place, if it is the same item.
 
     ``in_place``: between the same neighbours as many items stand in the request, and this one is at
-    the item's place. What has no call id is known by that alone.
+    the item's place; ``alone``: nothing else is there. What has no call id is known by that, and by
+    how much of its text is left.
     """
     if item.kind == "tool_result" and entry.kind == "tool_result":
         parts = messages.result_parts(item.dialect, entry.message)
@@ -56,10 +60,14 @@ def change(item: Item, entry: RequestEntry, *, in_place: bool = False) -> Event 
     same_calls = bool(calls) and tuple(call.id for call in calls) == item.call_ids
     if same_calls or _says_the_same(item, entry):
         return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
-    if in_place and item.label == OBSERVATION:
-        text = messages.text(item.dialect, entry.message)
+    if not in_place:
+        return None
+    text = messages.text(item.dialect, entry.message)
+    if item.label == OBSERVATION or (not calls and shared(item.text, text) > len(text) / 2):
         return _other_content(item, entry, item.text, text)
-    return None
+    if not alone:
+        return None
+    return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
 
 
 def _says_the_same(item: Item, entry: RequestEntry) -> bool:
@@ -80,18 +88,60 @@ def _said(parts: Sequence[Part]) -> list[tuple[str, str, str, str]]:
 
 
 def _other_content(item: Item, entry: RequestEntry, before: str, text: str) -> Event:
-    """The same result with other content: a text in its place, or another message."""
+    """The same result or message with other content: a text in its place, or another message."""
     replaced = messages.with_content(item.dialect, item.message, text)
-    if forms.key(replaced) != forms.key(entry.message):
+    kept = shared(before, text)
+    gone, brought = len(before) - kept, len(text) - kept
+    is_result = item.kind == "tool_result" or item.label == OBSERVATION
+    is_text = forms.key(replaced) == forms.key(entry.message)
+    most = kept > len(text) / 2
+    if is_text and (kept >= _KEPT or most) and gone > (brought if is_result else 2 * brought):
+        kind: Literal["cut", "cleared"] = "cut"
+    elif is_text and is_result and not most:
+        kind = "cleared"
+    else:
         return events.MessageRevised(item=item.id, message=Json(dict(entry.message)), inferred=True)
-    kept = len(text) > 40 and before[:20] == text[:20]
-    return events.PlaceholderSubstituted(
-        item=item.id, content=text, kind="cut" if kept else "cleared", inferred=True
-    )
+    return events.PlaceholderSubstituted(item=item.id, content=text, kind=kind, inferred=True)
 
 
-def new_item(dialect: Dialect, entry: RequestEntry, after: str | None) -> Event:
-    """The event that brings an entry in as a new item."""
+_KEPT = 20
+"""Characters of a text at either end of another one that are not there by chance."""
+
+
+def shared(one: str, other: str) -> int:
+    """How many characters two texts have in common at their ends, each counted once."""
+    front = _begins_alike(one, other)
+    left = min(len(one), len(other)) - front
+    return front + _begins_alike(one[::-1][:left], other[::-1][:left])
+
+
+def is_alike(one: str, other: str, share: float = 0.5) -> bool:
+    """Whether two texts are the same but for something in one place: more than a share is."""
+    return one == other or shared(one, other) > share * max(len(one), len(other))
+
+
+SAME_PROMPT = 0.8
+"""How much of a system prompt stays while the time in it, or what is known by then, changes."""
+
+
+def _begins_alike(one: str, other: str) -> int:
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def new_item(
+    dialect: Dialect, entry: RequestEntry, after: str | None, partial: Item | None = None
+) -> Event:
+    """The event that brings an entry in as a new item.
+
+    ``partial``: what had come of the last answer, which did not come to its end.
+    """
     if entry.kind == "tool_result":
         part = next(
             (p for p in messages.result_parts(dialect, entry.message) if p.kind == "result"), None
@@ -105,10 +155,13 @@ def new_item(dialect: Dialect, entry: RequestEntry, after: str | None) -> Event:
             after=after,
         )
     source: events.Source = "injected"
+    call: int | None = None
     if entry.role == "assistant":
         source = "model"
+        if partial is not None and is_echo(partial, messages.parts(dialect, entry.message)):
+            call = partial.call
     elif entry.role == "user":
         source = "human"
     return events.MessageAppended(
-        dialect=dialect, source=source, message=Json(dict(entry.message)), after=after
+        dialect=dialect, source=source, call=call, message=Json(dict(entry.message)), after=after
     )

@@ -129,9 +129,9 @@ def _whatif(
 
 def _with_recorded(base: Measured, ground: Ground) -> object:
     """What the provider really read from its cache, beside what is computed."""
-    billed = sum(facts.billed for facts in ground.calls)
-    cached = sum(facts.cached for facts in ground.calls)
-    share = round(cached / billed, 6) if billed else None
+    told = [(facts.cached, facts.billed) for facts in ground.calls if facts.cached is not None]
+    billed = sum(whole for _, whole in told)
+    share = round(sum(read for read, _ in told) / billed, 6) if billed else None
     return base.prefix.model_copy(update={"recorded_hit_share": share})
 
 

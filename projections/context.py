@@ -180,8 +180,8 @@ class View:
                 self._remove([synthetic])
                 return
         if after is not None:
-            anchor = runs.origin(after)
-            if anchor in self.items:
+            anchor = None if after == runs.FRONT else runs.origin(after)
+            if anchor is None or anchor in self.items:
                 self._place([position], anchor)
                 return
             self._note(position, f"item {after} is not there: put at the end")

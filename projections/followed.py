@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,13 +31,14 @@ from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
 from projections.edited import server_edited
 from projections.expanding import Expanded, following
+from projections.items import Item
 from projections.last_request import Last, Tail, Tools, closed, digested, grown, hashed, wired
 from projections.live import Live
 from projections.manifest import Piece
 from projections.observe import continued, draft_at, observe, tools_position
 from projections.parts import parted
 from projections.remembered import Remembered
-from projections.runs import ItemPositions
+from projections.runs import ItemPositions, Origin, Standing
 
 _FIRST = {"openai_chat": "", "openai_responses": "instructions", "anthropic": "system"}
 """By dialect: the field that stands before the conversation as an entry of its own."""
@@ -101,6 +102,15 @@ class Followed:
             return False
         items = self._remembered.items(self._remembered.view.standing())
         return all(item.call is None for item in items[:-1])
+
+    @property
+    def standing(self) -> list[Standing]:
+        """What stands in the context now."""
+        return self._remembered.view.standing()
+
+    def originals(self, items: Iterable[Origin]) -> list[Item]:
+        """Items as they came in, whether they stand or not."""
+        return self._remembered.items((item, 0) for item in items)
 
     # -- what was appended ----------------------------------------------------------------------
 
@@ -189,13 +199,15 @@ class Followed:
 
     # -- what is planned ------------------------------------------------------------------------
 
-    def plan(self, asked: Asked, *, belongs: bool = False) -> Plan:
+    def plan(
+        self, asked: Asked, *, belongs: bool = False, said: Sequence[Sequence[str]] = ()
+    ) -> Plan:
         """What to append before the request goes out.
 
-        ``belongs``: it is a call of this conversation, whatever it holds. Raises InputRefused for a
-        body that is no request.
+        ``belongs``: it is a call of this conversation, whatever it holds. ``said``: lines of what
+        was answered beside it. Raises InputRefused for a body that is no request.
         """
-        return self.going_on(asked) or self._anew(asked, belongs)
+        return self.going_on(asked) or self._anew(asked, belongs, said)
 
     def going_on(self, asked: Asked) -> Plan | None:
         """The same where it begins as the last request did and nothing but its end is new; None
@@ -220,7 +232,8 @@ class Followed:
         new: list[Event] = []
         declared = self._declared(asked, last.tools, new)
         brought = self.version + len(new) + 1
-        new += [new_item(asked.dialect, entry, None) for entry in fresh[known:]]
+        partial = self._remembered.partial
+        new += [new_item(asked.dialect, entry, None, partial) for entry in fresh[known:]]
         pieces = [*standing]
         pieces += [Piece(brought + n) for n in range(len(fresh) - known)]
         drafts, made = self._drafted(new)
@@ -249,9 +262,9 @@ class Followed:
         )
         return self._called(asked, tail, last, drafts, made)
 
-    def _anew(self, asked: Asked, belongs: bool) -> Plan:
+    def _anew(self, asked: Asked, belongs: bool, said: Sequence[Sequence[str]]) -> Plan:
         """The whole request against the whole view."""
-        request = proof.request_of(asked.dialect, asked.body, belongs=belongs)
+        request = proof.request_of(asked.dialect, asked.body, belongs=belongs, said=said)
         start, front = self._front(asked)
         seen = observe(self._remembered.known(self.version, front), request)
         if seen.kind == "side":
@@ -278,7 +291,7 @@ class Followed:
         )
         own, wire = os.urandom(16), wired(asked, None)
         sent = _sent(asked, request.parameters)
-        whole = closed(asked, wire, own)
+        whole = closed(asked, wire, own) if asked.is_wire else None
         proved = proof.call(request, seen.pieces, seen.tools, own, ground, whole, sent)
         tail = None
         if proved.hashes is not None:
@@ -347,7 +360,7 @@ class Followed:
             server_edited=server_edited(asked.dialect, parameters, asked.messages),
             parameters=Json(parameters),
             request_digest=digests.ended(tail.digest, tail.tools.hash, own_hash),
-            wire_digest=closed(asked, tail.wire, own),
+            wire_digest=closed(asked, tail.wire, own) if asked.is_wire else None,
             forms=proof.json_forms(shapes),
             forms_stand=stands,
             manifest=stored,

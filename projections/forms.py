@@ -28,6 +28,11 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
+def written(value: Any) -> str:
+    """JSON with keys in their order: equal where the bytes that a model reads of it are."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+
+
 def key(message: Mapping[str, Any]) -> str:
     """Equal for messages that are alike."""
     return canonical(normalise(message))

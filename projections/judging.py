@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from eventlog.errors import CriticalUnknown, IntegrityFault
 from eventlog.recorded import RecordedEvent, StreamKey
@@ -33,7 +33,10 @@ def judge_all(live: Live, stream: StreamKey, calls: Sequence[RecordedEvent]) -> 
     return [found.get(c.position) or judge(live, stream, c) for c in calls]
 
 
-class _Tools(NamedTuple):
+class Tools(NamedTuple):
+    """The tools of a call."""
+
+    value: Any
     hash: bytes | None
     is_erased: bool
 
@@ -50,7 +53,7 @@ class Walk:
         answers = live.log.read(stream, min(wanted), types=["model_responded", "model_failed"])
         self.answered = {event.data["call"]: event for event in answers}
         self.request = Walked(live, stream, self.salts)
-        self.tools: dict[int, _Tools] = {}
+        self.tools: dict[int, Tools] = {}
         self.kept: dict[int, dict[int, bytes]] | None = None
         self._agree = 0
         """How many of those that were sent and of those that stood were the same at the last."""
@@ -68,7 +71,7 @@ class Walk:
                 shared, stood = self.request.take(expanded, before, said(call.data, kept))
                 self.taken(call, shared)
                 self._agree = min(self._agree, stood, folds.move(call.position))
-                yield call.position, self._verdict(call, folds.standing)
+                yield call.position, self.verdict(call, folds.standing)
             before = expanded
 
     def taken(self, call: RecordedEvent, shared: int) -> None:
@@ -79,14 +82,15 @@ class Walk:
 
     # -- one call -------------------------------------------------------------------------------
 
-    def _verdict(self, call: RecordedEvent, folded: list[Standing] | CriticalUnknown) -> Verdict:
+    def verdict(self, call: RecordedEvent, folded: list[Standing] | CriticalUnknown) -> Verdict:
+        """Of the call whose request was taken last."""
         unknown = call.position not in self.answered
         fault = self.request.fault(call.position)
         if fault:
             self._agree = 0
             return Verdict("broken", unknown, fault)
         try:
-            tools = self._declared(call.data.get("tools"))
+            tools = self.declared(call.data.get("tools"))
         except IntegrityFault as error:
             return Verdict("broken", unknown, str(error))
         request = self.request
@@ -101,9 +105,16 @@ class Walk:
             missing=missing(call, tools.is_erased, request.has_erased_forms),
             is_sealed=request.is_sealed,
             is_edited=is_edited(call, self.answered.get(call.position)),
+            lost=self._lost(call),
             agree=self._agree,
         )
         return of_seen(call, seen, unknown)
+
+    def _lost(self, call: RecordedEvent) -> int | None:
+        needed = self.request.unsalted | {call.position}
+        if call.data.get("tools") is not None:
+            needed.add(call.data["tools"])
+        return min(needed - self.salts.keys(), default=None)
 
     def _digest(self, call: RecordedEvent, tools: bytes | None) -> str | None:
         request = self.request
@@ -114,9 +125,10 @@ class Walk:
         own = digests.value_hash(salt, call.data.get("parameters") or {})
         return request.digest(tools, own, self._kept(call.position) if is_erased else {})
 
-    def _declared(self, position: int | None) -> _Tools:
+    def declared(self, position: int | None) -> Tools:
+        """The tools that were declared at a position. Raises IntegrityFault where none were."""
         if position is None:
-            return _Tools(digests.NO_TOOLS, False)
+            return Tools(None, digests.NO_TOOLS, False)
         if position not in self.tools:
             event = self.live.log.at(self.stream, [position]).get(position)
             if event is None or event.type != "tools_declared":
@@ -124,7 +136,7 @@ class Walk:
             salt = self.salts.get(position)
             value = event.data["definitions"]
             hashed = digests.value_hash(salt, value) if salt is not None else None
-            self.tools[position] = _Tools(hashed, event.erased)
+            self.tools[position] = Tools(value, hashed, event.erased)
         return self.tools[position]
 
     def _kept(self, position: int) -> Mapping[int, bytes]:

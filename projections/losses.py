@@ -1,7 +1,9 @@
-"""What a compaction lost: the literals that nothing shown just after it held any more.
+"""What a decision lost: the literals that nothing shown behind it held any more.
+
+That is a compaction, or the substitutions or revisions between two calls (see ``takings``).
 
 They come with the sentences in which they stood, so that they can be given to a model again. Of
-many literals a few matter: those that came up again, in a later message that needed them or in what
+many literals a few matter: those that came up again, in a later message or in what
 a tool found once more, and those that a person or a system message had said.
 """
 
@@ -23,6 +25,7 @@ from projections.metrics.mentions import texts
 from projections.runs import origin, position_of
 from projections.said import is_told
 from projections.sentences import sentences_around
+from projections.takings import Taking, before_and_behind, taking_at
 from projections.tokens import counter
 from projections.verdicts import has_erased_summary, is_sealed
 
@@ -38,7 +41,9 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What one compaction lost."""
+    """What one decision lost."""
+
+    taking: Taking
 
     lost: tuple[LostAnchor, ...]
     """By kind, then in the order of the context before it."""
@@ -52,7 +57,7 @@ class Losses:
     stood there."""
 
     @property
-    def needed(self) -> tuple[LostAnchor, ...]:
+    def telling(self) -> tuple[LostAnchor, ...]:
         """Those that came up again later, or that a person or a system message had said."""
         return tuple(
             one
@@ -61,9 +66,9 @@ class Losses:
         )
 
     def sentences(self, lost: Iterable[LostAnchor]) -> list[Sentence]:
-        """The literals in their sentences: what most later messages needed first, of the rest what
-        people had said, then what was found again."""
-        listed = sorted(lost, key=_needed_most)
+        """The literals in their sentences: first what came up again in most later messages, then
+        what people had said, then what was found again."""
+        listed = sorted(lost, key=_most_again)
         of_item: dict[str, dict[str, None]] = {}
         for one in listed:
             of_item.setdefault(one.first, {})[one.text] = None
@@ -92,28 +97,28 @@ class Losses:
         return found
 
 
-def _needed_most(one: LostAnchor) -> tuple[int, int, int]:
+def _most_again(one: LostAnchor) -> tuple[int, int, int]:
     """By kind, and of a kind what was used most."""
     return KINDS.index(one.kind), -len(one.used_by), -one.uses
 
 
 def losses(live: Live, stream: StreamKey, position: int) -> Losses:
-    """What the compaction at a position lost, word for word.
+    """What the decision at a position lost, word for word.
 
-    Raises PositionNotFound where there is no compaction, CriticalUnknown.
+    Raises PositionNotFound where there is none that takes content out of sight, CriticalUnknown.
     """
-    event = live.log.at(stream, [position]).get(position)
-    if event is None or event.type != "context_compacted":
-        raise PositionNotFound(str(stream), f"compaction at position {position}")
-    left = live.items(stream, position - 1)
-    right = live.items(stream, position)
-    before, behind = (
-        earlier(live, stream, position),
-        list(later(live, stream, position, ITEM_TYPES)),
-    )
+    taking = taking_at(live, stream, position)
+    if taking is None:
+        raise PositionNotFound(
+            str(stream), f"compaction, substitution or revision at position {position}"
+        )
+    left, right = before_and_behind(live, stream, taking)
+    before = earlier(live, stream, taking.until)
+    behind = list(later(live, stream, taking.until, ITEM_TYPES))
     found = diff(left, right, counter(), earlier=before, later=behind)
-    sealed = is_sealed(live, stream, position, right)
+    sealed = is_sealed(live, stream, taking.until, right)
     return Losses(
+        taking,
         found.lost,
         {item.id: item for item in (*left, *before)},
         is_sealed=sealed,

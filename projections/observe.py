@@ -15,10 +15,12 @@ what a tool said, as text, with other text there       ``PlaceholderSubstituted`
 another system prompt, other text with the same calls  ``MessageRevised``
 the same answer without its thinking                   ``MessageRevised``
 only some parts of an answer, or others in place       ``MessageRevised``
-a run of items gone, or replaced                       ``ContextCompacted``
+one message in the place of one                        the first or the second of these
+runs of items gone, or replaced                        ``ContextCompacted``
 anything else                                          a new item
 an earlier manifest, and from there another answer     ``SessionRewound``, then new items
 the last manifest again, without what was answered     ``SessionRewound``
+what had left, and most of what stood with it          ``DecisionUndone`` or ``SessionRewound``
 nothing of the conversation, other system or tools     a side call: no events
 =====================================================  ========================================
 
@@ -28,67 +30,36 @@ compaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from eventlog import codec, events, messages
 from eventlog.events import Event
 from eventlog.jsonvalue import Json
-from eventlog.messages import Dialect
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import forms, runs
 from projections.alignment import Pair, align
 from projections.branches import MAX_BRANCHES as MAX_BRANCHES
-from projections.branches import Earlier as Earlier
-from projections.branches import branch_of, same_front
-from projections.changes import change, entry_key, entry_kind, item_kind, new_item
-from projections.context import View
+from projections.branches import base_of, is_side, same_front
+from projections.changes import (
+    change,
+    entry_key,
+    entry_kind,
+    item_kind,
+    new_item,
+)
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
+from projections.known import Earlier as Earlier
+from projections.known import Known as Known
+from projections.known import Request as Request
+from projections.known import Undone
 from projections.manifest import Piece
 from projections.runs import Origin, Standing
+from projections.said_again import lines_of, repeats
 from projections.sent_back import Revised, sent_back
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request to a model, split into entries."""
-
-    dialect: Dialect
-    model: str
-    entries: tuple[RequestEntry, ...]
-    tools: Any = None
-    """The tool definitions as sent; None when the request has none."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Everything else in it."""
-    belongs: bool = False
-    """Whether it is known to be a call of this conversation, whatever it holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the log says before the request: all that ``observe`` may look at."""
-
-    version: int
-    view: View
-    items: Sequence[Item]
-    """The items of the view, in order, as folded; an answer of several parts as each of them."""
-    calls: Callable[[], Sequence[Earlier]] = tuple
-    """Earlier calls with a manifest, the newest last; asked for only where items are gone."""
-    tools: Sequence[tuple[int, str]] = ()
-    """(position, canonical definitions) of the declared tools, the newest last."""
-    tools_in_force: int | None = None
-    model: str = ""
-    """The model of the last call."""
-    renditions: Callable[[Origin], Sequence[tuple[int, Item]]] = lambda item: ()
-    """Earlier renditions of an item that are in force beneath the present one, the newest first."""
-    sent: Callable[[Earlier], Iterable[Item]] = lambda call: ()
-    """The items of an earlier call in the renditions that it sent."""
-    front: Sequence[Piece] = ()
-    """What stands at the front of the view and is known to stand at the front of the request in the
-    form that it was sent in last: nothing of it has to be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +103,19 @@ def tools_position(tools: Sequence[tuple[int, str]], definitions: Any) -> int | 
     never declared."""
     if definitions is None:
         return None
-    text = forms.canonical(definitions)
+    text = forms.written(definitions)
     for position, declared in reversed(tools):
         if declared == text:
             return position
     return -1
+
+
+@dataclass(slots=True)
+class _Left:
+    """Items that left, and what stands where the first of them stood."""
+
+    gone: list[int]
+    brought: list[int]
 
 
 class _Observer:
@@ -146,21 +125,26 @@ class _Observer:
         self.items = list(known.items)
         self.events: list[Event] = []
         self.pieces: dict[int, Piece] = {}
+        self.left: list[_Left] = []
 
     def run(self) -> Observation:
         front = len(self.known.front)
         old, new = self._keys(front)
         pairs = align(old, new)
         kind: Literal["call", "branch"] = "call"
-        if len(pairs) < len(old):
-            branch = branch_of(self.known, self.items, self.request.entries, pairs)
-            if branch is not None:
-                kind = "branch"
-                self._rewind(branch)
-                front = same_front(branch.pieces, self.known.front)
+        if len(pairs) < len(old) or pairs != [(n, n) for n in range(len(pairs))]:
+            base = base_of(self.known, self.items, self.request.entries, old, new, pairs)
+            if base is not None:
+                kind = "branch" if isinstance(base, Earlier) else "call"
+                self._go_back(base)
+                standing = (Piece(*standing) for standing in self.view.standing())
+                pieces = base.pieces if isinstance(base, Earlier) else [*standing]
+                front = same_front(pieces, self.known.front)
                 old, new = self._keys(front)
                 pairs = align(old, new)
-            elif not self.request.belongs and self._is_side(pairs):
+            elif len(pairs) < len(old) and is_side(
+                self.known, self.items, self.request, pairs, self._tools()
+            ):
                 return Observation("side", (), (), None)
         tools = self._declare_tools()
         pairs, revised = sent_back(self.items, self.request.entries, old, new, pairs, front)
@@ -190,24 +174,17 @@ class _Observer:
 
     # -- what kind of call ----------------------------------------------------------------------
 
-    def _rewind(self, call: Earlier) -> None:
-        sent = self.known.sent(call)
-        self._add(events.SessionRewound(to=call.position, reason="branch", inferred=True))
+    def _go_back(self, base: Undone | Earlier) -> None:
+        """To where the request goes on from."""
+        if isinstance(base, Undone):
+            for position in base.compactions:
+                self._add(events.DecisionUndone(target=position, reason="seen again in a request"))
+            self.items, self.view = list(base.items), base.view
+            return
+        sent = self.known.sent(base)
+        self._add(events.SessionRewound(to=base.position, reason="branch", inferred=True))
         self.items = list(sent)
-        self.view.items = dict(piece.standing for piece in call.pieces)
-
-    def _is_side(self, pairs: Sequence[tuple[int, int]]) -> bool:
-        """Whether nothing of the conversation is in it, and it is not asked in the same way."""
-        if any(self.items[i].role not in messages.SYSTEM_ROLES for i, _ in pairs):
-            return False
-        if all(item.role in messages.SYSTEM_ROLES for item in self.items):
-            return False
-        system = [e for e in self.request.entries if e.role in messages.SYSTEM_ROLES]
-        standing = [i for i in self.items if i.role in messages.SYSTEM_ROLES]
-        same_system = len(pairs) == len(system) == len(standing)
-        same_tools = self._tools() == self.known.tools_in_force
-        same_model = not self.known.model or self.request.model == self.known.model
-        return not (same_system and same_tools and same_model)
+        self.view.items = dict(piece.standing for piece in base.pieces)
 
     def _tools(self) -> int | None:
         return tools_position(self.known.tools, self.request.tools)
@@ -248,17 +225,27 @@ class _Observer:
             if i not in used and self.items[i].part is None:
                 moved.setdefault(old[i], []).append(i)
         for j, key in enumerate(new):
-            if j not in self.pieces and moved.get(key):
-                i = moved[key].pop(0)
-                self.pieces[j] = self._piece(i)
-                used.add(i)
+            if j in self.pieces:
+                continue
+            if not moved.get(key):
+                if j > (pairs[-1][1] if pairs else -1):
+                    break  # behind what is new, the same words are said again
+                continue
+            i = moved[key].pop(0)
+            self.pieces[j] = self._piece(i)
+            used.add(i)
         bounds = [(-1, -1), *pairs, (len(old), len(new))]
+        fresh: list[tuple[int, bool]] = []
         for (i0, j0), (i1, j1) in pairwise(bounds):
             if i1 == i0 + 1 and j1 == j0 + 1:
                 continue
             left = [i for i in range(i0 + 1, i1) if i not in used]
-            fresh = [j for j in range(j0 + 1, j1) if j not in self.pieces]
-            self._gap(left, fresh, new, last=j1 == len(new))
+            unknown = [j for j in range(j0 + 1, j1) if j not in self.pieces]
+            is_last = j1 == len(new)
+            fresh += ((j, is_last) for j in self._gap(left, unknown, new, last=is_last))
+        self._compact()
+        for j, is_last in fresh:
+            self._append(j, at_end=is_last)
 
     def _piece(self, index: int) -> Piece:
         item, rendition = self._standing(index)
@@ -269,23 +256,40 @@ class _Observer:
         origin = runs.origin(self.items[index].id)
         return origin, self.view.items.get(origin, 0)
 
-    def _gap(self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool) -> None:
+    def _gap(
+        self, left: list[int], fresh: list[int], new: Sequence[str], *, last: bool
+    ) -> list[int]:
+        """What became of the items between two that stand; gives the entries that are new."""
         gone = list(left)
         unknown = []
         places = dict(zip(fresh, left, strict=True)) if len(fresh) == len(left) else {}
         for j in fresh:
-            found = self._explained(gone, j, new[j], places.get(j))
+            found = self._explained(gone, j, new[j], places.get(j), alone=len(left) == 1)
             if found is None:
                 unknown.append(j)
             else:
                 gone.remove(found)
-        if gone:
-            self._compact(gone, unknown, last=last)
-            return
-        for j in unknown:
-            self._append(j, at_end=last)
+        if not gone:
+            return unknown
+        # At the end of the request the newest entry is what the call is about, not a summary.
+        split = len(unknown) - 1 if last and unknown else len(unknown)
+        if len(unknown) == 1 and self._sums_up(unknown[0], gone):
+            split = 1
+        self.left.append(_Left(gone, unknown[:split]))
+        return unknown[split:]
 
-    def _explained(self, gone: Sequence[int], j: int, key: str, place: int | None) -> int | None:
+    def _sums_up(self, j: int, gone: Sequence[int]) -> bool:
+        """Whether an entry repeats what was answered before, here or beside: then it stands for
+        what left."""
+        entry = self.request.entries[j]
+        text = messages.text(self.request.dialect, entry.message)
+        given = (self.items[i].text for i in gone if self.items[i].role == "assistant")
+        said = [*self.request.said, *map(lines_of, given)]
+        return any(lines and repeats(text, lines) for lines in said)
+
+    def _explained(
+        self, gone: Sequence[int], j: int, key: str, place: int | None, *, alone: bool
+    ) -> int | None:
         entry = self.request.entries[j]
         whole = [i for i in gone if self.items[i].part is None]
         for i in whole:
@@ -299,8 +303,13 @@ class _Observer:
         for i in whole:
             if self.items[i].form == "redacted":
                 continue  # no rendition of it is shown: what is sent again is another item
-            changed = change(self.items[i], entry, in_place=i == place)
+            if self.items[i].kind == "summary" and len(gone) > 1:
+                continue  # the next summary takes in what came behind it
+            changed = change(self.items[i], entry, in_place=i == place, alone=alone)
             if changed is not None:
+                if isinstance(changed, events.PlaceholderSubstituted):
+                    together = f"request {self.known.version + 1}"
+                    changed = changed.model_copy(update={"pass_id": together})
                 position = self._evolve(changed)
                 self.pieces[j] = Piece(runs.origin(self.items[i].id), position)
                 return i
@@ -314,22 +323,24 @@ class _Observer:
                 self._add(events.DecisionUndone(target=position, reason="seen again in a request"))
         self.view.items[origin] = rendition
 
-    def _compact(self, gone: Sequence[int], unknown: list[int], *, last: bool) -> None:
-        covered = list(dict.fromkeys(self._standing(i) for i in gone))
-        # At the end of the request the newest entry is what the call is about, not a summary.
-        split = len(unknown) - 1 if last and unknown else len(unknown)
-        brought, appended = unknown[:split], unknown[split:]
-        event = events.ContextCompacted(
-            covered=self._entries(covered),
-            messages=tuple(self._new_message(j) for j in brought),
-            trigger="request",
-            inferred=True,
-        )
-        position = self._evolve(event)
-        for number, j in enumerate(brought):
-            self.pieces[j] = Piece(f"{position}.{number}")
-        for j in appended:
-            self._append(j, at_end=True)
+    def _compact(self) -> None:
+        """What left at one moment is one compaction, as far as one place says where it is."""
+        decisions: list[_Left] = []
+        for left in self.left:
+            if decisions and not left.brought:
+                decisions[-1].gone += left.gone
+            else:
+                decisions.append(left)
+        for each in decisions:
+            covered = list(dict.fromkeys(self._standing(i) for i in each.gone))
+            event = events.ContextCompacted(
+                covered=self._entries(covered),
+                messages=tuple(self._new_message(j) for j in each.brought),
+                inferred=True,
+            )
+            position = self._evolve(event)
+            for number, j in enumerate(each.brought):
+                self.pieces[j] = Piece(f"{position}.{number}")
 
     def _entries(self, standing: Sequence[Standing]) -> tuple[str, ...]:
         gone = {origin for origin, _ in standing}
@@ -341,8 +352,10 @@ class _Observer:
         after = None
         if not at_end and j > 0 and j - 1 in self.pieces:
             after = str(self.pieces[j - 1].item)
+        elif not at_end and j == 0 and len(self.view):
+            after = runs.FRONT
         entry = self.request.entries[j]
-        position = self._evolve(new_item(self.request.dialect, entry, after))
+        position = self._evolve(new_item(self.request.dialect, entry, after, self.known.partial))
         self.pieces[j] = Piece(position)
 
     def _new_message(self, j: int) -> events.NewMessage:
@@ -358,16 +371,13 @@ class _Observer:
         names = {origin for origin, _ in wanted}
         gone = [(origin, r) for origin, r in self.view.items.items() if origin not in names]
         # Without its rendition an item stands in the one in force, which a later undo may change.
-        layout = tuple(
-            str(origin)
-            if self.view.items.get(origin) == rendition
-            else runs.label(origin, rendition)
-            for origin, rendition in wanted
-        )
+        named = [
+            (o, 0 if self.view.items.get(o) == rendition else rendition) for o, rendition in wanted
+        ]
+        others = sorted(o for o in self.view.items if isinstance(o, int))
+        layout = tuple(runs.encode(named, [o for o in others if o not in names]))
         self._evolve(
-            events.ContextCompacted(
-                covered=self._entries(gone), layout=layout, trigger="request", inferred=True
-            )
+            events.ContextCompacted(covered=self._entries(gone), layout=layout, inferred=True)
         )
 
 

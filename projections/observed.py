@@ -30,7 +30,7 @@ def folded(step: Seen | Step, window: Window, run: WhatIf, observer: Observer | 
         if step.item is None:
             run.called(window, step.position, observer)
         else:
-            window.append(step.origin, step.item, step.tokens)
+            window.append(step.origin, step.item, step.tokens, first=step.is_first)
     elif step.kind == "render":
         _render(step, window, run)
     elif step.kind == "compact":

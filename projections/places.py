@@ -34,7 +34,9 @@ _HEX = re.compile(r"[0-9a-f]{16,}", re.ASCII)
 _ITEMS = frozenset({"item", "rendition", "after"})
 _ITEM = re.compile(r"[0-9][0-9a-z.@/-]*", re.ASCII)
 _REASONS = frozenset({"no_gain", "empty", "failed", "refused", "inflated", "over_budget"})
-_REFERENCES = frozenset({"blobs", "covered", "dropped", "layout", "manifest", "result", "shown"})
+_REFERENCES = frozenset(
+    {"blobs", "covered", "dropped", "items", "layout", "manifest", "result", "shown"}
+)
 _THEIRS = frozenset({"input", "rest", "metadata", "properties", "provider", "$defs"})
 """Fields whose value has names that somebody else chose."""
 

@@ -30,9 +30,11 @@ Cause = Literal[
     "undo",
     "repair",
     "insertion",
+    "field_order",
     "unexplained",
 ]
-"""Time ran out; another model; other tools; or what happened to the first item that differs."""
+"""Time ran out; another model; other tools; or what happened to the first item that differs. With
+``field_order`` it is the same JSON, and the fields of a tool's input stand in another order."""
 
 BEHIND: frozenset[Cause] = frozenset({"ttl", "model", "tools"})
 """Causes that lie in front of all items: nothing at all could be reused."""

@@ -14,7 +14,7 @@ from itertools import accumulate, islice, pairwise
 from typing import Any
 
 from eventlog.recorded import RecordedEvent
-from projections import manifest, runs
+from projections import forms, manifest, runs
 from projections.materialize import original, rendered
 from projections.recording import Recording
 from projections.runs import Origin, Standing, label, standing
@@ -35,6 +35,8 @@ class Request:
     tools: int = 0
     labels: list[str] = field(default_factory=list)
     sums: list[int] = field(default_factory=list)
+    orders: Mapping[int, str] = field(default_factory=dict)
+    """Of one that is kept: what ``AsSent.orders`` was."""
 
     def up_to(self, place: int) -> int:
         """The tokens in front of a place, tools included."""
@@ -55,6 +57,23 @@ class Request:
     def copy(self) -> Request:
         """One that stays as it is."""
         return replace(self, labels=self.labels[:], sums=self.sums[:])
+
+
+def reordered(one: Mapping[int, str], other: Mapping[int, str]) -> int | None:
+    """The first item whose fields stand in another order in the other request."""
+    differing = (n for n in one.keys() | other.keys() if one.get(n) != other.get(n))
+    return min(differing, default=None)
+
+
+def _order(shape: Mapping[str, Any]) -> str:
+    """The order of the fields of a tool's input in a form; empty for that of the stored message.
+
+    A provider writes the input into the prompt as it came. The order of all other fields is lost
+    when it reads them.
+    """
+    changes = shape.get("changes", ())
+    orders = [change[1:] for change in changes if change[0] == "order" and "input" in change[1]]
+    return forms.canonical(orders) if orders else ""
 
 
 def common(labels: Sequence[str], place: int, tail: Sequence[Part]) -> int:
@@ -127,20 +146,48 @@ class AsSent:
         self._starts = [0]
         """How many of them stand in front of each entry of its manifest."""
         self._others: dict[Standing, Part] = {}
+        self.orders: dict[int, str] = {}
+        """In which order the fields of a tool's input stood in the last one that was recorded, by
+        the number of the item; nothing where that is the order of the stored message."""
+        self.reordered: int | None = None
+        """The first item for which that is another one than in the request before."""
 
-    def called(self, stored: Sequence[Any]) -> tuple[int, list[Part]]:
-        """From which place on the request may differ from the last one, and what stands there."""
-        kept = 0
+    def called(self, call: Mapping[str, Any]) -> tuple[int, list[Part]]:
+        """From which place on the request may differ from the last one, and what stands there.
+
+        ``call`` is what its ModelCalled holds.
+        """
+        kept, stored = 0, call["manifest"]
+        before = len(self._parts)
         if stored and isinstance(stored[0], str) and stored[0].startswith("="):
             kept, stored = min(int(stored[0][1:]), len(self._starts) - 1), stored[1:]
         place = self._starts[kept]
         del self._parts[place:], self._starts[kept + 1 :]
         for entry in stored:
             self._take(entry)
+        self._reorder(call, place, before)
         if not self.is_last:
-            place = 0
+            place, self.reordered = 0, None
+        elif self.reordered is not None:
+            place = min(place, self.reordered)
         self.is_last = True
         return place, self._parts[place:]
+
+    def _reorder(self, call: Mapping[str, Any], place: int, before: int) -> None:
+        """Take in the orders that the forms of a call say."""
+        begins = place if call.get("forms_stand") else 0
+        old = {n: self.orders.pop(n) for n in range(begins, before) if n in self.orders}
+        said: dict[int, str] = {}
+        for named, shape in (call.get("forms") or {}).items():
+            said |= dict.fromkeys(map(int, named.split(",")), _order(shape))
+        for number, order in said.items():
+            if number in self.orders:
+                old[number] = self.orders.pop(number)
+            if order:
+                self.orders[number] = order
+        touched = old.keys() | said.keys()
+        other = (n for n in touched if n < before and old.get(n, "") != self.orders.get(n, ""))
+        self.reordered = min(other, default=None)
 
     def _take(self, entry: str | Sequence[str]) -> None:
         """One entry of a manifest, or a run of them."""

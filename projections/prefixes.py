@@ -20,16 +20,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from eventlog.recorded import RecordedEvent
+from projections.clocks import time_of
 from projections.metrics.model import ratio
 from projections.metrics.prefix import seconds
 from projections.observed import observed
 from projections.prefix_causes import BEHIND, Cause, Decided, Decisions
-from projections.prefix_requests import AsSent, Folded, Part, Request, common, sizes
+from projections.prefix_requests import AsSent, Folded, Part, Request, common, reordered, sizes
 from projections.recording import Recording, recording
 from projections.runs import Origin
 from projections.strategies.window import Window
 from projections.tokens import Counter
-from projections.usage import UsageTotals, counts
+from projections.usage import UsageTotals, usage_totals
 from projections.whatif import WhatIf
 
 _MOST = 4
@@ -58,7 +59,8 @@ class PrefixRow:
     """The call it is held against: the one before it of the same model and tools, else simply the
     one before. None for the first."""
     seconds: float | None
-    """Since that call, by the times that the source wrote; None where it wrote none."""
+    """Since that call, by the source's clock, else by ours where this was recorded as it happened;
+    None where no clock says."""
     items: int
     tokens: int
     """Of the request, tool definitions included. Estimated, as all that follows."""
@@ -94,6 +96,8 @@ class PrefixRow:
         broken one depends on where the agent set its breakpoints, which is not recorded.
         """
         if self.billed is None or not self.held or self.is_broken:
+            return None
+        if self.billed.cached is None:
             return None
         return max(0, self.held - self.billed.cached)
 
@@ -146,7 +150,17 @@ class _Called:
     model: str
     tools: int
     when: str
-    manifest: Sequence[Any] | None
+    data: Mapping[str, Any]
+
+    @property
+    def key(self) -> Key:
+        """The cache that could serve it."""
+        return self.model, self.tools
+
+    @property
+    def was_sent(self) -> bool:
+        """Whether it is known what was sent."""
+        return self.data.get("manifest") is not None
 
 
 @dataclass(slots=True)
@@ -167,8 +181,8 @@ class Noted:
                         event.position,
                         str(data.get("model", "")),
                         data.get("tools") or 0,
-                        event.occurred_at or "",
-                        data.get("manifest"),
+                        time_of(event),
+                        data,
                     )
                 )
             yield event
@@ -220,16 +234,20 @@ class _Walk:
     def __call__(self, run: WhatIf, window: Window, touched: Mapping[Origin, None]) -> None:
         """A call is made with what stands."""
         call = self._noted.calls[len(self.rows)]
-        if call.manifest is None:
+        if call.key != self._key:
+            self._last.orders = dict(self._sent.orders) if self._sent.is_last else {}
+        if not call.was_sent:
             place, tail = self._folded.called(self._last, window, touched)
             self._sent.is_last = False
         else:
-            place, tail = self._sent.called(call.manifest)
+            place, tail = self._sent.called(call.data)
             self._folded.index = None
         same = common(self._last.labels, place, tail)
+        if self._sent.is_last and self._sent.reordered is not None:
+            same = min(same, self._sent.reordered - place)
         gone = self._last.labels[place + same :]
         self._called(call, place + same, tail[same:])
-        if call.manifest is None:
+        if not call.was_sent:
             self._folded.stands(self._last, place + same, gone)
 
     def _called(self, call: _Called, place: int, tail: Sequence[Part]) -> None:
@@ -245,17 +263,20 @@ class _Walk:
             by = (self._noted.decisions.decided(call.tools, "tools_declared"),)
         elif cause is None and found.old:
             labels = [label for label, _ in found.new]
-            cause, by = self._causes.of(found.position, call.position, found.old[0], labels)
+            if found.old[0] in labels[:1]:
+                cause = "field_order"
+            else:
+                cause, by = self._causes.of(found.position, call.position, found.old[0], labels)
         behind, is_item = set(found.old), cause is not None and cause not in BEHIND
         last = self._last
         last.call, last.position, last.when = len(self.rows) + 1, call.position, call.when
-        last.tools, self._key = self._tools.get(call.tools, 0), (call.model, call.tools)
+        last.tools, self._key = self._tools.get(call.tools, 0), call.key
         before = self._billed(found.position)
         self.rows.append(
             PrefixRow(
                 call=last.call,
                 position=call.position,
-                kind="as_folded" if call.manifest is None else "as_sent",
+                kind="as_sent" if call.was_sent else "as_folded",
                 model=call.model,
                 against=found.call or None,
                 seconds=gap,
@@ -275,7 +296,7 @@ class _Walk:
 
     def _held(self, call: _Called, place: int, tail: Sequence[Part]) -> _Held:
         """The request that this one is held against, and where they part."""
-        last, key = self._last, (call.model, call.tools)
+        last, key = self._last, call.key
         if key == self._key or self._key is None:
             front, size, old = last.up_to(place), last.tokens, last.labels[place:]
             at = last.call, last.position, last.when
@@ -294,11 +315,13 @@ class _Walk:
             cause = "model" if key[0] != self._key[0] else "tools"
         else:
             place = common(held.labels, 0, parts)
+            other = reordered(held.orders, self._sent.orders if call.was_sent else {})
+            place = place if other is None else min(place, other)
             front = held.up_to(place)
         at, old = (held.call, held.position, held.when), held.labels[place:]
         return _Held(*at, held.tokens, front, place, held.labels, old, parts[place:], cause)
 
     def _billed(self, position: int) -> UsageTotals | None:
         answer = self._answers.get(position)
-        billed = UsageTotals(**counts(answer.usage if answer is not None else None))
+        billed = usage_totals(answer.usage if answer is not None else None)
         return billed if billed.prompt else None

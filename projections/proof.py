@@ -27,7 +27,13 @@ Shapes = dict[int, Mapping[str, Any]]
 """Forms of the pieces of a request, by their numbers; most have none."""
 
 
-def request_of(dialect: str, body: Mapping[str, Any], *, belongs: bool = False) -> Request:
+def request_of(
+    dialect: str,
+    body: Mapping[str, Any],
+    *,
+    belongs: bool = False,
+    said: Sequence[Sequence[str]] = (),
+) -> Request:
     """A request body, split into entries. Raises InputRefused for one that is no request."""
     provider = dialect_of(dialect)
     return Request(
@@ -37,6 +43,7 @@ def request_of(dialect: str, body: Mapping[str, Any], *, belongs: bool = False) 
         tools=body.get("tools"),
         parameters=provider.parameters(body),
         belongs=belongs,
+        said=said,
     )
 
 

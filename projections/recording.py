@@ -15,10 +15,11 @@ from typing import Any, Literal
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import materialize
+from projections.clocks import time_of
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.force import NOTHING, Force, in_force
 from projections.items import Item
-from projections.runs import Origin, origin
+from projections.runs import FRONT, Origin, origin
 from projections.seen import Counted, Seen, seen_steps
 from projections.tokens import Counter, count_item
 
@@ -53,8 +54,10 @@ class Step:
     """The task type, or the model of a call."""
     to: int = 0
     """Where a rewind goes; of a call the declaration of its tools, 0 where it has none."""
+    is_first: bool = False
+    """Whether an item came in in front of everything."""
     when: str = ""
-    """Of a call the source's clock, as it wrote it; a label."""
+    """Of a call when it was made; a label, empty where no clock says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,7 @@ def _step(event: RecordedEvent, items: dict[Origin, Counted], counting: Counter)
             item = materialize.original(at, {at: event})
             assert item is not None
             items[at] = item, count_item(counting, item)
-            return Step("item", at, at, *items[at])
+            return Step("item", at, at, *items[at], is_first=data.get("after") == FRONT)
         case "message_revised":
             revised = items.get(origin(data["item"]))
             if revised is None:
@@ -153,7 +156,7 @@ def _step(event: RecordedEvent, items: dict[Origin, Counted], counting: Counter)
             return Step("tools", at, tokens=counting.count(str(data["definitions"])))
         case "model_called":
             tools = data.get("tools") or 0
-            when = event.occurred_at or ""
+            when = time_of(event)
             return Step("call", at, text=data.get("model", ""), to=tools, when=when)
         case "session_rewound":
             return Step("rewind", at, to=data["to"])

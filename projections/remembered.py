@@ -12,18 +12,25 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
-from eventlog.events import Event
+from eventlog.events import DecisionUndone, Event
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections import forms, materialize, runs
-from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, fold
+from projections.changes import entry_key, item_kind
+from projections.context import DECISIONS, ITEM_TYPES, REFOLDING, View, effective, fold
 from projections.expanding import Expanded, expand
 from projections.items import Item
+from projections.known import Earlier, Known, Undone
 from projections.manifest import Piece
-from projections.observe import MAX_BRANCHES, Earlier, Known, placed
+from projections.observe import MAX_BRANCHES, placed
+from projections.partial import partial_of
 from projections.parts import part_of, parted
 from projections.runs import Origin, Standing
+
+UNDONE = 4
+"""Compactions that a request may show not to have been."""
 
 
 class Remembered:
@@ -37,16 +44,23 @@ class Remembered:
         """The manifest of the last call; None where it has none."""
         self.compacted = False
         """Whether there was a compaction since the last call."""
+        self.partial: Item | None = None
+        """What had come of the answer to the last call, where that did not come to its end."""
         self._events: list[RecordedEvent] = []
         self._places: list[int] = []
         self._items: dict[Standing, Item] = {}
         self._beneath: dict[Standing, int] = {}
         """What stood before a rendition came into force."""
         self.tools: list[tuple[int, str]] = []
-        """(position, canonical definitions) of the declared tools, the newest last."""
+        """(position, definitions as written) of the declared tools, the newest last."""
         self._earlier: deque[Earlier] = deque(maxlen=MAX_BRANCHES + 1)
-        self._tools_in_force: int | None = None
-        self._model = ""
+        self._asked: set[tuple[int | None, str]] = set()
+        self._answers: dict[int, list[int]] = {}
+        """By call: what came back to it."""
+        self._hashes: dict[tuple[Origin, int, int | None], int] = {}
+        self._by_hash: dict[int, set[Origin]] = {}
+        self._hashed = 0
+        """How many of the items are in ``_by_hash``."""
 
     # -- taking in ------------------------------------------------------------------------------
 
@@ -67,7 +81,9 @@ class Remembered:
             else:
                 self._called(None, data.get("tools"), data.get("model", ""))
         elif kind == "tools_declared":
-            self.tools.append((event.position, forms.canonical(data["definitions"])))
+            self.tools.append((event.position, forms.written(data["definitions"])))
+        elif kind == "model_failed":
+            self.partial = partial_of(event)
         if kind in ITEM_TYPES or kind in DECISIONS:
             self._carry(event)
             self._events.append(_light(event) if kind in ITEM_TYPES else event)
@@ -87,8 +103,8 @@ class Remembered:
 
     def _called(self, sent: Expanded | None, tools: int | None, model: str) -> None:
         self.calls += 1
-        self.last, self.compacted = sent, False
-        self._tools_in_force, self._model = tools, model
+        self.last, self.compacted, self.partial = sent, False, None
+        self._asked.add((tools, model))
 
     def _carry(self, event: RecordedEvent) -> None:
         """Make the items, or the rendition, that the event carries."""
@@ -96,6 +112,9 @@ class Remembered:
         if event.type in ITEM_TYPES:
             self._places.append(at)
             self._make(at, events)
+            call = self._items[at, 0].call
+            if call:
+                self._answers.setdefault(call, []).append(at)
         elif event.type in ("context_compacted", "repair_applied"):
             brought = "messages" if event.type == "context_compacted" else "inserted"
             for number in range(len(event.data.get(brought, ()))):
@@ -135,12 +154,46 @@ class Remembered:
             items=parted(self.items(self.view.standing())),
             calls=lambda: self._earlier,
             tools=self.tools,
-            tools_in_force=self._tools_in_force,
-            model=self._model,
+            asked=self._asked,
+            answers=lambda call: parted(self._items[at, 0] for at in self._answers.get(call, ())),
             renditions=self._renditions,
             sent=lambda call: self._sent(call.pieces),
             front=front,
+            keys=lambda pieces: map(self._hash, pieces),
+            stood=self._stood,
+            at=lambda position: fold([e for e in self._events if e.position <= position]),
+            undone=self._undone,
+            partial=self.partial,
         )
+
+    def _hash(self, piece: Piece) -> int:
+        """The hash of the key of a piece, made once."""
+        name = (*piece.standing, piece.part)
+        if name not in self._hashes:
+            item = part_of(self._items[piece.standing], piece)
+            self._hashes[name] = hash(entry_key(item_kind(item), item.message))
+        return self._hashes[name]
+
+    def _stood(self, keys: Iterable[int]) -> bool:
+        for item, rendition in islice(self._items, self._hashed, None):
+            known = parted([self._items[item, rendition]])
+            for each in known:
+                self._by_hash.setdefault(
+                    self._hash(Piece(item, rendition, part=each.part)), set()
+                ).add(item)
+        self._hashed = len(self._items)
+        return any(self._by_hash.get(key, set()) - self.view.items.keys() for key in keys)
+
+    def _undone(self) -> Iterator[Undone]:
+        taken = [e for e in effective(self._events)[0] if e.type == "context_compacted"]
+        positions: list[int] = []
+        for event in taken[: -1 - UNDONE : -1]:
+            positions.append(event.position)
+            undo = [DecisionUndone(target=position) for position in positions]
+            at = enumerate(undo, self._events[-1].position + 1)
+            view = fold([*self._events, *(placed(event, n) for n, event in at)])
+            view.version = self.view.version
+            yield Undone(tuple(positions), view, parted(self.items(view.standing())))
 
     def preview(self, pieces: Iterable[Piece], made: Mapping[int, RecordedEvent]) -> list[Item]:
         """What pieces name, also of events that are not yet taken."""

@@ -22,6 +22,10 @@ ItemPositions = Callable[[int, int], Sequence[int]]
 """(low, high) to the positions of the events in it that bring in an item, in order."""
 
 
+FRONT = "0"
+"""What an item that came in in front of everything stands behind."""
+
+
 def origin(item_id: str) -> Origin:
     """The origin of an item id: ``12`` is a number, ``57.0`` stays text."""
     return item_id if "." in item_id else int(item_id)

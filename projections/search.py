@@ -24,6 +24,7 @@ from projections.context import View
 from projections.items import Item
 from projections.leaving import Leaving, is_folding
 from projections.live import Live
+from projections.partial import partial_of
 from projections.runs import Origin, Standing
 from projections.search_index import Candidates, SearchIndex
 from projections.search_query import Query
@@ -231,7 +232,9 @@ class _InStream:
         return texts[best]._replace(tool=self.tool(texts[best], position))
 
     def _note(self, event: RecordedEvent) -> Hit | None:
-        text = self._found(safe(note_texts(event)), "", event.position)
+        partial = partial_of(event)
+        role = partial.role if partial is not None else ""
+        text = self._found(safe(note_texts(event)), role, event.position)
         if text is None:
             return None
         state: State = "never"

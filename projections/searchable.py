@@ -21,6 +21,7 @@ from eventlog.messages import SYSTEM_ROLES, Part
 from eventlog.recorded import RecordedEvent
 from projections.context import ITEM_TYPES, is_known
 from projections.items import Item
+from projections.partial import partial_of
 from projections.runs import Origin, Standing
 
 Area = Literal[
@@ -115,7 +116,7 @@ def _area(item: Item, part: Part) -> Area:
 
 
 def note_texts(event: RecordedEvent) -> Iterator[Text]:
-    """The texts of an event that is no item."""
+    """The texts of an event that is no item; of a failed call also what had come of its answer."""
     if event.erased or event.type not in NOTES or not is_known(event.type, event.schema_version):
         return
     data = event.data
@@ -131,6 +132,9 @@ def note_texts(event: RecordedEvent) -> Iterator[Text]:
     said = data.get(area)
     if isinstance(said, str) and said:
         yield Text(area, said)
+    partial = partial_of(event)
+    if partial is not None:
+        yield from item_texts(partial)
 
 
 def _list(value: Any) -> list[Any]:

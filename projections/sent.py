@@ -34,6 +34,8 @@ class Sent:
     digest: str | None
     """Computed again from what the log holds; None where something was erased without its hash."""
     erased: bool
+    lost: int | None = None
+    """The position of an event that the digest needs and that has no salt."""
     has_erased_forms: bool = False
     """Whether the form in which something was sent went with an earlier call."""
 
@@ -97,8 +99,8 @@ class Requests:
         pieces = [piece for entry in entries for piece in entry]
         items = self.items(stream, pieces)
         if len(items) != len(pieces):
-            lost = (p for p in pieces if not self.live.materialize(stream, [p.standing]))
-            raise IntegrityFault(absent(call.position, next(lost)))
+            gone = (p for p in pieces if not self.live.materialize(stream, [p.standing]))
+            raise IntegrityFault(absent(call.position, next(gone)))
         data = call.data
         rebuilt = [entry_of(item, expanded.form(n)) for n, item in enumerate(items)]
         tools, tools_hash = self._tools(stream, data.get("tools"))
@@ -109,7 +111,10 @@ class Requests:
         erased = erased or expanded.has_erased
         kept = self._kept_hashes(stream, call.position) if erased else {}
         positions = {*digests.positions(entries), call.position}
+        if data.get("tools") is not None:
+            positions.add(data["tools"])
         salts = self.live.log.salts(stream, positions)
+        lost = min(positions - salts.keys(), default=None)
         hashes: list[bytes] = []
         for number, (entry, value) in enumerate(
             zip(entries, digests.sent_values(rebuilt), strict=True)
@@ -122,7 +127,7 @@ class Requests:
         if len(hashes) == len(entries) and tools_hash is not None and call.position in salts:
             own = digests.value_hash(salts[call.position], parameters)
             digest = digests.request_digest(hashes, tools_hash, own)
-        return Sent(body, tuple(items), tuple(entries), digest, erased, expanded.has_erased)
+        return Sent(body, tuple(items), tuple(entries), digest, erased, lost, expanded.has_erased)
 
     def _tools(self, stream: StreamKey, position: int | None) -> tuple[Any, bytes | None]:
         if position is None:

@@ -18,10 +18,9 @@ from eventlog import messages
 from eventlog.happened import moment, source_moment
 from eventlog.messages import Part
 from eventlog.recorded import RecordedEvent
-from projections import usage
 from projections.context import is_known
 from projections.known_context import READ, KnownContext
-from projections.usage import UsageTotals
+from projections.usage import UsageTotals, usage_totals
 
 Provenance = Literal["exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken"]
 
@@ -86,6 +85,8 @@ class SessionState(BaseModel):
     unrecognized: int = 0
     usage: UsageTotals | None = None
     billed_answers: int = 0
+    usage_answers: dict[str, int] = {}
+    """By figure of ``usage``, of how many answers it is known."""
     open_calls: dict[str, int] = {}
     """Tool calls of this session without a result, by id: ids repeat."""
     inherited_calls: dict[str, int] = {}
@@ -292,9 +293,10 @@ def _ended(state: SessionState, event: RecordedEvent) -> None:
         state.answers += 1
         if data.get("usage") is not None:
             state.billed_answers += 1
-            state.usage = (state.usage or UsageTotals()) + UsageTotals(
-                **usage.counts(data["usage"])
-            )
+            told = usage_totals(data["usage"])
+            state.usage = (state.usage or UsageTotals()) + told
+            for name, count in told:
+                state.usage_answers[name] = state.usage_answers.get(name, 0) + (count is not None)
 
 
 def _started(state: SessionState, data: Mapping[str, Any]) -> None:

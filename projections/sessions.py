@@ -48,7 +48,8 @@ class SessionStats(BaseModel):
     happened_at: str
     """When it last went on, by its own clock where that can be read. Notes do not move it."""
     is_clocked: bool
-    """``happened_at`` is a time of that session, not merely when it was imported."""
+    """``happened_at`` is a time of that session, not merely when it was imported. What was recorded
+    as it happened always has one, the log's own."""
     provenance: Provenance | None
     """How well the contexts of its calls are known: the weakest verdict; none without a call."""
     events: int
@@ -72,7 +73,9 @@ class SessionStats(BaseModel):
     usage: UsageTotals | None
     """As the provider counted; none where no answer has its count."""
     billed_answers: int
-    """The answers that ``usage`` sums."""
+    """The answers whose provider counted anything."""
+    usage_answers: dict[str, int]
+    """By figure of ``usage``, the answers that it sums: those whose provider told it."""
     output_is_partial: bool
     """The format keeps a part of the output tokens only: those of ``usage`` are a lower bound."""
     source: SourceCounts | None = None
@@ -108,7 +111,7 @@ class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
     name = "sessions"
-    version = 8
+    version = 9
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log
@@ -301,7 +304,7 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
         parent=state.parent if state.is_fork else None,
         parent_session=None if state.is_fork else state.parent,
         happened_at=iso(state.updated),
-        is_clocked=state.is_clocked or not state.is_observed,
+        is_clocked=state.is_clocked or not state.format,
         unanswered_tool_calls=sum(state.open_calls.values()),
         output_is_partial=state.format in _PARTIAL_OUTPUT,
         source=source,

@@ -26,6 +26,7 @@ from eventlog import messages
 from eventlog.errors import CriticalUnknown, CtxlogError
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import runs
+from projections.asked import TOLD_BY
 from projections.context import DECISIONS, effective
 from projections.items import Item
 from projections.known_context import holds_blob, uses_tool
@@ -71,6 +72,8 @@ class Seen:
     """Whether an encrypted summary stands in it."""
     is_edited: bool
     """Whether the provider completed or edited it."""
+    lost: int | None = None
+    """The position of an event that the digest needs and that has no salt."""
     agree: int = 0
     """How many at the front of ``pieces`` and of ``folded`` are known to be the same."""
 
@@ -99,6 +102,7 @@ def judge(live: Live, stream: StreamKey, call: RecordedEvent) -> Verdict:
         missing=missing(call, declared is not None and declared.erased, sent.has_erased_forms),
         is_sealed=any(map(has_blob, sent.items)),
         is_edited=is_edited(call, ended),
+        lost=sent.lost,
     )
     return of_seen(call, seen, unknown)
 
@@ -149,7 +153,7 @@ def _weakest(call: RecordedEvent, seen: Seen) -> tuple[Provenance, str]:
     recorded = call.data.get("request_digest")
     is_erased = bool(seen.erased or seen.missing)
     if recorded is not None and seen.digest is None and not is_erased:
-        return "broken", "a salt that the digest needs is not there"
+        return "broken", f"event {seen.lost}, which it was made of, is not there"
     if recorded is not None and seen.digest is not None:
         if seen.digest != recorded:
             return "broken", "the request that the manifest names is not the one that was recorded"
@@ -170,7 +174,10 @@ def messages_alone(call: RecordedEvent) -> str:
 
     No request goes without a parameter: a model is one.
     """
-    if call.erased or call.data.get("parameters"):
+    parameters = None if call.erased else call.data.get("parameters")
+    if parameters and TOLD_BY in parameters:
+        return f"as {parameters[TOLD_BY]} gave it to the model"
+    if call.erased or parameters:
         return ""
     lacks = "its parameters" if call.data.get("tools") is not None else "its tools and parameters"
     return f"its messages; {lacks} were not recorded"

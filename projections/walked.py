@@ -226,6 +226,12 @@ class Walked:
         """Whether the form in which something was sent went with an earlier call."""
         return self._known[-1].erased_forms > 0
 
+    @property
+    def unsalted(self) -> set[int]:
+        """The positions of its events that have no salt."""
+        found = digests.positions(self.rows[at].entry for at in self._holes)
+        return found - self._salts.keys()
+
     def fault(self, call: int) -> str:
         """Why the request of a call cannot be rebuilt; nothing where it can."""
         faults = [self.rows[at] for at in self._faults]

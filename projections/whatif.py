@@ -151,7 +151,7 @@ class Runner:
             self.window.incoming = True
             self._at(Moment("user_turn", step.position, incoming=item))
             self.window.incoming = False
-        entry = self.window.append(step.origin, item, step.tokens)
+        entry = self.window.append(step.origin, item, step.tokens, first=step.is_first)
         if entry.is_result:
             self._at(Moment("tool_result", step.position, result=step.origin))
 

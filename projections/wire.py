@@ -8,11 +8,13 @@ of them. Where none has it, the request is the same JSON and not the same bytes,
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from eventlog.jsonvalue import utf8_clean
+from projections.asked import MESSAGES
+from projections.dialects import RequestEntry, dialect
 
 
 class Style(NamedTuple):
@@ -73,3 +75,106 @@ def as_sent(
             if sha256(written + salt).hexdigest() == recorded:
                 return written, True
     return STYLES[0].text(whole).encode(), False
+
+
+class Sent(Protocol):
+    """An entry of a request."""
+
+    @property
+    def sent(self) -> Sequence[RequestEntry]:
+        """What went into one message, or into one field."""
+
+
+class Written:
+    """The bytes of one request after the other, each written on from the one before it.
+
+    Messages that stand at the front of both are neither written nor hashed again.
+    """
+
+    def __init__(self) -> None:
+        self._ways = [_Way(style) for style in STYLES]
+        self._apart: list[int] = []
+        """The entries that are none of its messages."""
+        self._looked_at = 0
+
+    def cut(self, kept: int) -> None:
+        """Of the last request only so many entries stand in the next one."""
+        for way in self._ways:
+            del way.states[kept + 1 :]
+        self._looked_at = min(self._looked_at, kept)
+        while self._apart and self._apart[-1] >= kept:
+            self._apart.pop()
+
+    def are_proved(
+        self,
+        call: Mapping[str, Any],
+        salt: bytes,
+        entries: Sequence[Sent],
+        tools: Any,
+    ) -> bool:
+        """Whether the request of a call, written in a way that is known, is what was sent."""
+        provider, name = dialect(call["dialect"]), MESSAGES[call["dialect"]]
+        for at in range(self._looked_at, len(entries)):
+            if entries[at].sent[0].place != "messages":
+                self._apart.append(at)
+        self._looked_at = len(entries)
+        lone = [entry for at in self._apart for entry in entries[at].sent]
+        whole = {**provider.to_request(lone, tools, call.get("parameters") or {})}
+        listed = whole[name] == []
+        body = ordered(whole, call.get("places"))
+
+        def message(each: Sent) -> Any:
+            return provider.to_request(each.sent)[name][0]
+
+        for way in self._ways:
+            state = way.listed(body, name, entries, message) if listed else way.whole(body)
+            state.update(salt)
+            if state.hexdigest() == call["wire_digest"]:
+                self._ways.remove(way)
+                self._ways.insert(0, way)  # one client wrote them all
+                return True
+        return False
+
+
+class _Way:
+    """A request as one client writes it."""
+
+    def __init__(self, style: Style) -> None:
+        self.style = style
+        self.states: list[Any] = []
+        """Its hash before its first message, and behind each of its entries."""
+        self._front: str | None = None
+
+    def whole(self, body: Mapping[str, Any]) -> Any:
+        """The hash of a body that has no list of messages."""
+        self._front = None
+        return sha256(self.style.text(body).encode())
+
+    def listed(
+        self,
+        body: Mapping[str, Any],
+        name: str,
+        entries: Sequence[Sent],
+        message: Callable[[Sent], Any],
+    ) -> Any:
+        """The hash of a body whose messages are these."""
+        text = self.style.text
+        comma, colon = (", ", ": ") if self.style.blanks else (",", ":")
+        fields = [f"{text(field)}{colon}{text(value)}{comma}" for field, value in body.items()]
+        at = list(body).index(name)
+        front = "{" + "".join(fields[:at]) + text(name) + colon + "["
+        back = "".join([comma, *fields[at + 1 :]]).removesuffix(comma)
+        if front != self._front:
+            self._front, self.states = front, [sha256(front.encode())]
+        states = self.states
+        for each in entries[len(states) - 1 :]:
+            if each.sent[0].place != "messages":
+                states.append(states[-1])
+                continue
+            state = states[-1].copy()
+            begun = "" if states[-1] is states[0] else comma
+            state.update((begun + text(message(each))).encode())
+            states.append(state)
+        end = states[-1].copy()
+        end.update(f"]{back}}}".encode())
+        return end

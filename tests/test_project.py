@@ -37,10 +37,23 @@ class TestPackaging:
     def test_every_folder_with_sources_is_a_package(self) -> None:
         assert not [file for file in SOURCES if not (file.parent / "__init__.py").exists()]
 
-    def test_the_bundled_session_is_installed(self) -> None:
-        patterns = PYPROJECT["tool"]["setuptools"]["package-data"]["cli"]
-        bundled = {file for pattern in patterns for file in (ROOT / "cli").glob(pattern)}
-        assert ROOT / "cli" / "demo" / "refund-rounding.jsonl" in bundled
+    def test_every_other_file_of_a_package_is_installed(self) -> None:
+        """The patterns are those of an installation that is no link to this folder."""
+        data = PYPROJECT["tool"]["setuptools"]["package-data"]
+        installed = {
+            file
+            for package, patterns in data.items()
+            for pattern in patterns
+            for file in ROOT.joinpath(*package.split(".")).glob(pattern)
+        }
+        there = {
+            file
+            for package in PACKAGES
+            for file in (ROOT / package).rglob("*")
+            if file.is_file() and file.suffix not in (".py", ".pyc")
+        }
+        assert ROOT / "cli" / "demo" / "anchors.json" in there
+        assert there == installed
 
     def test_the_changelog_has_this_version(self) -> None:
         assert f"## [{PYPROJECT['project']['version']}]" in (ROOT / "CHANGELOG.md").read_text()

@@ -54,7 +54,7 @@ def command(
     summaries: what a summarizer was not shown; summaries that are empty or grew
     broken_rules: what a rule forbids, done when it could no longer be seen
     unseen: ids, paths and such that the model used when it could not see them
-    anchors: ids, paths, rules of covered items that the summary does not hold
+    anchors: ids, paths, rules that a summary, placeholder or revision does not hold
     placeholders: placeholders whose original is not in the log
     pairs: tool results without their call, calls without a result
     opaque: summaries that only the provider can read

@@ -56,7 +56,8 @@ def command(
         ),
     ] = "",
     anchors: Annotated[
-        bool, typer.Option("--anchors", help="Which literals are lost, and what needed them later.")
+        bool,
+        typer.Option("--anchors", help="Which literals are lost, and where they came up again."),
     ] = False,
     prefix: Annotated[
         bool,
@@ -99,9 +100,11 @@ def command(
 
     The two places may be in a session and its fork, where one of them is in what both share.
 
-    S@k1 alone is just before that compaction against just after it, S@c12 alone is that call
-    against the one before. With --left and --right it is what two strategies would have made of
-    everything recorded up to a place; a side that is not given, or observed, is what really was.
+    S@k1 alone is just before that compaction against just after it, S@26 the same of event 26 where
+    it cleared, cut or revised something, with what else was between the same two calls, and S@c12
+    that call against the one before. With --left and --right it is what two strategies would have
+    made of everything recorded up to a place; a side that is not given, or observed, is what really
+    was.
 
     --prefix tells what a provider's cache could have had: of S@c12 where the request parts from the
     one before and which decision did that, of S alone one row a call. ≈ figures are estimated from

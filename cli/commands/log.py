@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.opening import opened
-from cli.options import SessionArgument, complete_place, complete_type, settings_of
-from cli.output import output
+from cli.options import complete_place, complete_session, complete_type, settings_of
+from cli.output import Output, envelope, json_text, output
+
+if TYPE_CHECKING:
+    from cli.following import Batch, Following
+    from eventlog import StreamKey
 
 
 def command(
     ctx: typer.Context,
-    session: SessionArgument,
+    session: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="S",
+            help="A session: its key, its id, the first 4 characters of it, its title, or last. "
+            "With --follow none: all of them.",
+            autocompletion=complete_session,
+        ),
+    ] = None,
     at: Annotated[
         str,
         typer.Option(
@@ -27,7 +39,7 @@ def command(
         str, typer.Option("--range", metavar="A-B", help="Only these positions: 10-60, 100-.")
     ] = "",
     last: Annotated[
-        int | None, typer.Option("--last", "-n", metavar="N", min=1, help="Only the last N rows.")
+        int | None, typer.Option("--last", "-n", metavar="N", min=0, help="Only the last N rows.")
     ] = None,
     types: Annotated[
         list[str] | None,
@@ -40,6 +52,10 @@ def command(
     ] = None,
     calls: Annotated[bool, typer.Option("--calls", help="A row for every model call.")] = False,
     events: Annotated[bool, typer.Option("--events", help="A row for every event.")] = False,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", "-f", help="Go on with what is appended, until Ctrl-C."),
+    ] = False,
 ) -> None:
     """Show a session, and what of it the model still sees.
 
@@ -52,13 +68,33 @@ def command(
     310→9 where a placeholder stands for more. What the head says of the context, and a row of a
     pass, is of all of it, also where only some rows are shown.
 
+    --follow shows the last 10 rows (-n: other than 10) and then each row as another process appends
+    it, of the session and of what forks off it or begins in it; without S of all sessions. A line
+    ==> S <== says whose the next rows are. With --json each row is one line of JSON.
+
     Example: ctxlog log last --at c12
+
+    Example: ctxlog log last --follow
     """
-    from cli.naming import place, span_of, types_of
+    from cli.following import Chosen, Following
+    from cli.naming import place, session_key, span_of, types_of, whole_session
     from cli.render_log import render_log
     from cli.timeline import timeline
+    from eventlog.errors import InputRefused
 
     out = output(ctx)
+    if follow:
+        if at or span:
+            raise InputRefused("--follow shows what comes: without --at and --range")
+        wanted = Chosen(types_of(types or []), calls, events)
+        with opened(settings_of(ctx), read_only=True) as live:
+            home = session_key(live, whole_session(session, "followed")) if session else None
+            _follow(out, Following(live, home, wanted), 10 if last is None else last, home)
+        return
+    if session is None:
+        raise InputRefused("name a session, or follow all of them with --follow")
+    if last == 0:
+        raise InputRefused("-n 0 goes with --follow")
     with opened(settings_of(ctx)) as live:
         where = place(live, session, at)
         first, end = span_of(span)
@@ -74,3 +110,34 @@ def command(
             every=events,
         )
         out.show(data, render_log(data, out.style))
+
+
+def _follow(out: Output, following: Following, rows: int, home: StreamKey | None) -> None:
+    """Until nobody reads any more, or somebody interrupts."""
+    from cli.following import wait
+
+    shown = home
+    for batch in following.last(rows):
+        shown = _show(out, batch, shown)
+    while not out.gone and wait():
+        for batch in following.new():
+            shown = _show(out, batch, shown)
+
+
+def _show(out: Output, batch: Batch, shown: StreamKey | None) -> StreamKey | None:
+    """The rows of a batch, under their session's name where those before are of another; whose rows
+    were shown last."""
+    from cli.render_log import render_rows
+
+    if not batch.data.rows:
+        return shown
+    if out.as_json:
+        for row in batch.rows():
+            out.write(json_text(envelope(out.settings.command, row.model_dump()), indent=None))
+        return batch.key
+    if batch.key != shown:
+        name = out.style.line(str(batch.key), out.style.width - 8)
+        out.write(out.style.paint(f"==> {name} <==", "bold"))
+    for line in render_rows(batch.data, out.style):
+        out.write(line)
+    return batch.key

@@ -46,6 +46,7 @@ def command(
     import signal
 
     from cli.child import waiting
+    from cli.door import DATABASE
     from cli.models_recording import ListeningData
     from cli.paths import current_database
     from cli.recording import environment_of, recorded_data, recording, tell
@@ -58,7 +59,7 @@ def command(
     ):
         variables = environment_of(proxy)
         to = proxy.upstreams
-        data = ListeningData(
+        listening = ListeningData(
             url=proxy.url,
             environment=variables,
             upstreams={"openai": to.openai.url, "anthropic": to.anthropic.url},
@@ -67,7 +68,10 @@ def command(
         proxy.start()
         lines = [f"# {proxy.url} -> {to.openai.url} and {to.anthropic.url}"]
         lines += [f"export {name}={typed(value)}" for name, value in variables.items()]
-        out.show(data, lines)
+        out.show(listening, lines)
         out.note("recording until Ctrl-C")
         signal.sigwait(numbers)
-    tell(out, recorded_data(settings, proxy.tally, None))
+    data = recorded_data(settings, proxy.tally, None)
+    tell(out, data)
+    if data.missed:
+        raise typer.Exit(DATABASE)

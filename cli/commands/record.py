@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from cli.options import RecordedSessionOption, UpstreamOption, settings_of
+from cli.options import RecordedSessionOption, UpstreamOption, settings_of, typed_words
 from cli.output import complain, output
 
 
@@ -31,12 +32,20 @@ def command(
     n, 126 and 127 for a command that cannot be run) and streams are those of CMD; the summary, with
     --json as one line of JSON, stands on stderr.
 
+    A session that exists goes on. What is recorded here needs no client that is wrapped in the
+    agent: with both, each call stands twice in the log.
+
     Example: ctxlog record --session monday -- python agent.py
     """
     from cli.child import CannotStart, run
     from cli.recording import environment_of, flush, recorded_data, recording, tell
 
     out, settings = output(ctx), settings_of(ctx)
+    if misplaced := _misplaced(words, typed_words(ctx)):
+        out.note(
+            f"ctxlog: {misplaced} goes to {words[0]}, since it stands behind it; -- in front of "
+            "the command says that this is meant"
+        )
     try:
         with recording(settings, session, upstream) as proxy:
             flush()
@@ -47,6 +56,15 @@ def command(
         raise typer.Exit(error.code) from None
     tell(out, recorded_data(settings, proxy.tally, code))
     raise typer.Exit(code)
+
+
+def _misplaced(words: Sequence[str], line: Sequence[str]) -> str:
+    """An option of ours that was typed behind the command, where nothing says that it is meant."""
+    behind = words[1 : words.index("--")] if "--" in words else words[1:]
+    if line[: -len(words)][-1:] == ("--",):
+        return ""
+    names = (word.partition("=")[0] for word in behind)
+    return next((name for name in names if name in ("--session", "--upstream")), "")
 
 
 def _direct(environment: dict[str, str]) -> dict[str, str]:

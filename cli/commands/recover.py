@@ -44,8 +44,8 @@ def command(
         str | None,
         typer.Option(
             "--lost",
-            metavar="K",
-            help="What that compaction lost: k1.",
+            metavar="REF",
+            help="What that compaction, substitution or revision lost: k1, 26.",
             autocompletion=complete_compaction,
         ),
     ] = None,
@@ -80,12 +80,13 @@ def command(
     """Print the originals of what the model no longer sees, ready to paste.
 
     Nothing is ever gone from the log unless it was redacted. ITEMs are printed as they came in.
-    With --lost: the literals (paths, ids, rules …) that a compaction did not keep, with the
-    sentences they stood in: what later messages needed most first, then what people had said and
-    what tools found again; --all for every one. With --query: the items in which a text stands,
-    first those in which the context does not show it, each with the lines around the text; --full
-    for whole items. With --format messages: a list that a provider takes, so a result comes with
-    its call.
+    With --lost: the literals (paths, ids, rules …) that a compaction, a cleared or cut result or a
+    revised message did not keep, with the sentences they stood in: first what came up again in most
+    later messages, then what people had said and what tools found again; --all for every one. What
+    was cleared between the same two calls is one decision, by whichever of its events it is named.
+    With --query: the items in which a text stands, first those in which the context does not show
+    it, each with the lines around the text; --full for whole items. With --format messages: a list
+    that a provider takes, so a result comes with its call.
 
     The exit code is 1 where a query finds nothing, and where a summary that the provider encrypted,
     or that was erased, may hold what seems to be lost.
@@ -200,7 +201,7 @@ def _found(
         hint = ""
         if where is not None and where.kind in ("compaction", "before_compaction"):
             hint = f"; what k{where.number} lost: --lost k{where.number}"
-        raise InputRefused(f"name items, or --lost K, or --query TEXT: one of the three{hint}")
+        raise InputRefused(f"name items, or --lost REF, or --query TEXT: one of the three{hint}")
     if lost is not None:
         return lost_with(live, stream, lost, every=every, whole=whole)
     if query is not None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from cli.door import FINDINGS
+from cli.door import FINDINGS, INTEGRITY
 from cli.opening import opened
 from cli.options import (
     BaseUrlOption,
@@ -15,7 +15,7 @@ from cli.options import (
     complete_strategy,
     settings_of,
 )
-from cli.output import output
+from cli.output import Output, output
 
 Format = Literal["openai", "anthropic", "responses", "json", "text"]
 
@@ -47,10 +47,14 @@ def command(
     ] = None,
     summarizer: SummarizerOption = "extractive",
     base_url: BaseUrlOption = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Compare every call of S with what was recorded of it."),
+    ] = False,
 ) -> None:
     """Rebuild the request that a model was given, from the events.
 
-    Where the call's request was recorded it is shown as it was sent, unchanged. Else the context
+    Where the call's request was recorded it is shown as it was sent. Else the context
     is folded from the events and made legal for the provider; what had to be repaired for that,
     and what was never recorded, is told on stderr. Nothing is sent anywhere.
 
@@ -58,15 +62,29 @@ def command(
     recorded messages kept. A SPEC is a name and parameters, such as clear:keep=3; | between two
     makes a pipeline; a name from [strategies] in .ctxlog/config.toml and my.py:function will do.
 
+    With --check every call of the session is rebuilt and compared: the request with its digest,
+    its items with the context as folded, its bytes with what went over the wire. A line for each
+    that differs, and one for all. What was never recorded, or was erased, cannot be checked and is
+    counted apart. The exit code is 4 where a request is not the one that was recorded, and 1 where
+    it is and nothing explains what stands in it.
+
     Example: ctxlog replay last@c5 --format openai
+
+    Example: ctxlog replay last --check
     """
     from cli.files import write_new
     from cli.naming import place
     from cli.output import json_text
     from cli.render_replay import render_items
     from cli.replays import replay
+    from eventlog.errors import InputRefused
 
     out = output(ctx)
+    if check:
+        if form or file or strategy:
+            raise InputRefused("--check goes without --format, --out and --strategy")
+        _check(ctx, out, reference)
+        return
     told = ""
     with opened(settings_of(ctx)) as live:
         where = place(live, reference)
@@ -96,4 +114,19 @@ def command(
     for problem in problems:
         out.note(f"not sendable: {problem}")
     if problems:
+        raise typer.Exit(FINDINGS)
+
+
+def _check(ctx: typer.Context, out: Output, reference: str) -> None:
+    from cli.checks import checked
+    from cli.naming import place
+    from cli.progress import Meter
+    from cli.render_check import render_check
+
+    with opened(settings_of(ctx)) as live, Meter(out, "rebuilt", "calls") as meter:
+        data = checked(live, place(live, reference), meter.show)
+    out.show(data, render_check(data, out.style))
+    if any(each.verdict == "broken" for each in data.checked):
+        raise typer.Exit(INTEGRITY)
+    if data.differ:
         raise typer.Exit(FINDINGS)

@@ -95,8 +95,8 @@ def command(
     sign: the decision, k1 or its position. In brackets: with --ascii.
 
     Whole words in any case: ORD-77120, src/big.json, 0x1f; 订单 anywhere in a text. A hit holds
-    all of several, in any order. word* begins so, *word* is a part of a word, and '"order id"' a
-    phrase. Nothing is an operator; behind -- a query may begin with a dash. What was redacted is
+    all of several, in any order. word* begins so, *word* is a part of a word, and '"integer cents"'
+    a phrase. Nothing is an operator; behind -- a query may begin with a dash. What was redacted is
     never found.
 
     Exit code 0 when something was found, 1 when nothing was.
@@ -123,6 +123,8 @@ def command(
     with opened(settings_of(ctx)) as live:
         data = searched(live, out, asked, limit=limit or None, count=count)
         names = short_names(str(info.key) for info in live.log.streams())
+        several = order_note(live, out, asked) if data.hits and not ids else ""
+        none = "" if data.count else nothing_note(live, out, asked)
     if count:
         out.show(data, str(data.count))
     else:
@@ -131,9 +133,9 @@ def command(
     if data.cut:
         out.note(cut_note(data))
     if not data.count:
-        out.note(nothing_note(asked))
+        out.note(none)
         raise typer.Exit(FINDINGS)
     if data.hits and not ids:
-        if told := order_note(asked):
-            out.note(told)
+        if several:
+            out.note(several)
         out.note(next_note(data.hits, names))

@@ -59,7 +59,7 @@ def command(
 
     Example: ctxlog show last@c12 --request --as curl
     """
-    from cli.naming import place
+    from cli.naming import place, short_names
     from cli.render_show import render_context, render_event
     from cli.requests import request_of_call
     from cli.windows import context_at, event_at
@@ -82,13 +82,15 @@ def command(
                 out.note(f"note: event {note}")
         else:
             event = event_at(live, where)
-            out.show(event, render_event(event, out.style, raw=raw, program=current_program()))
+            keys = (str(info.key) for info in live.log.streams())
+            name, program = short_names(keys)[event.key], current_program()
+            out.show(event, render_event(event, out.style, name, raw=raw, program=program))
 
 
 def _show_request(out: Output, data: RequestData, form: Form) -> None:
     """The body to the byte into a pipe, and on a terminal what is safe there."""
     from cli.render_request import render_request, safe_json
-    from cli.requests import destination
+    from cli.requests import before_sending
 
     body = data.text
     data.text = render_request(data, form, ascii=out.style.ascii)
@@ -100,8 +102,7 @@ def _show_request(out: Output, data: RequestData, form: Form) -> None:
         out.write(safe_json(body, ascii=out.style.ascii))
     else:
         out.write_exactly(body if data.same_bytes else body + "\n")
-    told = destination(data) if form != "json" else ""
-    for note in [*data.notes, *([told] if told else [])]:
+    for note in [*data.notes, *(before_sending(data) if form != "json" else ())]:
         out.note(note)
     if data.verdict == "broken":
         raise typer.Exit(INTEGRITY)

@@ -43,8 +43,8 @@ def command(
     """Why an item stands in the context, or does not: every decision that touched it.
 
     It says how the item came in, what was decided about it since and by whom, whether the model
-    was given it at that call, what of it survived in what took its place, which later messages
-    needed what did not, and what to type to get it back.
+    was given it at that call, what of it survived in what took its place, in which later
+    messages the rest came up again, and what to type to get it back.
 
     Example: ctxlog why last 12@c31
     """

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from eventlog import messages
-from eventlog.messages import SYSTEM_ROLES
+from eventlog.messages import SYSTEM_ROLES, shared_text
 from projections import forms
 from projections.observe import Request
 
@@ -58,6 +58,8 @@ class Ask:
     opening: str
     """Its text."""
     system: frozenset[bytes]
+    prompt: str
+    """The text of the system prompt."""
     tools: frozenset[str]
     session: str
     """The session that the client names in it; else nothing."""
@@ -97,6 +99,7 @@ def ask_of(request: Request) -> Ask:
         key_of(rest[0].message)[0] if rest else b"",
         messages.text(dialect, rest[0].message) if rest else "",
         frozenset(key_of(block)[0] for block in blocks),
+        "\n".join(shared_text(entry.message.get("content")) for entry in leading),
         frozenset(map(_name, tools)),
         _session_of(request.parameters),
     )

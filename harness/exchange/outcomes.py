@@ -11,17 +11,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eventlog.errors import EventInvalid
-from eventlog.events import Event, MessageAppended, ModelFailed, Origin
+from eventlog.events import Event, MessageAppended, ModelFailed, NewMessage, Origin
 from eventlog.jsonvalue import Json, dumps, loads, value_fault
 from eventlog.messages import Dialect
 from harness.exchange import anthropic_answers, openai_answers, responses_answers
 from harness.exchange.answers import Answer, text_of
 from harness.exchange.anthropic_stream import read_stream
+from harness.exchange.responses_stream import read_events
 from harness.exchange.streams import Streamed, is_stream
 
 _READERS = {
     "openai_chat": openai_answers.read_chunks,
-    "openai_responses": responses_answers.read_events,
+    "openai_responses": read_events,
     "anthropic": read_stream,
 }
 
@@ -33,6 +34,14 @@ class Failure:
     error: str
     status: int | None = None
     detail: Any = None
+    partial: Mapping[str, Any] | None = None
+    """What had come of an answer, as a client would send it back; None where nothing had."""
+
+    def kept(self, dialect: Dialect) -> NewMessage | None:
+        """That, as an event holds it."""
+        if self.partial is None:
+            return None
+        return NewMessage(dialect=dialect, message=Json(self.partial), source="model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +78,8 @@ def events_of(outcome: Outcome, dialect: Dialect) -> list[Event]:
         error = found.error if found is not None else "nothing came back"
         detail = Json(found.detail) if found is not None and found.detail is not None else None
         status = found.status if found is not None else None
-        return [ModelFailed(call=1, error=error, status=status, detail=detail)]
+        partial = found.kept(dialect) if found is not None else None
+        return [ModelFailed(call=1, error=error, status=status, detail=detail, partial=partial)]
     rest = {**answer.rest, **({"unread": outcome.unread} if outcome.unread else {})}
     origin = Origin(records=(), rest=Json(rest)) if rest else None
     said = MessageAppended(
@@ -117,13 +127,46 @@ def _streamed(dialect: Dialect, found: Streamed, status: int | None) -> Outcome:
     error = found.error or {}
     said = [text_of(error.get("type")), text_of(error.get("message"))]
     cut = "the stream ended before the answer did"
+    partial = _partial(dialect, message or {})
+    if message is not None and partial is not None:
+        message = _without(dialect, message)
     detail = {"message": message, "error": found.error}
     failure = Failure(
         ": ".join(filter(None, said)) or cut,
         status,
         {k: v for k, v in detail.items() if v is not None} or None,
+        partial,
     )
     return Outcome(failure=failure, unread=found.unread)
+
+
+def _partial(dialect: Dialect, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The answer in a message that did not come to its end; None where nothing of it came."""
+    if dialect == "anthropic":
+        found = anthropic_answers.answer_of({**message, "role": "assistant"})
+    elif dialect == "openai_responses":
+        found = responses_answers.answer_of({"output": [], **message})
+    else:
+        found = openai_answers.answer_of({"choices": [], **message})
+    return found.message if _says(found.message) else None
+
+
+def _says(value: Any) -> bool:
+    """Whether a word of it came: a block that was only opened says nothing."""
+    if isinstance(value, Mapping):
+        return any(_says(child) for name, child in value.items() if name not in _FRAME)
+    return any(map(_says, value)) if isinstance(value, list) else bool(value)
+
+
+_FRAME = frozenset({"call_id", "id", "index", "role", "status", "type"})
+
+
+def _without(dialect: Dialect, message: Mapping[str, Any]) -> dict[str, Any]:
+    """What else came with it: ids, usage, and choices beyond the first."""
+    left_out = {"anthropic": "content", "openai_responses": "output"}.get(dialect, "choices")
+    rest = {k: v for k, v in message.items() if k != left_out}
+    others = message.get("choices", ())[1:] if left_out == "choices" else ()
+    return {**rest, "choices": others} if others else rest
 
 
 def _failure(body: Any, status: int | None) -> Failure:

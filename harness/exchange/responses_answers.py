@@ -1,7 +1,6 @@
-"""A response of OpenAI's Responses API, whole or streamed.
+"""A response of OpenAI's Responses API: its output items are one answer.
 
-Its output items are one answer. Source: OpenAI's reference of responses and of their streaming
-events.
+Source: OpenAI's reference of responses.
 """
 
 from __future__ import annotations
@@ -10,11 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from eventlog import Json
-from eventlog.errors import EventInvalid
 from eventlog.events import Usage
-from eventlog.jsonvalue import loads, value_fault
 from harness.exchange.answers import Answer, text_of
-from harness.exchange.streams import Streamed, stream_data
+from harness.usage import tokens_in, uncached
 
 _ENDED = frozenset({"completed", "incomplete"})
 _SAID = frozenset({"id", "model", "object", "output", "usage", "status"})
@@ -76,57 +73,14 @@ def usage_of(found: Any) -> Usage | None:
     """The usage that a response names; None where it names none."""
     if not isinstance(found, Mapping):
         return None
-
-    def count(of: Any, name: str) -> int:
-        value = of.get(name) if isinstance(of, Mapping) else None
-        return value if type(value) is int and value >= 0 else 0
-
-    whole = count(found, "input_tokens")
-    cached = min(count(found.get("input_tokens_details"), "cached_tokens"), whole)
+    whole = tokens_in(found, "input_tokens")
+    cached = tokens_in(found.get("input_tokens_details"), "cached_tokens")
+    if whole is not None and cached is not None:
+        cached = min(cached, whole)
     return Usage(
-        input=whole - cached,
+        input=uncached(whole, cached),
         cached=cached,
-        output=count(found, "output_tokens"),
-        reasoning=count(found.get("output_tokens_details"), "reasoning_tokens"),
+        output=tokens_in(found, "output_tokens"),
+        reasoning=tokens_in(found.get("output_tokens_details"), "reasoning_tokens"),
         provider=Json(dict(found)),
     )
-
-
-def read_events(text: str) -> Streamed:
-    """Put the response of a stream together. Raises nothing, whatever the text is.
-
-    The last event holds the whole response; where it is missing, the items that were done are kept
-    beside the failure.
-    """
-    found = Streamed()
-    done: dict[int, Any] = {}
-    for piece in stream_data(text):
-        try:
-            event = loads(piece)
-        except EventInvalid:
-            event = None
-        if value_fault(event, piece.encode("utf-8", "surrogatepass")):
-            event = None
-        kind = text_of(event.get("type")) if isinstance(event, dict) else ""
-        if not isinstance(event, dict) or not kind.startswith(("response.", "error")):
-            found.unread.append(piece)
-            continue
-        _take(found, done, kind, event)
-    if not found.complete and done and found.message is not None:
-        found.message = {**found.message, "output": [item for _, item in sorted(done.items())]}
-    return found
-
-
-def _take(found: Streamed, done: dict[int, Any], kind: str, event: Mapping[str, Any]) -> None:
-    response = event.get("response")
-    if kind == "error":
-        found.error = {k: v for k, v in event.items() if k != "type" and v is not None}
-    elif isinstance(response, dict):
-        found.message = response
-        if kind in ("response.completed", "response.incomplete"):
-            found.complete = True
-        elif kind == "response.failed":
-            error = response.get("error")
-            found.error = error if isinstance(error, dict) else {"message": "it failed"}
-    elif kind == "response.output_item.done" and type(event.get("output_index")) is int:
-        done[event["output_index"]] = event.get("item")

@@ -28,7 +28,8 @@ class Thread:
     text: tuple[int, bytes, bool]
     """Of the text of the first one its length, a digest, and whether it ends in white space."""
     system: frozenset[bytes]
-    """Of its last request, as are the tools."""
+    """The blocks of the system prompt of its last request; its text, and the tools."""
+    prompt: str
     tools: frozenset[str]
     small: int
     """Messages of its first request; 0 once one had another number of them."""
@@ -59,7 +60,9 @@ class Thread:
         """With its first request, which is not taken in yet."""
         opened = frozenset([ask.first, *(each.key for each in ask.said)])
         text = (len(ask.opening), _digest(ask.opening), ask.opening[-1:].isspace())
-        return cls(number, group, ask.keys, opened, text, ask.system, ask.tools, ask.size)
+        return cls(
+            number, group, ask.keys, opened, text, ask.system, ask.prompt, ask.tools, ask.size
+        )
 
     def branch(self, number: int) -> Thread:
         """Another conversation that goes on from here."""
@@ -70,7 +73,9 @@ class Thread:
         """Its next request."""
         if ask.size != self.small:
             self.small = 0
-        self.system, self.tools = ask.system, ask.tools
+        if self.system != ask.system:
+            self.system, self.prompt = ask.system, ask.prompt
+        self.tools = ask.tools
         self.asked = ask.keys if self.small else None
         self.end, self.is_answered = ask.end, False
         self.take(ask.said)

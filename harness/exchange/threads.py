@@ -29,10 +29,9 @@ from eventlog import messages
 from eventlog.messages import SYSTEM_ROLES
 from harness.exchange.asks import Ask, answered
 from harness.exchange.thread import Shared, Thread, shared
+from projections.changes import SAME_PROMPT, is_alike
 from projections.observe import Request
-
-_LINE = 40
-"""Characters of a line that is long enough to be found again by its words."""
+from projections.said_again import lines_of, repeats
 
 RECENT = 128
 """Conversations of a group, those asked last, that a request may go on."""
@@ -110,11 +109,14 @@ class Threads:
         """Whether most of a late answer of a conversation stands in the first message."""
         return self._groups[thread.group].sums_up(ask, thread)
 
+    def said(self) -> list[list[str]]:
+        """Lines of the latest answers."""
+        return [lines for group in self._groups.values() for _, lines in group.said]
+
     def answered(self, thread: Thread, dialect: str, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a conversation, as it is sent back."""
         thread.answer(answered(dialect, message))
-        lines = [line.strip() for line in messages.text(dialect, message).split("\n")]
-        lines = [line for line in lines if len(line) >= _LINE]
+        lines = lines_of(messages.text(dialect, message))
         if lines:
             self._groups[thread.group].said.append((thread, lines))
 
@@ -207,10 +209,10 @@ class _Group:
             return self._first_again(begun, ask, busy)
         if is_task:
             return NEW
-        if alike and self.sums_up(ask):
-            found = [thread for thread in alike if self.sums_up(ask, thread)] or alike
-            beside = [thread for thread in found[1:] if thread.asked_at > found[0].begun_at]
-            return Found(found[0], "on", others=tuple(beside))
+        summed = self._summed_up(alike, ask)
+        if summed:
+            beside = (thread for thread in summed[1:] if thread.asked_at > summed[0].begun_at)
+            return Found(summed[0], "on", others=tuple(beside))
         if self._own in alike and self._is_own(ask):
             return Found(self._own, "on")
         small = _small(alike, ask) if self._joins_small else None
@@ -233,21 +235,28 @@ class _Group:
             return NEW
         return _best([(shared(thread, ask)[0], thread) for thread in longer], is_shared=False)
 
+    def _summed_up(self, alike: Sequence[Thread], ask: Ask) -> list[Thread]:
+        """Those of which its first message may be the summary, by what was answered before: those
+        that gave that answer, or all that went on."""
+        if not self.sums_up(ask):
+            return []
+        went_on = [t for t in alike if not t.small and (ask.tools or not t.tools)]
+        went_on = [t for t in went_on if t.tools == ask.tools] or went_on
+        return [t for t in went_on if self.sums_up(ask, t)] or went_on
+
     def _is_own(self, ask: Ask) -> bool:
         """Whether it is the session's own, asked for in all that is fixed: one that begins anew in
         the same session was compacted in a way that left nothing to tell it by."""
         own = self._own
         if own is None or not ask.tools or own.tools != ask.tools:
             return False
-        return _same_system(own.system, ask.system)
+        return _same_system(own, ask)
 
     def sums_up(self, ask: Ask, thread: Thread | None = None) -> bool:
         """Whether most of an earlier answer, maybe of that conversation, stands in the first
         message."""
         return any(
-            2 * sum(line in ask.opening for line in lines) >= len(lines)
-            for by, lines in self.said
-            if thread is None or by is thread
+            repeats(ask.opening, lines) for by, lines in self.said if thread is None or by is thread
         )
 
 
@@ -255,7 +264,7 @@ def _alike(threads: dict[int, Thread], ask: Ask) -> list[Thread]:
     """Those that were asked alike, the last first."""
     found = []
     for thread in islice(reversed(threads.values()), RECENT):
-        same = _same_system(thread.system, ask.system)
+        same = _same_system(thread, ask)
         if ask.tools or thread.tools:
             same = ask.tools == thread.tools or (bool(ask.system) and same)
         if same:
@@ -285,5 +294,8 @@ def _best(counted: Sequence[tuple[Shared, Thread]], *, is_shared: bool) -> Found
     return Found(best, "on", is_shared, tuple(others))
 
 
-def _same_system(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
-    return one == other or 2 * len(one & other) >= max(len(one), len(other), 1)
+def _same_system(thread: Thread, ask: Ask) -> bool:
+    one, other = thread.system, ask.system
+    if one == other or 2 * len(one & other) >= max(len(one), len(other), 1):
+        return True
+    return is_alike(thread.prompt, ask.prompt, SAME_PROMPT)

@@ -24,7 +24,7 @@ from eventlog.events import (
 from harness.importers.claude_records import DIALECT, Row, text_of, unmapped, usage_of
 from harness.importers.standing import Standing, runs
 from harness.importers.units import Planned, Slot, Unit, unit_of
-from harness.usage import count_of
+from harness.usage import tokens_of
 
 AGENT = DecidedBy(name="claude-code")
 CLEARED = "[Old tool result content cleared]"
@@ -234,8 +234,8 @@ class Maker:
                 layout=layout,
                 by=AGENT,
                 trigger=text_of(data.get("trigger")),
-                pre_tokens=count_of(data.get("preTokens")),
-                post_tokens=count_of(data.get("postTokens")),
+                pre_tokens=tokens_of(data.get("preTokens")),
+                post_tokens=tokens_of(data.get("postTokens")),
                 messages=messages,
                 origin=self._origin(rows, records),
             )

@@ -19,7 +19,7 @@ from harness.importers.codex_speakers import SUMMARIES, is_from_agent, text_of
 from harness.importers.identity import Stamp
 from harness.importers.records import Record
 from harness.importers.units import label_time
-from harness.usage import tokens_of
+from harness.usage import tokens_of, uncached
 
 DIALECT: Final = "openai_responses"
 
@@ -319,7 +319,7 @@ def usage_of(row: Row) -> Usage | None:
     cached = tokens_of(last.get("cached_input_tokens"))
     written = tokens_of(last.get("cache_write_input_tokens"))
     return Usage(
-        input=max(tokens_of(last.get("input_tokens")) - cached - written, 0),
+        input=uncached(tokens_of(last.get("input_tokens")), cached, written),
         cached=cached,
         cache_write=written,
         output=tokens_of(last.get("output_tokens")),
@@ -332,8 +332,7 @@ def context_tokens(row: Row) -> int | None:
     """How many tokens the context held, by a token count."""
     info = row.payload.get("info")
     last = info.get("last_token_usage") if isinstance(info, dict) else None
-    found = tokens_of(last.get("total_tokens")) if isinstance(last, dict) else 0
-    return found or None
+    return (tokens_of(last.get("total_tokens")) or None) if isinstance(last, dict) else None
 
 
 def parameters_of(row: Row) -> dict[str, Any]:

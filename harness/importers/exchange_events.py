@@ -109,6 +109,7 @@ def ended(exchange: Exchange, call: Slot, place: Marks) -> list[Planned]:
                 error=failure.error,
                 status=failure.status,
                 detail=detail,
+                partial=failure.kept(exchange.dialect),
                 origin=place.origin(),
             )
 

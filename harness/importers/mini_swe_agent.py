@@ -31,7 +31,7 @@ from harness.importers.job import Job
 from harness.importers.run_documents import RunDocument, names
 from harness.importers.stream_writer import StreamWriter
 from harness.importers.units import Planned, Slot, label_time
-from harness.usage import tokens_of
+from harness.usage import tokens_of, uncached
 from projections.items import OBSERVATION
 
 FORMAT = "mini-swe-agent"
@@ -278,10 +278,11 @@ def _usage(given: Any) -> Usage | None:
         }
     found = usage_of(given)
     written = tokens_of(given.get("cache_creation_input_tokens"))
-    if found is None or not written:
+    if found is None or written is None:
         return found
-    written = min(written, found.input)
-    return found.model_copy(update={"input": found.input - written, "cache_write": written})
+    written = written if found.input is None else min(written, found.input)
+    update = {"input": uncached(found.input, written), "cache_write": written}
+    return found.model_copy(update=update)
 
 
 def _finish(response: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from eventlog import Json
 from eventlog.events import Usage
 from harness.importers.openhands_messages import text_of
-from harness.usage import tokens_of
+from harness.usage import tokens_in, tokens_of, uncached
 
 _SECRET = re.compile(r"key|token|secret|password|credential|authorization|cookie", re.IGNORECASE)
 _NO_SECRET = frozenset({"max_input_tokens", "max_output_tokens", "max_tokens", "keep_first"})
@@ -81,28 +81,24 @@ def usage_of(given: Mapping[str, Any] | None) -> Usage | None:
     if not given:
         return None
 
-    def count(*fields: str) -> int:
-        for field in fields:
-            if value := tokens_of(given.get(field)):
-                return value
-        return 0
+    def count(*fields: str, part: tuple[str, str] | None = None) -> int | None:
+        found = [tokens_of(given.get(field)) for field in fields]
+        if part is not None:
+            found.append(tokens_in(given.get(part[0]), part[1]))
+        # A field that the agent always writes says 0 also where another one has the count.
+        return next(filter(None, found), 0 if 0 in found else None)
 
-    details = _dict(given.get("prompt_tokens_details"))
     prompt = count("prompt_tokens")
-    cached = count("cache_read_tokens", "cache_read_input_tokens")
-    cached = cached or tokens_of(details.get("cached_tokens"))
+    read = ("cache_read_tokens", "cache_read_input_tokens")
+    cached = count(*read, part=("prompt_tokens_details", "cached_tokens"))
     written = count("cache_write_tokens", "cache_creation_input_tokens")
-    reasoning = count("reasoning_tokens")
-    reasoning = reasoning or tokens_of(
-        _dict(given.get("completion_tokens_details")).get("reasoning_tokens")
-    )
-    together = cached + written <= prompt
+    together = (cached or 0) + (written or 0) <= (prompt or 0)
     return Usage(
-        input=prompt - cached - written if together else prompt,
+        input=uncached(prompt, cached, written) if together else prompt,
         cached=cached,
         cache_write=written,
         output=count("completion_tokens"),
-        reasoning=reasoning,
+        reasoning=count("reasoning_tokens", part=("completion_tokens_details", "reasoning_tokens")),
         provider=Json(dict(given)),
     )
 

@@ -173,6 +173,7 @@ class RequestLog:
 
     def _take(self, record: Record, exchange: Exchange, request: Request) -> None:
         task = self._task(request)
+        request = replace(request, said=self._threads.said())
         thread, how = self._threads.place(ask_of(request), is_task=bool(task))
         stream = self._streams.get((thread.group, thread.number))
         if stream is None:

@@ -283,7 +283,7 @@ class StreamWriter:
         if isinstance(event, ContextCompacted) and event.summarizer is not None:
             usage = event.summarizer.usage
         if usage is not None and (odd := unreadable_counts(usage)):
-            note = f"no count of tokens, so taken as 0: {', '.join(odd)}"
+            note = f"no count of tokens, so not known: {', '.join(odd)}"
             if note not in self.report.notes:
                 self.report.notes.append(note)
 

@@ -47,6 +47,17 @@ def hold(recorder: Lasting, *, is_needed: bool) -> None:
     (_HOLDING.add if is_needed else _HOLDING.discard)(recorder)
 
 
+def closed(recorder: Lasting) -> None:
+    """It is told of nothing any more."""
+    _OPEN.discard(recorder)
+    _HOLDING.discard(recorder)
+
+
+def living() -> list[Lasting]:
+    """Those that are open in this process."""
+    return list(_OPEN)
+
+
 def _before_fork() -> None:
     """Wait for what other threads write: half of it is in memory."""
     _FORKING.held = held = []

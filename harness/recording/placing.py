@@ -42,6 +42,7 @@ from projections import Live
 from projections.followed import MESSAGES, Asked, Plan
 from projections.last_answers import LastAnswer, last_answers
 from projections.proof import request_of
+from projections.reading import calls_of
 from projections.sent import Requests
 
 RECENT = 64
@@ -71,11 +72,19 @@ def made_name() -> str:
 class Placing:
     """The conversations of one session, or of a client whose callers name none."""
 
-    def __init__(self, live: Live, home: StreamKey, *, is_named: bool, parent: str = "") -> None:
+    def __init__(
+        self,
+        live: Live,
+        home: StreamKey,
+        *,
+        is_named: bool,
+        parent: str = "",
+        parent_call: str = "",
+    ) -> None:
         self._live = live
         self._home = home
         self._is_named = is_named
-        self._parent = parent
+        self._parent, self._parent_call = parent, parent_call
         self._threads = Threads(joins_small=False)
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
@@ -117,6 +126,31 @@ class Placing:
                 if stream.thread is not None:
                     stream.thread.place = key, stream.base
                 del self._recent[key]
+
+    def home(self) -> RecordedStream:
+        """The session's own stream as it stands now, whoever wrote to it: who asks reads it, and
+        goes on from there."""
+        own = self._own
+        if own is None or own.key != self._home:
+            own = self._own = self._recent.get(self._home) or self._home_stream()
+            own.begin(self._live)
+            self._recent[own.key] = own
+        own.followed.catch_up()
+        own.base, own.is_foreign = own.followed.version, False
+        return own
+
+    def calling(self, tool: str, arguments: str) -> str:
+        """The id of the one call of a tool, with these arguments, that the last answer made;
+        nothing where there is none, or several."""
+        stream = self._own or self.newest
+        answers = (
+            reversed(stream.followed.originals(o for o, _ in stream.followed.standing))
+            if stream is not None
+            else ()
+        )
+        made = next(filter(None, map(calls_of, answers)), ())
+        found = [call.id for call in made if (call.name, call.text) == (tool, arguments)]
+        return found[0] if len(found) == 1 else ""
 
     def answered(
         self, stream: RecordedStream, dialect: Dialect, message: Mapping[str, Any]
@@ -236,7 +270,7 @@ class Placing:
                 # Somebody else's conversation has that name: nothing of this one is in it.
                 stream = self._own = self._new("~")
                 continue
-            plan = stream.followed.plan(asked, belongs=belongs)
+            plan = stream.followed.plan(asked, belongs=belongs, said=self._threads.said())
             if plan.kind == "side":
                 return None
             if stream.open or stream.is_foreign:
@@ -284,9 +318,12 @@ class Placing:
 
     def _new(self, separator: str) -> RecordedStream:
         """A stream of its own beside the session's, or that one."""
-        parent = str(self._home) if separator else self._parent
         names = partial(self._names, separator)
-        return RecordedStream.new(self._live, names, parent if self._is_named else "")
+        if not self._is_named:
+            return RecordedStream.new(self._live, names, "")
+        if separator:
+            return RecordedStream.new(self._live, names, str(self._home))
+        return RecordedStream.new(self._live, names, self._parent, self._parent_call)
 
     def _forked(self, stream: RecordedStream) -> RecordedStream:
         """What goes on from the last place that a stream and a new request may share; a stream of

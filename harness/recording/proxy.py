@@ -58,6 +58,8 @@ class Tally:
     """Calls that brought no answer."""
     missed: int
     """Calls that are not in the log."""
+    is_lost: bool
+    """The file of the log was moved, deleted or replaced meanwhile: none of them is in it."""
 
 
 class Proxy:
@@ -176,8 +178,10 @@ class Proxy:
             waiting, self._unplaced = self._unplaced, []
             for call in waiting:
                 self._placed(call)
+            if not self.recorder.live.log.is_in_place:
+                return Tally(self._calls, (), self._failed, self._calls, is_lost=True)
             missed = self.recorder.missed + self.recorder.waiting
-            return Tally(self._calls, tuple(self._keys), self._failed, missed)
+            return Tally(self._calls, tuple(self._keys), self._failed, missed, is_lost=False)
 
 
 class _Server(ThreadingHTTPServer):

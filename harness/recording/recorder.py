@@ -15,10 +15,10 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from eventlog.errors import (
     Busy,
@@ -26,18 +26,15 @@ from eventlog.errors import (
     DatabaseFault,
     InputRefused,
     OutcomeUnknown,
+    WrongExpectedVersion,
 )
-from eventlog.events import (
-    Event,
-    MessageAppended,
-    ModelFailed,
-    RecordingInterrupted,
-)
+from eventlog.events import Event, MessageAppended, RecordingInterrupted
 from eventlog.messages import Dialect
-from eventlog.recorded import StreamKey
-from harness.exchange.outcomes import Failure, Outcome, events_of
-from harness.exchange.sent_keys import Keys, event_without_keys, text_without_keys
-from harness.recording.lifetimes import hold, opened
+from eventlog.recorded import Draft, StreamKey
+from harness.exchange.sent_keys import Keys, text_without_keys
+from harness.recording import lifetimes
+from harness.recording.began import NOWHERE, Began
+from harness.recording.calls import RecordedCall as RecordedCall
 from harness.recording.placing import Placing, made_name
 from harness.recording.posted import Posted
 from harness.recording.sessions import session_key
@@ -52,6 +49,9 @@ PATIENCE = 0.25
 PAUSE = 1.0
 """Seconds that a log which could not be written is left alone: nobody waits for it twice."""
 
+STORING = 5.0
+"""Seconds that is waited for a log that keeps a conversation for its framework."""
+
 MOST_WAITING = 64 << 20
 """Bytes of requests that wait in memory for a log that cannot be written."""
 
@@ -62,49 +62,6 @@ MOST_SESSIONS = 128
 
 class RecordingWarning(RuntimeWarning):
     """Calls could not be recorded when they were made."""
-
-
-class RecordedCall:
-    """A call that was begun. Its end is told once; what is told after that is ignored."""
-
-    def __init__(self, recorder: Recorder, session: StreamKey | None, dialect: Dialect) -> None:
-        self.session = session
-        """The one that its caller named."""
-        self.parent: StreamKey | None = None
-        """The one around it."""
-        self.dialect = dialect
-        self.keys: Keys = frozenset()
-        """What it is sent with, which what comes back may repeat."""
-        self.stream: RecordedStream | None = None
-        """Where it is recorded; None as long as it is not in the log."""
-        self.position = 0
-        """Of its ModelCalled."""
-        self.is_answered = False
-        """Whether an answer came back."""
-        self._recorder = recorder
-        self._process = os.getpid()
-        self._is_open = True
-
-    def ended(self, outcome: Outcome) -> None:
-        """What came back."""
-        if self._is_open:
-            self.is_answered = outcome.answer is not None
-        try:
-            events = events_of(outcome, self.dialect)
-            events = [event_without_keys(event, self.keys) for event in events]
-        except Exception as error:
-            said = text_without_keys(str(error), self.keys)
-            events = [ModelFailed(call=1, error=f"the answer cannot be kept: {said}")]
-        self._end(events)
-
-    def failed(self, error: str, status: int | None = None, detail: Any = None) -> None:
-        """No answer came back, or nobody waited for it."""
-        self.ended(Outcome(failure=Failure(error, status, detail)))
-
-    def _end(self, events: Sequence[Event]) -> None:
-        is_open, self._is_open = self._is_open, False
-        if is_open and self._process == os.getpid():  # what a child inherits, its parent ends
-            self._recorder._ended(self, events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +102,9 @@ class Recorder:
         self.live = open_log(path, lock_timeout=patience)
         self.missed = 0
         """Calls that were given up."""
-        self._on_error = on_error
-        self._warned = False
+        self.on_error = on_error
+        self._warned: set[bool] = set()
+        """Of which it was warned: of a log that cannot be written (True), of single calls."""
         self._sessions: dict[StreamKey | None, Placing] = {}
         self._waiting: deque[_Waiting] = deque()
         self._held = 0
@@ -156,7 +114,12 @@ class Recorder:
         self._lost: dict[StreamKey | None, tuple[int, str]] = {}
         """By session: calls that were given up and are not told in the log yet, and why."""
         self._mutex = threading.RLock()
-        opened(self)
+        lifetimes.opened(self)
+
+    @property
+    def path(self) -> str:
+        """Of the log, whatever it was called when it was opened."""
+        return os.path.realpath(self.live.log.path)
 
     @property
     def waiting(self) -> int:
@@ -178,7 +141,7 @@ class Recorder:
                         self._tell_of_lost(session, placing.newest)
             finally:
                 self._is_writing = False
-                hold(self, is_needed=False)
+                lifetimes.closed(self)
                 self.live.close()
 
     # -- a call ---------------------------------------------------------------------------------
@@ -188,19 +151,19 @@ class Recorder:
         dialect: Dialect,
         body: bytes,
         session: StreamKey | None = None,
-        parent: StreamKey | None = None,
+        began: Began = NOWHERE,
         url: str = "",
         headers: Mapping[str, str] | None = None,
         keys: Keys = frozenset(),
     ) -> RecordedCall:
         """Record a call before its request goes out. Raises nothing unless it was asked to.
 
-        ``parent``: the session in which this one began. ``url`` and ``headers`` are kept as they
-        are: they hold no secret. Of ``keys`` nothing is kept, where they come back neither.
+        ``began``: where its session did. ``url`` and ``headers`` are kept as they are: they hold no
+        secret. Of ``keys`` nothing is kept, where they come back neither.
         """
         call = RecordedCall(self, session or self.session, dialect)
         call.keys = keys
-        call.parent = parent or self.session
+        call.began = began if began.parent is not None else Began(self.session)
         posted = Posted(dialect, body, url, headers or {})
         waiting = _Waiting(call, posted)
         with self._mutex:
@@ -212,13 +175,13 @@ class Recorder:
             try:
                 if self._write_waiting():
                     self._begin(call, posted)
-                elif self._on_error == "raise":
+                elif self.on_error == "raise":
                     raise Busy(str(self.live.log.path), PAUSE)
                 else:
                     self._wait(waiting)
             except (DatabaseFault, OutcomeUnknown) as error:
                 self._rest()
-                if self._on_error == "raise":
+                if self.on_error == "raise":
                     self._give_up(call, str(error))
                     raise
                 self._wait(waiting)
@@ -231,6 +194,51 @@ class Recorder:
                 self._hold()
         return call
 
+    def write(
+        self,
+        session: StreamKey,
+        plan: Callable[[RecordedStream], Sequence[Event]],
+        began: Began = NOWHERE,
+    ) -> None:
+        """Append to a session what ``plan`` makes of it as it stands; nothing where that is empty.
+
+        For whoever keeps a conversation here, and needs to know that it is kept: waits longer than
+        a call does, and raises what an append raises.
+        """
+        until = time.monotonic() + STORING
+        while True:
+            with self._mutex:
+                self._resting = 0.0
+                if not self._is_writing and self._written(session, plan, began):
+                    return
+            if time.monotonic() > until:
+                raise Busy(str(self.live.log.path), STORING)
+            time.sleep(0.01)
+
+    def _written(
+        self,
+        session: StreamKey,
+        plan: Callable[[RecordedStream], Sequence[Event]],
+        began: Began,
+    ) -> bool:
+        self._is_writing = True
+        try:
+            if not self._write_waiting():
+                return False
+            stream = self._placing(session, began).home()
+            drafts = [Draft(event, salt=os.urandom(16)) for event in plan(stream)]
+            if drafts:
+                version = stream.followed.version
+                done = self.live.append(stream.key, *drafts, expected_version=version)
+                stream.followed.followed(*drafts)
+                stream.base = done.last
+        except (Busy, WrongExpectedVersion):
+            return False
+        finally:
+            self._is_writing = False
+            self._hold()
+        return True
+
     def cannot(self, error: Exception) -> None:
         """A call that cannot even be told of. Raises nothing unless it was asked to."""
         with self._mutex:
@@ -239,15 +247,22 @@ class Recorder:
             self._complain(error)
 
     def _begin(self, call: RecordedCall, posted: Posted) -> None:
-        placing = self._sessions.pop(call.session, None)
-        if placing is None:
-            home = call.session or session_key(made_name())
-            parent = str(call.parent) if call.parent not in (None, home) else ""
-            placing = Placing(self.live, home, is_named=call.session is not None, parent=parent)
-        self._sessions[call.session] = placing  # the one that was asked last at the end
-        self._forget_sessions()
+        placing = self._placing(call.session, call.began)
         call.stream, call.position = placing.begin(posted)
         self._tell_of_lost(call.session, call.stream)
+
+    def _placing(self, session: StreamKey | None, began: Began) -> Placing:
+        placing = self._sessions.pop(session, None)
+        if placing is None:
+            home = session or session_key(made_name())
+            parent = str(began.parent) if began.parent not in (None, home) else ""
+            around = self._sessions.get(began.parent) if parent and began.tool else None
+            call = around.calling(began.tool, began.arguments) if around is not None else ""
+            named = session is not None
+            placing = Placing(self.live, home, is_named=named, parent=parent, parent_call=call)
+        self._sessions[session] = placing  # the one that was asked last at the end
+        self._forget_sessions()
+        return placing
 
     def _forget_sessions(self) -> None:
         named = (name for name in list(self._sessions)[:-1] if name is not None)
@@ -306,7 +321,7 @@ class Recorder:
 
     def _hold(self) -> None:
         """Stay until it is written, even if nobody asks for this recorder any more."""
-        hold(self, is_needed=bool(self._waiting or self._lost))
+        lifetimes.hold(self, is_needed=bool(self._waiting or self._lost))
 
     def _is_waiting(self, call: RecordedCall) -> bool:
         return any(each.call is call for each in self._waiting)
@@ -340,7 +355,7 @@ class Recorder:
                     self._give_up(first.call, str(error))
             self._waiting.popleft()
             self._held -= first.size
-        self._warned = False
+        self._warned.discard(True)
         return True
 
     def _rest(self) -> None:
@@ -362,11 +377,27 @@ class Recorder:
 
     def _complain(self, error: Exception, *, is_over: bool = False) -> None:
         """Say once that calls are not recorded; what is over is never broken by it."""
-        if self._on_error == "raise" and not is_over:
+        if self.on_error == "raise" and not is_over:
             raise error
-        if self._on_error == "ignore" or self._warned:
+        is_of_log = isinstance(error, DatabaseFault | OutcomeUnknown)
+        if self.on_error == "ignore" or is_of_log in self._warned:
             return
-        self._warned = True
-        said = str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"
-        told = f"calls are not recorded now: {text_without_keys(said)}"
+        self._warned.add(is_of_log)
+        what = "an answer" if is_over else "a call"
+        front = "calls are not recorded now, and wait" if is_of_log else f"{what} was not recorded"
+        told = f"{front}: {text_without_keys(_said(error))}"
         warnings.warn(told, RecordingWarning, stacklevel=4)
+
+
+def opened(log: Live | str | os.PathLike[str]) -> Recorder:
+    """The recorder of that log that is open in this process, or a new one: two of them take each
+    other for another process."""
+    path = os.path.realpath(log.log.path if isinstance(log, Live) else log)
+    known = (each for each in lifetimes.living() if isinstance(each, Recorder))
+    return next((each for each in known if each.path == path), None) or Recorder(log)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, Busy):  # it is tried again by itself
+        return error.fault
+    return str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"

@@ -8,12 +8,19 @@ Context variables carry it, so threads that are given a context and asyncio task
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
+from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
+from harness.recording.began import Began
 
+if TYPE_CHECKING:
+    from harness.recording.recorder import Recorder
+
+_COVERED: ContextVar[str] = ContextVar("ctxlog_covered", default="")
 _CURRENT: ContextVar[tuple[StreamKey, ...]] = ContextVar("ctxlog_session", default=())
 
 
@@ -31,6 +38,37 @@ def session(name: StreamKey | str) -> Iterator[StreamKey]:
         _CURRENT.reset(token)
 
 
+@contextmanager
+def covered(recorder: Recorder) -> Iterator[None]:
+    """What is sent in here is a call that stands in the recorder's log already."""
+    token = _COVERED.set(recorder.path)
+    try:
+        yield
+    finally:
+        _COVERED.reset(token)
+
+
+def is_covered(recorder: Recorder) -> bool:
+    """Whether what is sent now stands in the recorder's log already."""
+    return _COVERED.get() == recorder.path
+
+
+Where = tuple[StreamKey | None, Began]
+"""The session of what is asked now, and where that began."""
+
+TELLERS: list[Callable[[], Where | None]] = []
+"""Frameworks that know better than the block of code; what the first of them says holds."""
+
+
+def here() -> Where:
+    """Where a call that is made now belongs."""
+    for teller in TELLERS:
+        found = teller()
+        if found is not None:
+            return found
+    return current(), Began(parent())
+
+
 def current() -> StreamKey | None:
     """The innermost session of this block."""
     around = _CURRENT.get()
@@ -46,13 +84,18 @@ def parent() -> StreamKey | None:
 def session_key(session: StreamKey | str) -> StreamKey:
     """The key of a session: as it is, ``user/agent/session``, or a name of the local user's.
 
+    A name may hold one slash: ``feature/x``. With two or more it is a key, of which the session is
+    what stands behind the second. A name that begins with ``-`` could not be typed afterwards, and
+    is mostly an option that lacks its value.
+
     Raises InputRefused, EventInvalid.
     """
     if isinstance(session, StreamKey):
         return session.checked()
-    if session.count("/") == 2:
-        return StreamKey.parse(session)
-    return StreamKey(*_LOCAL, session).checked()
+    key = StreamKey.parse(session) if session.count("/") > 1 else StreamKey(*_LOCAL, session)
+    if key.session.startswith("-"):
+        raise InputRefused(f"the name of a session cannot begin with '-': {key.session[:80]!r}")
+    return key.checked()
 
 
 _LOCAL = ("local", "recorded")

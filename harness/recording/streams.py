@@ -55,9 +55,13 @@ class RecordedStream:
     """Of a fork: the conversation that it goes on from."""
 
     @classmethod
-    def new(cls, live: Live, names: Names, parent_session: str) -> RecordedStream:
+    def new(
+        cls, live: Live, names: Names, parent_session: str, parent_call: str = ""
+    ) -> RecordedStream:
         """One that begins with its first call."""
-        event = SessionStarted(ownership="observed", parent_session=parent_session)
+        event = SessionStarted(
+            ownership="observed", parent_session=parent_session, parent_call=parent_call
+        )
         started = Draft(event, salt=os.urandom(16))
         stream = cls(Followed(live, _UNNAMED), birth=Birth(names, started))
         stream.followed.followed(started)
@@ -100,6 +104,12 @@ class RecordedStream:
         """Whether its last request stands at the front of this one."""
         bodies = self.bodies.get(posted.dialect)
         return bodies is not None and bodies.goes_on(posted.body)
+
+    def begin(self, live: Live) -> None:
+        """Begin without a call, for events of other kinds."""
+        if self.birth is not None:
+            self._begin(live, self.birth, ())
+            self.birth, self.base = None, self.followed.version
 
     # -- writing --------------------------------------------------------------------------------
 

@@ -17,9 +17,10 @@ from anyio.lowlevel import RunVar
 
 from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import keys_of
+from harness.recording.began import Began
 from harness.recording.codings import Unpacking, readable
 from harness.recording.recorder import RecordedCall, Recorder
-from harness.recording.sessions import current, parent, session_key
+from harness.recording.sessions import here, is_covered, session_key
 from harness.recording.wire import (
     MOST_BYTES,
     SESSION_HEADER,
@@ -75,7 +76,7 @@ class AsyncRecordingTransport:
         begin = _begin(self.recorder, request)
         if begin is None:
             return await self.inner.handle_async_request(request)
-        call = await _begun(begin)
+        call = await begun(begin)
         try:
             response = await self.inner.handle_async_request(request)
         except BaseException as error:
@@ -101,9 +102,9 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
     if named is not None:
         del request.headers[SESSION_HEADER]
     dialect = dialect_of(request.method, request.url.path)
-    if dialect is None:
+    if dialect is None or is_covered(recorder):
         return None
-    around, outer = current(), parent()
+    around, outer = here()
     try:
         session: StreamKey | None = session_key(named) if named else around
         body: bytes = request.read()
@@ -114,11 +115,11 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
         recorder.cannot(error)
         return None
     if session != around:
-        outer = around
+        outer = Began(around)
     return lambda: recorder.begin(dialect, body, session, outer, url, headers, keys)
 
 
-async def _begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
+async def begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
     """A call that a thread records, since it waits for the disk. Who is cancelled meanwhile sends
     nothing, and the log says so."""
     made: list[RecordedCall] = []

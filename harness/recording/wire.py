@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from eventlog.messages import Dialect
-from harness.exchange.outcomes import outcome_of
+from harness.exchange.outcomes import Failure, outcome_of
 from harness.exchange.withheld import address
 from harness.recording.recorder import RecordedCall
 
@@ -96,8 +97,8 @@ class Answering:
         self._chunks = []
         outcome = outcome_of(self._call.dialect, body, self._status)
         if outcome.answer is None and fault is not None:
-            detail = outcome.failure.detail if outcome.failure is not None else None
-            self._call.failed(said(fault), self._status, detail)
+            failure = outcome.failure or Failure("", self._status)
+            self._call.ended(replace(outcome, failure=replace(failure, error=said(fault))))
         elif outcome.answer is None and not body:
             self._call.failed("the answer was not read", self._status)
         else:

@@ -80,7 +80,8 @@ def audit(
             progress(position, whole)
 
     subject = gathered(live, info.key, counting or counter())
-    found = audited(subject, rules_of(rules), info.base or 0, gone_through)
+    subject.base = info.base or 0
+    found = audited(subject, rules_of(rules), gone_through)
     parent = f"{info.parent}@{info.base}" if info.parent is not None else None
     return found.model_copy(update={"session": str(info.key), "parent": parent})
 
@@ -103,27 +104,23 @@ def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
 def audited(
     subject: Subject,
     rules: Collection[str],
-    base: int = 0,
     gone_through: Callable[[int], None] = lambda _: None,
 ) -> Audit:
-    """Walk a session with some rules; ``base`` is where its own events begin.
-
-    ``gone_through`` is told the position of each step of the walk.
-    """
+    """Walk a session with some rules; ``gone_through`` is told the position of each step."""
     watching = [RULES[name](subject) for name in rules]
     subject.walk(watching, (kind for rule in watching for kind in rule.needs), gone_through)
     findings = [
         finding
         for rule in watching
         for finding in rule.find()
-        if not finding.position or finding.position > base
+        if not finding.position or finding.position > subject.base
     ]
     findings.sort(key=_rank)
     subject.release()
     return Audit(
         session=subject.recording.key,
         parent=None,
-        calls=tuple(row for row in _rows(subject) if row.position > base),
+        calls=tuple(row for row in _rows(subject) if row.position > subject.base),
         coverage=coverage(subject),
         findings=tuple(findings),
     )
@@ -148,6 +145,8 @@ def _rows(subject: Subject) -> Iterable[CallRow]:
             verdict=verdict.name,
             detail=verdict.detail,
             outcome=call.outcome,
+            status=call.status,
+            error=call.error,
             items=row.items,
             tokens=row.tokens,
             billed=call.billed,

@@ -9,19 +9,21 @@ it could not see). So a decision costs what it takes, and every item is searched
 from __future__ import annotations
 
 import posixpath
+import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 from projections.anchors import Anchor, item_anchors, lost
-from projections.audit.passages import EDITED, Move, Passage, Watcher
+from projections.audit.passages import EDITED, RENDERING, Move, Passage, Watcher
 from projections.audit.subject import Subject
 from projections.held import reworded
 from projections.items import Item
 from projections.metrics.mentions import texts
-from projections.reading import role_of
-from projections.runs import origin
+from projections.runs import origin, position_of
 from projections.said import Branch, is_told, sayers
 
 
@@ -45,6 +47,8 @@ class LostLiteral:
     by: Literal["", "model", "person", "tool"] = ""
     is_back: bool = False
     """The decision was taken back before anybody missed it."""
+    until: int = sys.maxsize
+    """How many calls had been made when it stood again."""
 
 
 class LostLiterals(Watcher):
@@ -64,11 +68,22 @@ class LostLiterals(Watcher):
         """Of what stands as less than it came: as it came."""
         self._lost: dict[str, LostLiteral] = {}
         """What nothing holds now."""
-        self._is_idle = not (subject.noted.compactions or subject.noted.substitutions)
+        noted = subject.noted
+        self._is_idle = not (noted.compactions or noted.substitutions or noted.revisions)
         """Nothing was ever taken out: no text needs to be searched."""
         self._calls = 0
-        self._stood: dict[int, frozenset[str]] = {}
-        """What stood as it came just after each compaction."""
+        self._since: dict[str, int] = {}
+        """Of each item that stands as it came: how many calls had been made when it began to."""
+        self._stood: dict[str, list[tuple[int, int]]] = {}
+        """Of each that did: from when until when, counted likewise."""
+        self._shown: dict[str, tuple[list[tuple[int, int]], list[int]]] = {}
+        """By literal: when items that hold it stood as they came, by when they began to; and the
+        latest end of each of these and those before it."""
+        self.moves: dict[int, list[Move]] = {}
+        """By its position, what a decision did: substitutions, or revisions, between two calls are
+        one."""
+        self._moment: dict[bool, int] = {}
+        """Since the last call: where the revisions begin, and the substitutions."""
         self._gone: list[tuple[Anchor, Item]] = []
         self._edited: list[Anchor] = []
         self._new: list[Item] = []
@@ -94,10 +109,8 @@ class LostLiterals(Watcher):
         of_rules, places = sayers(rules, told), {_key(rule): n for n, rule in enumerate(rules)}
         steps = subject.recording.steps
         rewinds = [(step.position, step.to) for step in steps if step.kind == "rewind"]
-        for position, stood in self._stood.items():
-            if position in self._by:
-                kept = [e for e in self._by[position] if not self._stands(e.anchor, stood)]
-                self._by[position] = kept
+        for position, entries in self._by.items():
+            self._by[position] = [e for e in entries if not self._stands(e.anchor, e.call)]
         for of in both:
             for position, lost_then in of.items():
                 branch = Branch(rewinds, position)
@@ -109,15 +122,42 @@ class LostLiterals(Watcher):
                         at = subject.ground.said.first(literal, branch.holds)
                         first = subject.items[at] if at is not None else None
                     entry.item = first or entry.item
+                    self._holder(entry)
         return both
 
-    def _stands(self, anchor: Anchor, stood: frozenset[str]) -> bool:
-        """Whether an item among those that stood holds it word for word, if not as an anchor: the
+    def _holder(self, entry: LostLiteral) -> None:
+        """Who brought it up first, also where it is no anchor: whoever came next could see it."""
+        subject, calls = self._subject, self._subject.calls
+        if entry.anchor.kind == "rule" or entry.is_back or entry.call >= len(calls):
+            return
+        holders = subject.ground.said.all(subject.ground.literal(_key(entry.anchor)))
+        at = bisect_right(holders, calls[entry.call].position, key=position_of)
+        if at == len(holders):
+            return
+        first, last = subject.items[holders[at]], entry.until
+        is_before = last >= len(calls) or position_of(holders[at]) < calls[last].position
+        if is_before and not first.is_recovered and first.id != entry.used:
+            self._used(entry, first)
+
+    def _stands(self, anchor: Anchor, calls: int) -> bool:
+        """Whether what the next call was given holds it word for word, if not as an anchor: the
         folder of a path that another item names in full."""
         if anchor.kind == "rule":
             return False
-        ground = self._subject.ground
-        return any(str(at) in stood for at in ground.said.all(ground.literal(_key(anchor))))
+        key = _key(anchor)
+        if key not in self._shown:
+            ground = self._subject.ground
+            holders = ground.said.all(ground.literal(key))
+            spans = sorted(span for at in holders for span in self._spans(str(at)))
+            self._shown[key] = spans, list(accumulate((last for _, last in spans), max))
+        spans, latest = self._shown[key]
+        begun = bisect_right(spans, calls, key=lambda span: span[0])
+        return begun > 0 and latest[begun - 1] > calls
+
+    def _spans(self, item: str) -> Iterable[tuple[int, int]]:
+        yield from self._stood.get(item, ())
+        if item in self._since:
+            yield self._since[item], sys.maxsize
 
     def came(self, item: Item, move: Move | None) -> None:
         """An item stands; what it brings up again is lost no more."""
@@ -130,6 +170,7 @@ class LostLiterals(Watcher):
             missed = self._lost.pop(key, None)
             if missed is None:
                 continue
+            missed.until = self._calls
             if item.is_recovered:
                 pass  # it was put back: whether anybody would have missed it is not known
             elif move is None and missed.call < self._calls:
@@ -140,6 +181,8 @@ class LostLiterals(Watcher):
                 missed.is_back = move.kind in ("undone", "rewound")
         if move is not None:
             self._new.append(item)
+        if item.form == "original":
+            self._since[item.id] = self._calls
         if item.form in EDITED and item.form != "redacted":
             whole = self._subject.items.get(origin(item.id), item)
             self._whole[item.id] = tuple(item_anchors(whole))
@@ -155,9 +198,16 @@ class LostLiterals(Watcher):
             return
         for anchor in self._of.pop(item.id):
             self._drop(anchor, item)
+        self._ends(item)
         whole = self._whole.pop(item.id, ())
         if move.kind in ("summarised", "dropped"):
             self._edited += whole
+
+    def _ends(self, item: Item) -> None:
+        """It stands no more as it came."""
+        first = self._since.pop(item.id, None)
+        if first is not None and first < self._calls:
+            self._stood.setdefault(item.id, []).append((first, self._calls))
 
     def _drop(self, anchor: Anchor, item: Item) -> None:
         key = _key(anchor)
@@ -172,6 +222,11 @@ class LostLiterals(Watcher):
             return
         old, new = self._of[before.id], tuple(item_anchors(after))
         self._of[after.id] = new
+        self._new.append(after)
+        if after.form == "original":
+            self._since[after.id] = self._calls
+        else:
+            self._ends(before)
         if after.form in EDITED:
             self._whole.setdefault(after.id, old)
         else:
@@ -181,7 +236,7 @@ class LostLiterals(Watcher):
             self._count[key] = self._count.get(key, 0) + 1
             missed = self._lost.pop(key, None)
             if missed is not None:
-                missed.is_back = True
+                missed.is_back, missed.until = True, self._calls
         for anchor in old:
             self._drop(anchor, before)
 
@@ -192,15 +247,16 @@ class LostLiterals(Watcher):
         gone = self._missing()
         missing = [anchor for anchor, _ in gone.values()]
         said = [text for item in self._new for text in texts(item)]
-        if missing and said and move.kind == "summarised":
+        position = self._decision(move)
+        if missing and said and move.kind in _WITH_WORDS:
             missing = list(lost(missing, said))
             again = {missing[at] for at in reworded(missing, self._new)}
             if again:
-                self._reworded[move.position] = [
+                self._reworded.setdefault(position, []).extend(
                     LostLiteral(anchor, gone[_key(anchor)][1], self._calls)
                     for anchor in missing
                     if anchor in again
-                ]
+                )
                 missing = [anchor for anchor in missing if anchor not in again]
             absent = {_key(anchor) for anchor in missing}
             self._hold(anchor for key, (anchor, _) in gone.items() if key not in absent)
@@ -212,12 +268,20 @@ class LostLiterals(Watcher):
                 if anchor.kind != "rule":
                     self._subject.literals.append(anchor)
                 self._lost[key] = entry
-                self._by.setdefault(move.position, []).append(entry)
-        if move.kind in ("summarised", "dropped"):
-            self._stood[move.position] = frozenset(self._of.keys() - self._whole.keys())
+                self._by.setdefault(position, []).append(entry)
         if self._edited:
-            self.before[move.position] = sum(_key(anchor) in self._lost for anchor in self._edited)
+            self.before[position] = sum(_key(anchor) in self._lost for anchor in self._edited)
         self._gone, self._edited, self._new = [], [], []
+
+    def _decision(self, move: Move) -> int:
+        """The position that a decision goes by."""
+        position = move.position
+        if move.kind in RENDERING:
+            position = self._moment.setdefault(move.kind == "revised", position)
+        moves = self.moves.setdefault(position, [])
+        if not moves or moves[-1] is not move:
+            moves.append(move)
+        return position
 
     def _missing(self) -> dict[str, tuple[Anchor, Item]]:
         """What no item holds any more, and one that did."""
@@ -231,6 +295,7 @@ class LostLiterals(Watcher):
     def called(self, number: int, passage: Passage) -> None:
         """From here on what is lost has been missed."""
         self._calls = number
+        self._moment = {}
 
     def _hold(self, anchors: Iterable[Anchor]) -> None:
         """A summary holds these in its words, although they are no anchors there."""
@@ -240,6 +305,10 @@ class LostLiterals(Watcher):
         for anchor in kept:
             key = _key(anchor)
             self._count[key] = self._count.get(key, 0) + 1
+
+
+_WITH_WORDS = RENDERING | {"summarised"}
+"""Kinds that leave words in place of what they took."""
 
 
 def _named(missing: Iterable[Anchor], said: Sequence[str]) -> set[Anchor]:
@@ -254,9 +323,9 @@ def _named(missing: Iterable[Anchor], said: Sequence[str]) -> set[Anchor]:
 
 
 def _speaker(item: Item) -> Literal["model", "person", "tool"]:
-    if item.is_human:
-        return "person"
-    return "model" if role_of(item) == "assistant" else "tool"
+    if not item.is_spoken:
+        return "tool"
+    return "person" if item.is_human else "model"
 
 
 def _key(anchor: Anchor) -> str:

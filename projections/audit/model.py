@@ -93,6 +93,10 @@ class CallRow(Result):
     verdict: Provenance
     detail: str
     outcome: Literal["answered", "failed", "unknown"]
+    status: int | None
+    """Of a failed call, as HTTP names it; None where none came back."""
+    error: str
+    """Of a failed call, as its provider or its client said; empty where the call did not fail."""
     items: int
     tokens: int
     """Estimated, of the request with its tool definitions, as sent where that was recorded."""

@@ -94,15 +94,27 @@ class Pairs(Rule):
             )
 
     def _orphans(self) -> Iterator[Finding]:
+        seconds = [place for place in self._pairing.seconds if self._is_second(self._id(place))]
         kinds = (
             (self._pairing.orphans, "warning", "answers no call", "answer no call"),
-            (self._pairing.seconds, "info", "is a second one for its call", "are second ones"),
+            (seconds, "info", "is a second one for its call", "are second ones"),
         )
         for places, severity, one, many in kinds:
             items = list(dict.fromkeys(map(self._id, places)))
             if items:
                 what = f"{plural(len(items), 'tool result')} {one if len(items) == 1 else many}"
                 yield self._finding("warning" if severity == "warning" else "info", what, items)
+
+    def _is_second(self, result: Origin) -> bool:
+        """Whether its call has another result, and the session was not rewound between them."""
+        if self._is_rewound(result):
+            return False
+        results = (half for call in self._halves.get(result, ()) for half in self._halves[call])
+        return any(half != result and not self._is_rewound(half) for half in results)
+
+    def _is_rewound(self, item: Origin) -> bool:
+        fate = self.subject.passages.fates.get(item)
+        return fate is not None and fate.move is not None and fate.move.kind == "rewound"
 
     def _unanswered(self) -> Iterator[Finding]:
         """Calls that no result will come for: the model, or a person, has spoken since."""

@@ -48,6 +48,7 @@ class Prefix(Rule):
             "unexplained": "something that no decision explains",
             "model": "another model",
             "tools": "other tools",
+            "field_order": "the fields of a tool's input, in another order,",
         }.get(cause, _counted(cause, len(rows)))
         sent = f": {about(again)} that had been sent before were sent as new" if again else ""
         habit = ", at so many that no cache can serve it" if often else ""

@@ -6,7 +6,7 @@ Of the events only what the rules need is kept; the text stays in the recording,
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -22,7 +22,7 @@ from projections.prefixes import PrefixRow
 from projections.recording import Recording, Step
 from projections.runs import Origin, Standing, label
 from projections.tokens import Counter
-from projections.usage import counts
+from projections.usage import usage_totals
 from projections.verdicts import Verdict
 
 Outcome = Literal["answered", "failed", "unknown"]
@@ -38,6 +38,9 @@ class Called:
     model: str
     tools: int
     outcome: Outcome = "unknown"
+    status: int | None = None
+    error: str = ""
+    """Of a failed call."""
     billed: int | None = None
     cached: int | None = None
     output: int | None = None
@@ -66,6 +69,8 @@ class Compacted:
     pre_tokens: int | None
     post_tokens: int | None
     fell_back_from: str
+    is_inferred: bool
+    """It was read off two requests: whoever made it may have had more than was sent."""
 
     @property
     def name(self) -> str:
@@ -90,6 +95,7 @@ class Noted:
     calls: dict[int, Called] = field(default_factory=dict)
     compactions: dict[int, Compacted] = field(default_factory=dict)
     substitutions: list[Substituted] = field(default_factory=list)
+    revisions: set[int] = field(default_factory=set)
     interruptions: list[tuple[int, int, str]] = field(default_factory=list)
     """(position, calls missed, why)"""
     unrecognized: list[int] = field(default_factory=list)
@@ -119,6 +125,8 @@ class Noted:
             what = str(data.get("kind", "cleared"))
             made = Substituted(at, data["item"], what, str(data.get("reason", "")))
             self.substitutions.append(made)
+        elif kind == "message_revised":
+            self.revisions.add(at)
         elif kind == "recording_interrupted":
             missed = int(event.data.get("calls_missed") or 0)
             self.interruptions.append((at, missed, str(event.data.get("reason", ""))))
@@ -130,10 +138,15 @@ class Noted:
         if call is None or call.outcome != "unknown":
             return
         call.outcome = "answered" if answered else "failed"
+        if not answered:
+            call.status, call.error = data.get("status"), str(data.get("error") or "")
         if data.get("usage") is not None:
-            usage = counts(data["usage"])
-            call.billed = usage["input"] + usage["cached"] + usage["cache_write"]
-            call.cached, call.output = usage["cached"], usage["output"]
+            usage = usage_totals(data["usage"])
+            call.billed, call.cached, call.output = usage.prompt, usage.cached, usage.output
+
+
+def _seen(data: Mapping[str, Any]) -> str:
+    return "seen in a request" if data.get("inferred") else ""
 
 
 def _compacted(event: RecordedEvent, number: int) -> Compacted:
@@ -143,7 +156,7 @@ def _compacted(event: RecordedEvent, number: int) -> Compacted:
     return Compacted(
         number=number,
         position=event.position,
-        trigger=str(data.get("trigger") or by.get("name") or ""),
+        trigger=str(data.get("trigger") or by.get("name") or _seen(data)),
         shown=tuple(summarizer.get("shown") or ()),
         is_opaque=bool(data.get("opaque")),
         is_erased=event.erased and bool(data.get("messages")),
@@ -151,6 +164,7 @@ def _compacted(event: RecordedEvent, number: int) -> Compacted:
         pre_tokens=data.get("pre_tokens"),
         post_tokens=data.get("post_tokens"),
         fell_back_from=str(data.get("fell_back_from") or ""),
+        is_inferred=bool(data.get("inferred")),
     )
 
 
@@ -167,6 +181,8 @@ class Subject:
     """Likewise."""
     stands: Sequence[Standing] | None = None
     """The view that is stored, where it is to be compared."""
+    base: int = 0
+    """Of a fork: the last event that is its parent's; what it shares is told there."""
     passages: Passages = field(init=False)
     literals: list[Anchor] = field(default_factory=list, init=False)
     """What watchers want to be looked for in all items, once for all of them."""
@@ -243,6 +259,15 @@ class Subject:
     def reasons(self) -> dict[int, str]:
         """Why each substitution was made, by its position."""
         return {each.position: each.reason for each in self.noted.substitutions}
+
+    def is_taking(self, position: int) -> bool:
+        """Whether there is a decision that can be asked what it lost."""
+        noted = self.noted
+        return (
+            position in noted.compactions
+            or position in noted.revisions
+            or (position in self.reasons)
+        )
 
     def is_sealed(self, position: int) -> bool:
         """Whether a compaction is encrypted: nobody knows what it kept."""

@@ -85,7 +85,8 @@ class Summaries(Rule):
 
     def _placeholders(self, compaction: Compacted, edited: list[Origin], known: bool) -> Finding:
         names, listed = self.told(edited)
-        how = "was shown" if known else "can have seen"
+        how = "may have seen" if compaction.is_inferred else "can have seen"
+        how = "was shown" if known else how
         what = plural(len(edited), "item")
         return Finding(
             rule=self.name,

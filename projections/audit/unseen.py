@@ -135,7 +135,7 @@ class Unseen(Rule):
             message=f"{plural(len(told), 'more literal')} gone with {by} "
             f"{'was' if len(told) == 1 else 'were'} used in {spans(calls)}: {listed(names)}",
             heuristic=True,
-            next=("recover", "S", "--lost", by) if by.startswith("k") else (),
+            next=("recover", "S", "--lost", by) if self.subject.is_taking(position) else (),
             position=told[0][1][0].position,
             count=len(told),
             anchors=tuple(_literally(uses) for _, uses in told),

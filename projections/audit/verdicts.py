@@ -1,4 +1,5 @@
-"""Calls of which it is not known, or not true, what they were given, or to whom they belong."""
+"""Calls of which it is not known, or not true, what they were given or whose they are, or that had
+no answer."""
 
 from __future__ import annotations
 
@@ -18,25 +19,32 @@ SEVERITY: dict[Provenance, Severity] = {
 """Of the verdicts that are findings; an opaque call is one of the rule ``opaque``."""
 
 
+_MOST_SAID = 160
+"""Characters of an error: a provider may send a page of HTML."""
+
+
 class Verdicts(Rule):
     """One finding for all calls with the same verdict for the same reason."""
 
     name = "verdicts"
     about = (
         "calls that are broken, drifted, partly unknown, proved as far as their messages alone, "
-        "were never answered, or may be those of another session"
+        "failed, were never answered, or may be those of another session"
     )
 
     def find(self) -> Iterator[Finding]:
         """By verdict and reason."""
         groups: dict[tuple[Provenance, str], list[Called]] = {}
         unanswered: list[Called] = []
+        failed: dict[str, list[Called]] = {}
         doubtful: dict[tuple[str, ...], list[Called]] = {}
         for call, verdict in zip(self.subject.calls, self.subject.verdicts, strict=True):
             if verdict.name in SEVERITY or (verdict.name == "exact" and verdict.detail):
                 groups.setdefault((verdict.name, verdict.detail), []).append(call)
             if verdict.outcome_unknown:
                 unanswered.append(call)
+            if call.outcome == "failed":
+                failed.setdefault(failure(call.status, call.error), []).append(call)
             if call.may_belong_to:
                 doubtful.setdefault(call.may_belong_to, []).append(call)
         for (name, detail), calls in groups.items():
@@ -44,6 +52,9 @@ class Verdicts(Rule):
         if unanswered:
             text = "outcome unknown: no answer and no failure was recorded"
             yield self._finding("warning", text, unanswered)
+
+        for why, calls in failed.items():
+            yield self._finding("info", f"failed: {_cut(why)}", calls)
         for others, calls in doubtful.items():
             names = listed([other.rpartition("/")[2] for other in others])
             text = f"it may be {names} that goes on here: nothing in the request tells them apart"
@@ -63,3 +74,14 @@ class Verdicts(Rule):
             position=calls[0].position,
             count=len(calls),
         )
+
+
+def failure(status: int | None, error: str) -> str:
+    """Why a call failed: the status that came back, where the error does not name it, and the
+    error."""
+    is_named = status is None or str(status) in error
+    return error if is_named else f"{status} {error}".rstrip()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_SAID else text[: _MOST_SAID - 1] + "…"

@@ -91,6 +91,8 @@ def _entries(number: int, message: Mapping[str, Any]) -> list[RequestEntry]:
     if not isinstance(blocks, list) or not results:
         return [RequestEntry("message", role, message)]
     frame = {key: value for key, value in message.items() if key != "content"}
+    if list(message)[-1] != "content":  # its place among the others is kept with them
+        frame = {key: frame.get(key) for key in message}
     found = [
         RequestEntry("tool_result", "tool", blocks[at], group=number, blocks=(at,), frame=frame)
         for at in results
@@ -130,7 +132,6 @@ def to_request(
         blocks = entry.message["content"] if entry.kind == "message" else [entry.message]
         placed.update(zip(entry.blocks, blocks, strict=True))
         content = [placed[at] for at in sorted(placed)]
-        # The key order of the message is kept: role stands before content in every known client.
         messages[-1] = {**(entry.frame or {}), "content": content}
     fields["messages"] = messages
     return with_rest(fields, tools, parameters)

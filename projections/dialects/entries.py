@@ -30,7 +30,7 @@ class RequestEntry:
     blocks: tuple[int, ...] = ()
     """In a group: at which places of that message's content its blocks stand."""
     frame: Mapping[str, Any] | None = None
-    """In a group: the message without its content."""
+    """In a group: the message without its content; null where that does not stand last."""
 
     def behind(self, messages: int) -> RequestEntry:
         """The entry of a request in which so many messages stand before its own."""

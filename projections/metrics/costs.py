@@ -83,11 +83,11 @@ def requests(run: WhatIf, curve: Curve, ground: Ground) -> Iterator[Request]:
         yield Request(facts.when, cached, tokens - cached, facts.output)
     for each in run.asked:
         usage = each.written.usage
-        if usage is None:
+        if usage is None or usage.prompt is None or usage.output is None:
             yield Request(when(each.call), shown=each.shown, written=each.written_tokens)
         else:
-            read = usage.input + usage.cached + usage.cache_write
-            yield Request(when(each.call), shown=read, written=usage.output, billed=True)
+            shown, written = usage.prompt, usage.output
+            yield Request(when(each.call), shown=shown, written=written, billed=True)
     for change in run.changes if not run.asked else ():
         if change.kind == "summarised":
             yield Request(when(change.call), shown=covered(change, ground), written=change.after)

@@ -60,9 +60,12 @@ class CallFacts:
     """Tokens of the answer: as billed, else as counted."""
     billed: int
     """Input tokens as billed, cached ones too; 0 where the recording does not say."""
-    cached: int
+    cached: int | None
+    """Of these, read from a cache; None where the recording does not say."""
     answered: bool
     needs: list[Need] = field(default_factory=list)
+    of_head: list[Need] = field(default_factory=list)
+    """What the task or a system message says too: no strategy takes these away, an agent may."""
     repeats: list[Repeat] = field(default_factory=list)
     written: list[int] = field(default_factory=list)
     """Files first written by this call's answer, as literals."""

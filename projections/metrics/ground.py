@@ -28,6 +28,7 @@ from projections.recording import Answer, Recording, Step
 from projections.runs import Origin
 from projections.said import Said, is_told
 from projections.tokens import Counter, count_item
+from projections.usage import usage_totals
 
 _MOST = 4_096
 """Digests whose mentions are kept."""
@@ -311,19 +312,16 @@ class _Walk:
     def _call(self, step: Step) -> None:
         ground = self.ground
         answer = ground.recording.answers[step.position]
-        usage = answer.usage or {}
-        billed = sum(int(usage.get(name) or 0) for name in ("input", "cached", "cache_write"))
-        output = int(usage.get("output") or 0) or sum(
-            count_item(ground.counting, item) for item in answer.items
-        )
+        usage = usage_totals(answer.usage)
+        output = usage.output or sum(count_item(ground.counting, item) for item in answer.items)
         facts = CallFacts(
             position=step.position,
             when=step.when,
             tools=self.tools.get(step.to, 0),
             tools_at=step.to,
             output=output,
-            billed=billed,
-            cached=int(usage.get("cached") or 0),
+            billed=usage.prompt or 0,
+            cached=usage.cached,
             answered=answer.usage is not None or bool(answer.items),
             last_human=self.human if self.human in self.standing else None,
             todo=self.todo if self.todo in self.standing else None,
@@ -332,11 +330,11 @@ class _Walk:
         for anchor, in_arguments in self.answers.get(step.position, ()):
             literal = ground.literal(anchor.text)
             before = self.last.get(literal)
-            if before is not None and literal not in self.head:
+            if before is not None:
                 distance, last = made - before[0], before[1]
                 first = ground.said.first(literal, self.standing.__contains__)
                 need = Need(literal, anchor.kind, distance, last, first or last, in_arguments)
-                facts.needs.append(need)
+                (facts.of_head if literal in self.head else facts.needs).append(need)
         ground.calls.append(facts)
         self.by_position[step.position] = facts
         if len(ground.calls) == len(ground.recording.answers):

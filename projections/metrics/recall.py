@@ -1,9 +1,10 @@
 """Later-reference recall: of what an answer used, how much did its context still hold.
 
 Recall over everything saturates near one for every strategy, since most references are near. So it
-is a curve over the distance, always with its denominator; and the list of what was needed and lost
-is what a person can act on. It is an upper bound for references that only a summary still holds:
-those are counted apart.
+is a curve over the distance, always with its denominator, and without what the task itself says,
+which strategies never take away. It is an upper bound for references that only a summary still
+holds: those are counted apart. The list of what was needed and lost is what a person can act on; an
+agent's own compaction may have taken the task away, and then what it said stands there too.
 """
 
 from __future__ import annotations
@@ -147,6 +148,9 @@ class RecallMeter:
             for place, hit in enumerate((True, kept, far, far and kept)):
                 kind[place] += hit
             if not kept:
+                self.missed.append((number, need, taken.get(need.last)))
+        for need in facts.of_head:
+            if not self.count[need.literal]:
                 self.missed.append((number, need, taken.get(need.last)))
 
     def result(self) -> Recall:

@@ -152,13 +152,13 @@ class Window:
 
     # -- changes --------------------------------------------------------------------------------
 
-    def append(self, origin: Origin, item: Item, tokens: int) -> Entry:
-        """An item comes in at the end."""
+    def append(self, origin: Origin, item: Item, tokens: int, *, first: bool = False) -> Entry:
+        """An item comes in at the end, or in front of everything."""
         if item.is_human:
             self.turns += 1
-            if self._first_human is None:
-                self._first_human = origin
-        entry = self._entry(origin, item, tokens, self._next_order)
+            self._first_human = self._first_human or origin
+        order = -1 - self._next_order if first else self._next_order
+        entry = self._entry(origin, item, tokens, order)
         self._next_order += 1
         self.entries[origin] = entry
         self.touched[origin] = None
@@ -166,6 +166,9 @@ class Window:
         self.failures += entry.failed
         if entry.is_result:
             self._repeats[entry.key] = self._repeats.get(entry.key, 0) + 1
+        if first:
+            self.entries, self._changed = {origin: entry} | self.entries, order
+            return entry
         if entry.role == "assistant":
             self._last_answer = entry
         self._last = entry
@@ -185,7 +188,7 @@ class Window:
             original=item,
             original_tokens=tokens,
             role=role,
-            is_system=role in _SYSTEM and len(self.entries) == len(self.system),
+            is_system=role in _SYSTEM and (order < 0 or len(self.entries) == len(self.system)),
             is_human=item.is_human,
             is_result=(bool(results) and item.kind == "tool_result") or item.label == OBSERVATION,
             is_summary=item.kind == "summary",

@@ -21,9 +21,11 @@ from eventlog.events import (
     ContextCompacted,
     MessageAppended,
     ModelCalled,
+    ModelFailed,
     ModelResponded,
     NewMessage,
     PlaceholderSubstituted,
+    Usage,
 )
 from projections import open_log
 from projections.audit.auditing import RULES
@@ -218,7 +220,7 @@ class TestAll:
         assert len(found["calls"]) == 4
         shown = run("audit", "--all", "--db", db).stdout
         assert re.search(r"^retry +no calls · no findings$", shown, re.M)
-        assert re.search(rf"^{NAME} +rebuilt 4 · 1 warning, \d info$", shown, re.M)
+        assert re.search(rf"^{NAME} +rebuilt 4, 1 failed · 1 warning, \d info$", shown, re.M)
         assert "2 sessions: 1 warning" in shown
 
     def test_one_that_cannot_be_read_does_not_hide_the_others(
@@ -351,3 +353,42 @@ class TestTheRowsOfCalls:
         assert "findings" in shown.splitlines()[1]
         assert "info  verdicts: " in shown
         assert [row[0] for row in called(shown)] == ["c1-c3"]
+
+
+class TestFailures:
+    """Of twenty calls with a wrong key it said that nothing was found."""
+
+    def failed(self, folder: Path) -> Path:
+        path = folder / "failed.db"
+        with open_log(path) as live:
+            live.append(KEY, said("user", "hi"), CALL, said("assistant", "ho", call=2))
+            live.append(KEY, ModelResponded(call=2, usage=Usage(input=27)))
+            for error, status in (("invalid key", 401), ("no route to host", None)):
+                at = live.append(KEY, CALL).last
+                live.append(KEY, ModelFailed(call=at, error=error, status=status))
+        return path
+
+    def test_a_call_that_failed_says_why(self, tmp_path: Path) -> None:
+        db = self.failed(tmp_path)
+        found = audited(NAME, "--db", db, code=0)
+        calls = [(c["outcome"], c["status"], c["error"]) for c in found["calls"]]
+        assert calls == [
+            ("answered", None, ""),
+            ("failed", 401, "invalid key"),
+            ("failed", None, "no route to host"),
+        ]
+        assert [s["failed"] for s in found["sessions"]] == [2]
+        shown = run("audit", NAME, "--db", db).stdout
+        assert "3 calls, partial, 2 failed" in shown.splitlines()[0]
+        (row,) = (line for line in shown.splitlines() if " c2 " in line)
+        assert row.endswith("401 invalid key")
+        assert "failed: no route to host (c3)" in shown
+        assert "2 failed" in run("audit", "--all", "--db", db).stdout
+
+    def test_a_figure_that_is_not_known_is_no_empty_place(self, tmp_path: Path) -> None:
+        path = tmp_path / "b.db"
+        with open_log(path) as live:
+            for usage in (Usage(input=1), Usage(input=27), None):
+                at = live.append(KEY, said("user", "hi"), CALL).last
+                live.append(KEY, ModelResponded(call=at, usage=usage))
+        assert " 1→- " in run("audit", NAME, "--db", path).stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,27 @@ class TestReadme:
         typed = re.findall(r"^    \$ ctxlog (\w+)", README.read_text(), re.M)
         assert typed
         assert set(typed) <= set(registered())
+
+    def test_each_of_its_commands_finds_something_in_the_bundled_session(
+        self, tmp_path: Path
+    ) -> None:
+        """In their order, on one log, as a reader types them; what needs a model or an agent is
+        not there to be run."""
+        db = tmp_path / "d.db"
+        run("import", ROOT / "cli" / "demo" / "refund-rounding.jsonl", "--db", db)
+        lines = re.findall(r"^    \$ ctxlog (.*)$", README.read_text(), re.M)
+        tried = []
+        for line in lines:
+            words = shlex.split(line, comments=True)
+            if words[0] in ("import", "record", "proxy") or {"monday", "gpt-5-mini"} & set(words):
+                continue
+            result = run(*words, "--db", db, HOME=str(tmp_path))
+            found = {0, 1} if words[0] == "audit" else {0}
+            assert result.exit_code in found, (line, result.output)
+            assert result.stdout.strip(), line
+            tried.append(words[0])
+        assert len(tried) > 18
+        assert {"search", "why", "recover", "undo", "run", "fork", "diff", "compare"} <= set(tried)
 
     def test_what_it_shows_of_the_bundled_session_is_true(self, tmp_path: Path) -> None:
         db = tmp_path / "d.db"

@@ -42,6 +42,7 @@ COMMANDS: dict[str, list[str]] = {
     "replay": ["replay", "refunds-0001@c3"],
     "replay-anthropic": ["replay", "refunds-0001@c2", "--format", "anthropic"],
     "replay-text": ["replay", "refunds-0001@k1", "--format", "text"],
+    "replay-check": ["replay", "refunds-0001", "--check"],
     "replay-strategy": ["replay", "refunds-0001@c4", "--strategy", "clear:keep=0,at=model_call"],
     "diff": ["diff", "refunds-0001@k1"],
     "diff-anchors": ["diff", "refunds-0001@k1", "--anchors"],

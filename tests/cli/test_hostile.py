@@ -162,6 +162,8 @@ COMMANDS: list[list[str]] = [
     ["show", f"{NAME}@11@13"],
     ["show", NAME, "--context"],
     ["show", f"{NAME}@c1", "--full"],
+    *(["show", f"{NAME}@c1", "--request", "--as", form] for form in ("curl", "python")),
+    ["replay", NAME, "--check"],
     *(["replay", NAME, "--format", form] for form in FORMATS),
     ["replay", f"{NAME}@c1"],
     ["replay", NAME, "--strategy", "truncate:turns=1", "--format", "text"],

@@ -44,7 +44,12 @@ EACH: dict[str, list[list[str]]] = {
         ["S", "--context"],
         *(["S@c1", "--request", "--as", form] for form in ("curl", "python")),
     ],
-    "replay": [["S"], ["S@c1", "--format", "text"], ["S", "--strategy", "clear:keep=0"]],
+    "replay": [
+        ["S"],
+        ["S", "--check"],
+        ["S@c1", "--format", "text"],
+        ["S", "--strategy", "clear:keep=0"],
+    ],
     "stats": [["S"]],
     "diff": [
         ["S@k1", "--anchors", "--prefix"],

@@ -442,7 +442,7 @@ class TestSessionsAndStats:
         with open_log(path) as live:
             live.append("a/b/c", called, ModelResponded(call=4, usage=Usage(input=7)))
         text = run("stats", "c", "--db", path).stdout
-        assert "input 7, cached 0" in text
+        assert "input 7, cached -, cache write -, output -, of 1 of 2 answers" in text
         assert "of 1 of 2 answers" in text
 
     def test_a_fork_says_where_what_it_inherits_is_counted(self, db: Path) -> None:

@@ -174,3 +174,47 @@ class TestRealSession:
         # Of each of them the provider read what it caches of every session: its own system prompt.
         assert {row["billed"]["cached"] for row in broken} == {18_591}
         assert found["read"] / found["held"] > 0.99
+
+
+class TestUnknownBills:
+    """A server that does not tell what it read from its cache has not read nothing from it."""
+
+    def told(self, folder: Path, *usages: Usage) -> Path:
+        path, key = folder / "told.db", StreamKey("ann", "bot", "told")
+        with open_log(path) as live:
+            for usage in usages:
+                said = MessageAppended(
+                    dialect="openai_chat", source="human", message={"role": "user", "content": "on"}
+                )
+                at = live.append(key, said, ModelCalled(model="m", dialect="openai_chat")).last
+                live.append(key, ModelResponded(call=at, usage=usage))
+        return path
+
+    def test_what_is_unknown_is_not_told_as_0(self, tmp_path: Path) -> None:
+        db = self.told(tmp_path, *[Usage(input=10_000, output=5)] * 2)
+        found = data("diff", "told", "--prefix", "--db", db)
+        unknown = {"input": 20_000, "cached": None, "cache_write": None}
+        assert (found["billed"], found["cached_calls"], found["contradicted"]) == (unknown, 0, [])
+        assert found["rows"][1]["missed"] is None
+        shown = run("diff", "told", "--prefix", "--db", db).stdout
+        assert "billed (2 calls): 20.0k tokens, and not how many of them were read" in shown
+        assert "(0%)" not in shown
+        findings = run("audit", "told", "--json", "--db", db).stdout
+        assert "could have been read from the cache" not in findings
+        call = data("show", "told@c2", "--db", db)["call"]["usage"]
+        assert call == {**unknown, "input": 10_000, "output": 5, "reasoning": None}
+        shown = run("show", "told@c2", "--db", db).stdout
+        assert "billed     input 10,000, output 5\n" in shown
+        shown = run("stats", "told", "--db", db).stdout
+        assert "input 20.0k, cached -, cache write -, output 10\n" in shown
+
+    def test_a_share_is_of_the_calls_that_tell(self, tmp_path: Path) -> None:
+        db = self.told(
+            tmp_path, Usage(input=9_000, output=1), Usage(input=1_000, cached=3_000, output=1)
+        )
+        shown = run("diff", "told", "--prefix", "--db", db).stdout
+        assert (
+            "3.0k of 4.0k tokens read from a cache (75%) in 1 call of which that was told\n"
+            in shown
+        )
+        assert "cached 3.0k (told of 1)" in run("stats", "told", "--db", db).stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import ROOT, data, environment, process
+from running import ROOT, data, environment, process, run
+
+from eventlog.events import SessionStarted
+from projections import open_log
 
 sys.path.insert(0, str(ROOT / "tests" / "harness"))
 from model_server import chunks, completion, nowhere, serving, streamed
@@ -99,6 +103,76 @@ class TestRecord:
         for file in tmp_path.glob("r.db*"):
             assert b"SECRET" not in file.read_bytes()
 
+    @pytest.mark.parametrize(
+        ("name", "key"),
+        [("feature/x", "local/recorded/feature/x"), ("a/b c", "local/recorded/a/b c"),
+         ("it's $HOME", "local/recorded/it's $HOME"), ("last", "local/recorded/last"),
+         ("ann/bot/monday", "ann/bot/monday"), ("ann/bot/feature/x", "ann/bot/feature/x")],
+    )  # fmt: skip
+    def test_what_is_to_be_typed_finds_the_session(
+        self, name: str, key: str, tmp_path: Path
+    ) -> None:
+        db = tmp_path / "r.db"
+        with open_log(db) as live:  # of the same name, somebody else's
+            live.append("ben/bot/monday", SessionStarted())
+        with serving(answers) as server:
+            done = process(
+                "record", "--db", "r.db", "--session", name, "--", *python(tmp_path, AGENT), "1",
+                home=tmp_path, env={"OPENAI_BASE_URL": server.url},
+            )  # fmt: skip
+        told = done.stderr.decode().splitlines()[-1]
+        look = shlex.split(told.split("cli.main ")[1])
+        shown = process(*look, "--json", home=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        assert [s["key"] for s in json.loads(shown.stdout)["data"]["sessions"]] == [key]
+
+    def test_a_name_that_is_an_option_is_refused(self, tmp_path: Path) -> None:
+        for name in ("--", "-x", "ann/bot/--json"):
+            done = process("record", "--session", name, "touch", "ran", home=tmp_path)
+            assert done.returncode == 2
+            assert done.stderr.count(b"\n") == 1
+            assert b"cannot begin with '-'" in done.stderr
+        assert not (tmp_path / "ran").exists()
+
+    def test_a_session_that_goes_on_is_told_before_anything_runs(self, tmp_path: Path) -> None:
+        with serving(answers) as server:
+            for more, lines in (([], 2), ([], 3), (["-q"], 1)):
+                done = process(
+                    "record", "--db", "r.db", *more, "--session", "monday", "--",
+                    *python(tmp_path, AGENT), "3",
+                    home=tmp_path, env={"OPENAI_BASE_URL": server.url},
+                )  # fmt: skip
+                told = done.stderr.decode().splitlines()
+                assert len(told) == lines
+                if lines == 3:
+                    assert told[0] == "ctxlog: goes on in monday (4 calls before)"
+                    assert told[1] == "said on stderr"
+
+    def test_the_clock_of_what_was_recorded_is_the_logs_own(self, tmp_path: Path) -> None:
+        with serving(answers) as server:
+            process(
+                "record", "--db", "r.db", "--session", "monday", "--",
+                *python(tmp_path, AGENT), "2",
+                home=tmp_path, env={"OPENAI_BASE_URL": server.url},
+            )  # fmt: skip
+        db = tmp_path / "r.db"
+        (listed,) = data("sessions", "--db", db)["sessions"]
+        assert listed["is_clocked"] is True
+        when = listed["happened_at"][:16].replace("T", " ")
+        assert f" {when} " in run("sessions", "--db", db).stdout
+        shown = run("stats", "monday", "--db", db).stdout
+        assert f"last went on   {listed['happened_at']}\n" in shown
+        rows = data("diff", "monday", "--prefix", "--db", db)["rows"]
+        assert [row["seconds"] is not None for row in rows] == [False, True, True]
+
+    def test_an_option_of_ours_behind_the_command_is_told(self, tmp_path: Path) -> None:
+        given = ["true", "--session", "foo"]
+        done = process("record", *given, home=tmp_path)
+        hint = b"ctxlog: --session goes to true, since it stands behind it"
+        assert done.stderr.splitlines()[0].startswith(hint)
+        for args in (["--", *given], ["true", "--", "--session=x"], ["true", "session"]):
+            assert hint not in process("record", *args, home=tmp_path).stderr
+
     def test_its_input_is_its_own(self, tmp_path: Path) -> None:
         done = process("record", "--", "cat", home=tmp_path, input=b"from outside")
         assert done.stdout == b"from outside"
@@ -123,7 +197,9 @@ class TestRecord:
         told = answer["data"]
         (session,) = told.pop("sessions")
         assert session.startswith("local/recorded/")
-        assert told == {"calls": 2, "failed": 0, "missed": 0, "log": "r.db", "exit": 7}
+        assert told == {
+            "calls": 2, "failed": 0, "missed": 0, "is_lost": False, "log": "r.db", "exit": 7,
+        }  # fmt: skip
 
     def test_quiet_says_nothing(self, tmp_path: Path) -> None:
         done = process("record", "-q", "--", "true", home=tmp_path)
@@ -351,6 +427,44 @@ class TestProxy:
 class TestLogs:
     """Whatever goes wrong with the log, the agent goes on, and it is told."""
 
+    @pytest.mark.parametrize("when", ["before", "between", "after", "replaced"])
+    def test_a_log_that_is_deleted_meanwhile_is_told_as_lost(
+        self, when: str, tmp_path: Path
+    ) -> None:
+        take = "import os; [os.unlink(n) for n in os.listdir() if n.startswith('d.db')]\n"
+        if when == "replaced":
+            take = "import os, shutil; shutil.copy('d.db', 'o'); os.rename('o', 'd.db')\n"
+        loop, end = "for number in", 'print("".join'
+        at = {"before": loop, "between": "stream = ", "after": end, "replaced": end}[when]
+        code = AGENT.replace(f"\n{at}", f"\n{take}{at}")
+        assert code != AGENT
+        with serving(answers) as server:
+            done = process(
+                "record", "--db", "d.db", "--session", "d", "--", *python(tmp_path, code), "1",
+                home=tmp_path, env={"OPENAI_BASE_URL": server.url},
+            )  # fmt: skip
+        assert done.returncode == 7
+        told = done.stderr.decode().splitlines()[-1]
+        assert told == (
+            "ctxlog: 2 calls NOT recorded: ./d.db was moved, deleted or replaced meanwhile"
+        )
+
+    def test_a_proxy_that_lost_calls_does_not_end_as_if_all_were_well(self, tmp_path: Path) -> None:
+        with (
+            serving(answers) as server,
+            listening("--db", "p.db", "--upstream", server.url, home=tmp_path) as (running, told),
+        ):
+            agent = subprocess.run(
+                [*python(tmp_path, AGENT), "1"],
+                env=environment(tmp_path, **told), capture_output=True, check=False,
+            )  # fmt: skip
+            assert agent.returncode == 7, agent.stderr
+            (tmp_path / "p.db").unlink()
+            running.send_signal(signal.SIGTERM)
+            _, err = running.communicate(timeout=20)
+        assert running.returncode == 5
+        assert b"2 calls NOT recorded: " in err
+
     def test_a_log_that_somebody_else_locks_is_written_later(self, tmp_path: Path) -> None:
         lock = (
             "import sqlite3, sys, time\n"
@@ -367,7 +481,7 @@ class TestLogs:
         try:
             with (
                 serving(answers) as server,
-                listening("--db", "r.db", "--upstream", server.url, home=tmp_path) as (run, told),
+                listening("--db", "r.db", "--upstream", server.url, home=tmp_path) as (proxy, told),
             ):
                 assert holder.stdout.readline() == b"locked\n"
                 agent = subprocess.run(
@@ -376,12 +490,13 @@ class TestLogs:
                 )  # fmt: skip
                 assert agent.returncode == 7, agent.stderr
                 holder.communicate()
-                run.send_signal(signal.SIGTERM)
-                _, err = run.communicate(timeout=20)
+                proxy.send_signal(signal.SIGTERM)
+                _, err = proxy.communicate(timeout=20)
         finally:
             holder.kill()
             holder.communicate()
-        assert b"ctxlog: calls are not recorded now: " in err
+        assert b"ctxlog: calls are not recorded now, and wait: " in err
+        assert b"try again" not in err
         assert b"3 calls in 1 session; " in err
         calls = data("audit", "last", "--db", tmp_path / "r.db")["calls"]
         assert [call["verdict"] for call in calls] == ["exact"] * 3

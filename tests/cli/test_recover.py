@@ -12,7 +12,13 @@ from small_log import KEY, said, small_log
 
 from cli.exports import inline
 from eventlog import Json
-from eventlog.events import ContextCompacted, MessageAppended, NewMessage
+from eventlog.events import (
+    ContextCompacted,
+    MessageAppended,
+    ModelCalled,
+    ModelResponded,
+    NewMessage,
+)
 from projections import open_log
 from projections.dialects import dialect
 
@@ -98,7 +104,7 @@ class TestItems:
             ([S, "4", "--lost", "k1"], 2),
             ([S, "--lost", "k9"], 3),
             ([S, "--lost", "c1"], 2),
-            ([S, "--lost", "12"], 2),
+            ([S, "--lost", "13"], 2),
             ([S, "999"], 3),
             ([S, "--query", "  "], 2),
         ],
@@ -146,7 +152,7 @@ class TestLost:
     def test_it_is_markdown_in_which_nothing_of_the_log_is_markup(self, demo: Path) -> None:
         result = run("recover", "last", "--lost", "k1", "--db", demo)
         assert result.stdout.startswith("Recovered from before the compaction k1 of `local/")
-        assert "- `ORD-77120`, `4f1c9a7be2d05836` (3, user; needed by 187" in result.stdout
+        assert "- `ORD-77120`, `4f1c9a7be2d05836` (3, user; came up again in 187" in result.stdout
 
     def test_the_name_of_a_tool_is_as_it_is_typed(self, tmp_path: Path) -> None:
         assert inline("exec_command a_b_c") == "exec_command a_b_c"
@@ -237,3 +243,27 @@ class TestQuery:
         result = run("recover", S, "--query", "no such words", "--db", db)
         assert result.exit_code == 1
         assert result.stderr == "no item holds that text\n"
+
+
+class TestOneMeaning:
+    """``needed`` here and ``needed`` in ``compare`` were two things, and seemed to disagree."""
+
+    @pytest.mark.parametrize("again", ["Pay FIN-3301.", "Pay it."])
+    def test_what_a_person_said_again_was_needed_by_no_answer(
+        self, again: str, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "trunc.db"
+        call = ModelCalled(model="m", dialect="openai_chat")
+        with open_log(path) as live:
+            live.append(KEY, said("user", "The bill is FIN-3301."), call)
+            live.append(KEY, said("assistant", "Noted.", call=2), ModelResponded(call=2))
+            live.append(KEY, ContextCompacted(covered=("1",)), said("user", again), call)
+            live.append(KEY, said("assistant", "FIN-3301 is paid.", call=7))
+            live.append(KEY, ModelResponded(call=7))
+        compared = run("compare", S, "--db", path).stdout
+        recovered = run("recover", S, "--lost", "k1", "--db", path).stdout
+        is_said = "FIN" in again
+        assert ("nothing was lost that an answer needed" in compared) is is_said
+        assert ("lost, and needed by an answer: 1" in compared) is not is_said
+        assert f"(1, user; came up again in {'6, ' * is_said}8)" in recovered
+        assert "needed" not in recovered

@@ -24,6 +24,7 @@ from test_hostile import FORBIDDEN
 from test_wrap_anthropic import message
 from test_wrap_anthropic import streamed as streamed_message
 
+from harness.exchange.outcomes import outcome_of
 from harness.recording import Recorder
 from harness.recording.wire import plain_headers, plain_url
 
@@ -132,6 +133,29 @@ class TestBytes:
                 assert result.stderr.startswith("exact; byte for byte what was sent\n")
                 found.append(result.stdout_bytes)
         assert set(found) == set(bodies)
+
+    def test_fields_stand_where_they_stood(self, tmp_path: Path) -> None:
+        """In each message, in the answer that comes back, and where results share a message."""
+        use = {"type": "tool_use", "id": "t1", "name": "look", "input": {"b": 1, "a": 2}}
+        results = [{"tool_use_id": "t1", "content": "found", "type": "tool_result"},
+                   {"text": "and go on", "type": "text"}]  # fmt: skip
+        asked: dict[str, Any] = {
+            "messages": [{"content": "look", "role": "user"}], "max_tokens": 9, "model": "m"
+        }  # fmt: skip
+        first = json.dumps(asked).encode()
+        back = {"content": [dict(reversed(use.items()))], "role": "assistant"}
+        asked["messages"] += [back, {"content": results, "role": "user"}]
+        second = json.dumps({"stream": False, **asked, "system": "be brief"}).encode()
+        recorder = Recorder(tmp_path / "r.db", session="s")
+        call = recorder.begin("anthropic", first)
+        call.ended(outcome_of("anthropic", json.dumps(message(1, use)), 200))
+        recorder.begin("anthropic", second)
+        recorder.close()
+        for number, body in enumerate((first, second), 1):
+            place = f"s@c{number}"
+            result = run("show", place, "--request", "--db", tmp_path / "r.db")
+            assert result.stdout_bytes == body
+        assert "nobody knows whether it was answered" in result.stderr
 
     def test_what_a_client_wrote_in_a_way_of_its_own_is_told(self, tmp_path: Path) -> None:
         db = tmp_path / "r.db"

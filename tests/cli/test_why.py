@@ -238,7 +238,8 @@ class TestTheWayBack:
         assert back[1]["does"].startswith("it stands again as it came in: context ")
         assert run(*back[1]["command"].split(), "--db", db).exit_code == 0
         assert data("why", S, "1", "--db", db)["state"] == "context"
-        assert data("why", f"{S}@3", "1", "--db", db)["back"][1:] == []  # there is nothing to do
+        back = data("why", f"{S}@3", "1", "--db", db)["back"][1:]
+        assert [way["command"] for way in back] == [f"recover {S} --lost 3"]  # it stands again
 
     def test_its_text_put_back_is_told_and_not_suggested_again(self, db: Path) -> None:
         assert run("recover", S, "4", "--into-context", "--only", "--db", db).exit_code == 0

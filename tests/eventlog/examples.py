@@ -30,6 +30,7 @@ from eventlog.events import (
     SessionResumed,
     SessionRewound,
     SessionStarted,
+    SessionStored,
     SessionTitled,
     Skeleton,
     Summarizer,
@@ -164,7 +165,14 @@ FULL: tuple[Event, ...] = (
         places=Json({"input": 0, "tools": 2}),
     ),
     ModelResponded(call=4, server_edited=("context_management",)),
-    ModelFailed(call=4, error="429", status=429, detail=Json({"retry": 3}), origin=ORIGIN),
+    ModelFailed(
+        call=4,
+        error="429",
+        status=429,
+        detail=Json({"retry": 3}),
+        partial=NewMessage(dialect="openai_chat", message=TEXT, source="model"),
+        origin=ORIGIN,
+    ),
     RepairApplied(
         rule="unanswered_call",
         dropped=("9",),
@@ -192,6 +200,8 @@ FULL: tuple[Event, ...] = (
     RecordUnrecognized(
         file="a.jsonl", line=3, offset=210, kind="unreadable", raw='{"x": NaN', origin=ORIGIN
     ),
+    SessionStored(items=("=2", "12/1", "57.0", "9"), origin=ORIGIN),
+    MessageAppended(dialect="anthropic", source="injected", after="0", message=TEXT),
 )
 
 BARE: tuple[Event, ...] = (
@@ -219,4 +229,5 @@ BARE: tuple[Event, ...] = (
     RecordingInterrupted(calls_missed=0, reason=""),
     Redacted(targets=()),
     RecordUnrecognized(file="", line=0, offset=0, raw=""),
+    SessionStored(items=()),
 )

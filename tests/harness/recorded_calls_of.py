@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
+from cli.main import app
 from eventlog import StreamKey, integrity
+from eventlog.connection import lock_path
 from eventlog.recorded import RecordedEvent
 from projections import open_log
 from projections.judging import judge_all
@@ -33,10 +40,11 @@ class Told:
                 self.events[key.session] = own
                 calls = [e for e in own if e.type == "model_called"]
                 self.verdicts += judge_all(live, key, calls)
+                salts = live.log.salts(key, [call.position for call in calls])
                 for call in calls:
                     body = Requests(live).sent(key, call).body
                     self.bodies.append(body)
-                    salt = live.log.salts(key, [call.position]).get(call.position)
+                    salt = salts.get(call.position)
                     whole = ordered(body, call.data["places"])
                     self.wires.append(as_sent(whole, call.data, salt))
 
@@ -55,6 +63,28 @@ class Told:
         assert Counter(map(canonical, self.bodies)) == Counter(map(canonical, sent))
         assert sum(v.outcome_unknown for v in self.verdicts) == unknown
         assert all(proved for _, proved in self.wires), [w for w, p in self.wires if not p]
+
+    def check_bytes(self, sent: list[bytes]) -> None:
+        """What is written again of each call is to the byte what the server got."""
+        assert Counter(written for written, _ in self.wires) == Counter(sent)
+
+
+def ctxlog(path: Path, *arguments: str) -> str:
+    """What a command prints of a log."""
+    done = CliRunner().invoke(app, ["--db", str(path), *arguments])
+    assert done.exit_code in (0, 1), done.output
+    return done.output
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """The lock of the log, as another process holds it."""
+    descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def canonical(body: Mapping[str, Any]) -> str:

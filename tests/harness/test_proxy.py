@@ -9,7 +9,6 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +22,7 @@ import httpx2
 import openai
 import pytest
 from model_server import ModelServer, chunks, completion, nowhere, serving, streamed
-from proxied import Proxied, proxied, received, recorded
+from proxied import Proxied, proxied, received, recorded, wait_for
 
 from eventlog.errors import InputRefused
 from harness.recording import upstreams
@@ -43,13 +42,6 @@ def request(
 
 def status(answer: bytes) -> int:
     return int(answer.split(b" ", 2)[1])
-
-
-def wait_for(condition: Any) -> None:
-    until = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.005)
 
 
 class TestPassing:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import gzip
 import json
-import os
 import resource
 import signal
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +18,8 @@ import openai
 import pytest
 from model_server import ModelServer, completion, serving
 from openai import OpenAI
-from recorded_calls_of import Told
+from recorded_calls_of import Told, held
 
-from eventlog.connection import lock_path
 from eventlog.errors import Busy, DatabaseFault
 from harness.recording import Recorder, RecordingWarning, wrap
 from harness.recording import recorder as recorder_module
@@ -32,17 +28,6 @@ from harness.recording.lifetimes import _at_exit as at_exit
 from harness.recording.placing import Placing
 from harness.recording.transport import RecordingTransport
 from harness.recording.wire import Answering
-
-
-@contextmanager
-def held(path: Path) -> Iterator[None]:
-    """The lock of the log, as another process holds it."""
-    descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @pytest.fixture
@@ -179,6 +164,22 @@ def _small_files(size: int) -> tuple[int, int]:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     return before
+
+
+class TestASingleCall:
+    def test_a_body_that_is_none_is_one_call_and_not_the_end_of_recording(
+        self, tmp_path: Path
+    ) -> None:
+        recorder = Recorder(tmp_path / "log.db", session="s")
+        with pytest.warns(RecordingWarning, match=r"^a call was not recorded: "):
+            recorder.begin("openai_chat", b"no JSON")
+        with held(tmp_path / "log.db"), pytest.warns(RecordingWarning) as told:
+            recorder.begin("openai_chat", b'{"model": "m", "messages": []}')
+        (warning,) = told  # another kind of trouble, which is told too
+        assert str(warning.message).startswith("calls are not recorded now, and wait: ")
+        assert "try again" not in str(warning.message)
+        recorder.close()
+        assert recorder.missed == 1
 
 
 class TestAFullDisk:

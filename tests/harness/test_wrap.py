@@ -21,6 +21,7 @@ from recorded_calls_of import Told
 
 from eventlog.errors import InputRefused
 from harness.recording import Recorder, session, wrap
+from projections import open_log
 
 HI: list[Any] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi é"}]
 ASK: dict[str, Any] = {"model": "m", "messages": HI}
@@ -355,7 +356,7 @@ class TestWhatGoesWrong:
         assert len(told.events) == 1, "it goes on in the same session"
         failed = told.of("model_failed")[0]
         assert failed["error"] == "the stream ended before the answer did"
-        assert failed["detail"]["message"]["choices"][0]["message"]["content"] == "Hel"
+        assert failed["partial"]["message"]["content"] == "Hel"
 
     def test_a_stream_with_an_error_in_it(self, tmp_path: Path) -> None:
         events = (chunk(role="assistant", content="a"), {"error": {"message": "overloaded"}})
@@ -372,10 +373,37 @@ class TestWhatGoesWrong:
             wrap(object(), tmp_path / "log.db")
         client = OpenAI(api_key="k", base_url=nowhere())
         recorder = Recorder(tmp_path / "log.db")
-        wrap(client, recorder)
-        with pytest.raises(InputRefused, match="recorded already"):
-            wrap(client, recorder)
+        assert wrap(client, recorder) is client
+        for log, settings in (
+            (Recorder(tmp_path / "log.db"), {}),
+            (tmp_path / "other.db", {}),
+            (tmp_path / "log.db", {"session": "s"}),
+            (tmp_path / "log.db", {"on_error": "raise"}),
+        ):
+            with pytest.raises(InputRefused, match=r"recorded already, into \S+log\.db;"):
+                wrap(client, log, **settings)
+            if isinstance(log, Recorder):
+                log.close()
+        assert not (tmp_path / "other.db").exists()
         recorder.close()
+
+    def test_what_is_recorded_so_already_stays_as_it_is(self, tmp_path: Path) -> None:
+        with serving() as server, open_log(tmp_path / "log.db") as live:
+            client = wrap(server.client(), tmp_path / "log.db", session="s")
+            copy = client.with_options(max_retries=0)
+            assert wrap(client, live, session="local/recorded/s") is client
+            assert wrap(copy, str(tmp_path / "log.db"), session="s") is copy
+            copy.chat.completions.create(**ASK)
+            client.close()
+            Told(tmp_path / "log.db").check(server.requests)
+
+    @pytest.mark.parametrize("name", ["-x", "--", "ann/bot/-x"])
+    def test_a_name_that_could_not_be_typed_is_refused(self, name: str, tmp_path: Path) -> None:
+        client = OpenAI(api_key="k", base_url=nowhere())
+        with pytest.raises(InputRefused, match="cannot begin with '-'"):
+            wrap(client, tmp_path / "log.db", session=name)
+        with pytest.raises(InputRefused, match="cannot begin with '-'"), session(name):
+            pass
 
     def test_a_client_whose_calls_are_not_known_is_refused(self, tmp_path: Path) -> None:
         """It would be taken, and nothing of it recorded."""

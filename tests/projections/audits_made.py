@@ -21,7 +21,11 @@ COUNTING = counter()
 
 
 def audit_of(
-    made: Session, *rules: str, verdicts: Sequence[Verdict] = (), stands: list | None = None
+    made: Session,
+    *rules: str,
+    verdicts: Sequence[Verdict] = (),
+    stands: list | None = None,
+    base: int = 0,
 ) -> Audit:
     """The audit of a session without a log; its calls are ``rebuilt`` unless said otherwise."""
     noted, requests = Noted(), prefixes.Noted()
@@ -33,6 +37,7 @@ def audit_of(
         verdicts=verdicts or [Verdict("rebuilt")] * len(noted.calls),
         prefixes=prefixes.rows_of(read, requests, COUNTING),
         stands=stands,
+        base=base,
     )
     return audited(subject, rules_of(rules))
 

@@ -40,7 +40,7 @@ def message(draw: st.DrawFn) -> events.MessageAppended:
                 for c in calls
             ]
         }
-    after = draw(st.none() | st.none() | st.none() | st.integers(1, 30).map(str))
+    after = draw(st.none() | st.none() | st.none() | st.integers(0, 30).map(str))
     source = {"user": "human", "assistant": "model"}.get(role, "injected")
     return events.MessageAppended(dialect=dialect, source=source, message=body, after=after)
 

@@ -197,6 +197,20 @@ class TestDecisions:
         live.rebuild()
         assert live.view(KEY).labels() == ["1", "3", "2", "4"]
 
+    def test_an_item_may_enter_in_front_of_everything(self, live: Live) -> None:
+        live.append(KEY, said("a"), said("b"))
+        new = events.MessageAppended(
+            dialect="openai_chat",
+            source="injected",
+            after="0",
+            message={"role": "system", "content": "first"},
+        )
+        live.append(KEY, new, said("c"))
+        assert live.view(KEY).labels() == ["3", "1", "2", "4"]
+        assert live.view(KEY).notes == []
+        live.rebuild()
+        assert live.view(KEY).labels() == ["3", "1", "2", "4"]
+
     def test_a_real_result_replaces_the_synthetic_one(self, live: Live) -> None:
         live.append(KEY, said("a"), said("b"))
         block = {"role": "tool", "tool_call_id": "x", "content": "no result was recorded"}

@@ -16,6 +16,7 @@ from eventlog.recorded import Draft, RecordedEvent
 from harness.recording.bodies import Bodies
 from harness.recording.posted import Posted, asked_of
 from projections import open_log
+from projections.checking import check
 from projections.context import fold
 from projections.erasure import apply, plan
 from projections.followed import MESSAGES, Followed
@@ -88,6 +89,10 @@ class Twice:
                 whole = ordered(sent.body, call.data["places"])
                 written, proved = as_sent(whole, call.data, salt)
                 assert (proved, written) == (True, self.wires[call.position])
+        if not self.erased:
+            found = [*check(self.live, FAST)]
+            assert [each.same_bytes for each in found] == [True] * len(self.sent)
+            assert {each.outcome for each in found} <= {"same"}
         assert self.live.view(FAST) == fold(self.live.log.read(FAST))
 
 

@@ -103,5 +103,5 @@ class TestLosses:
         assert {one.text: one.used_by for one in found.needed}["shop/money.py"] == ()
 
     def test_where_no_compaction_stands_there_is_nothing_to_lose(self, live: Live) -> None:
-        with pytest.raises(PositionNotFound, match="no compaction at position 4"):
+        with pytest.raises(PositionNotFound, match="no compaction, substitution or revision at"):
             losses(live, KEY, 4)

@@ -86,6 +86,20 @@ class TestRecall:
         found = measured(made).recall
         assert found.needed == 1
 
+    def test_a_task_that_the_agent_took_away_is_lost_where_an_answer_uses_it(self) -> None:
+        made = Session()
+        task = made.human("Fix src/core/engine.py")
+        made.call(text="I look.")
+        made.add(events.ContextCompacted(covered=(str(task),)))
+        made.human("go on")
+        made.call(text="src/core/engine.py is mended")
+        found = measured(made, "observed").recall
+        assert [(one.text, one.item, one.call) for one in found.lost] == [
+            ("src/core/engine.py", str(task), 2)
+        ]
+        assert (found.needed, found.first_loss) == (0, 2)
+        assert measured(made).recall.lost == ()
+
     def test_what_was_never_said_before_is_not_needed(self) -> None:
         made = Session()
         made.human("go")

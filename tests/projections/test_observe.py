@@ -134,6 +134,15 @@ class TestWhatChangedBetweenTwoRequests:
         watched.check()
         assert watched.kinds() == ["placeholder_substituted", "decision_undone"]
 
+    def test_a_system_prompt_that_comes_later_is_an_item_at_the_front(
+        self, watched: Watched
+    ) -> None:
+        watched.call(FIRST[1:])
+        watched.call([*FIRST, answer("done")])
+        watched.check()
+        assert watched.kinds() == []
+        assert watched.live.items(KEY)[0].role == "system"
+
     def test_a_changed_system_prompt_is_a_revision(self, watched: Watched) -> None:
         watched.call(FIRST)
         watched.call([system("Be long."), *SECOND[1:]])
@@ -353,7 +362,17 @@ class TestForms:
         self, stored: dict[str, Any], sent: dict[str, Any]
     ) -> None:
         made = apply(stored, json.loads(json.dumps(form(stored, sent))))
-        assert json.dumps(made, sort_keys=True) == json.dumps(sent, sort_keys=True)
+        assert json.dumps(made) == json.dumps(sent)
+
+    def test_another_order_of_fields_costs_their_names(self) -> None:
+        text = "long " * 100
+        stored = {"role": "assistant", "content": [{"type": "text", "text": text}]}
+        sent = {"content": [{"text": text, "type": "text"}], "role": "assistant"}
+        assert key(stored) == key(sent)
+        assert form(stored, sent) == [
+            ["order", ["content", 0], ["text", "type"]],
+            ["order", [], ["content", "role"]],
+        ]
 
     @given(
         text=st.sampled_from(["fix the test", "a longer text of it " * 5, ""]),

@@ -371,6 +371,51 @@ class TestAsSent:
         assert (found[2].break_at, found[2].now_at) == ("3", f"3@{made}")
         assert (found[1].reusable, found[3].reusable) == (found[0].tokens, found[2].tokens)
 
+    def test_another_order_of_fields_breaks_where_a_model_reads_it(self, tmp_path: Path) -> None:
+        """Providers write a tool's input into the prompt as it came; a message's own fields not."""
+
+        def body(turn: int, *, turned: bool = False, model: str = "m") -> dict[str, Any]:
+            given = {"path": "/srv", "pattern": "x"}
+            used = {"type": "tool_use", "id": "t1", "name": "grep"}
+            called = {**used, "input": dict(reversed(given.items())) if turned else given}
+            if turned:  # nobody reads in which order these stand
+                called = dict(reversed(called.items()))
+            answer = {"type": "tool_result", "tool_use_id": "t1", "content": "found"}
+            messages: list[dict[str, Any]] = [
+                {"role": "user", "content": "find it"},
+                {"role": "assistant", "content": [called]},
+                {"role": "user", "content": [answer]},
+            ]
+            for number in range(turn):
+                messages.append({"role": "assistant", "content": f"said {number}"})
+                messages.append({"role": "user", "content": f"asked {number}"})
+            return {"model": model, "max_tokens": 9, "messages": messages}
+
+        bodies = [body(0), body(1), body(2, turned=True), body(3, turned=True), body(4)]
+        bodies += [body(5, turned=True, model="other"), body(6), body(7, model="other")]
+        with open_log(tmp_path / "log.db") as live:
+            for each in bodies:
+                recorded_calls.record(live, KEY, "anthropic", each)
+            found = prefix_rows(live.log.read(KEY), COUNTING)
+        broken = ("field_order", found[2].break_at, found[2].break_at)
+        causes = [None, None, broken, None, broken, None, None, broken]
+        assert [why(row) if row.cause not in (None, "model") else None for row in found] == causes
+        assert found[2].reusable == found[1].tokens - found[2].lost
+        assert found[2].rewritten > 0
+        assert found[7].against == 6
+
+    def test_tools_in_another_order_of_their_fields_are_other_tools(self, tmp_path: Path) -> None:
+        tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
+        turned = {"function": tool["function"], "type": "function"}
+        asked = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
+        with open_log(tmp_path / "log.db") as live:
+            for tools in (tool, tool, turned, tool):
+                recorded_calls.record(live, KEY, "openai_chat", {**asked, "tools": [tools]})
+            declared = [e.position for e in live.log.read(KEY, types=["tools_declared"])]
+            found = prefix_rows(live.log.read(KEY), COUNTING)
+        assert len(declared) == 2
+        assert [row.cause for row in found] == [None, None, "tools", None], "a cache has both"
+
     def test_folded_and_sent_calls_can_alternate(self, tmp_path: Path) -> None:
         with open_log(tmp_path / "log.db") as live:
             messages = [{"role": "user", "content": "a"}]

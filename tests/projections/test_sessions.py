@@ -109,7 +109,20 @@ class TestCounts:
             "compactions": 1,
             "placeholders": 1,
             "unrecognized": 2,
-            "usage": {"input": 3, "cached": 0, "cache_write": 0, "output": 4, "reasoning": 0},
+            "usage": {
+                "input": 3,
+                "cached": None,
+                "cache_write": None,
+                "output": 4,
+                "reasoning": None,
+            },
+            "usage_answers": {
+                "input": 1,
+                "cached": 0,
+                "cache_write": 0,
+                "output": 1,
+                "reasoning": 0,
+            },
             "billed_answers": 1,
             "output_is_partial": False,
             "source": None,
@@ -119,11 +132,20 @@ class TestCounts:
         live.append(KEY, said("go"), CALLED, events.ModelResponded(call=2))
         before = session_stats(live, KEY)
         assert (before.usage, before.billed_answers) == (None, 0)
-        zero = events.ModelResponded(call=4, usage=events.Usage())
+        zero = events.ModelResponded(call=4, usage=events.Usage(input=0))
         live.append(KEY, CALLED, zero)
         stats = session_stats(live, KEY)
-        assert stats.usage == UsageTotals()  # a count of nothing is a count
+        assert stats.usage == UsageTotals(input=0)  # a count of nothing is a count
         assert (stats.billed_answers, stats.answers) == (1, 2)
+
+    def test_a_figure_says_of_how_many_answers_it_is_known(self, live: Live) -> None:
+        told = (events.Usage(input=5), events.Usage(input=3, cached=2), None)
+        for at, usage in enumerate(told):
+            live.append(KEY, CALLED, events.ModelResponded(call=1 + 2 * at, usage=usage))
+        stats = session_stats(live, KEY)
+        assert stats.usage == UsageTotals(input=8, cached=2)
+        known = {name: count for name, count in stats.usage_answers.items() if count}
+        assert (known, stats.billed_answers) == ({"input": 2, "cached": 1}, 2)
 
     def test_an_answer_of_a_call_counts_once_in_however_many_messages(self, live: Live) -> None:
         part = {"dialect": "openai_chat", "source": "model", "call": 1}

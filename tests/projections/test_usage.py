@@ -49,6 +49,12 @@ class TestTotals:
             input=4, cached=4, output=2
         )
 
+    def test_what_nobody_told_is_not_0_and_what_somebody_told_is(self) -> None:
+        nothing, zero = UsageTotals(), UsageTotals(cached=0)
+        assert (nothing + nothing).cached is None
+        assert (nothing + zero).cached == 0
+        assert (nothing.prompt, zero.prompt) == (None, 0)
+
 
 class TestProviders:
     """B22: OpenAI's cached tokens are part of its input, Anthropic's are beside it."""
@@ -64,7 +70,8 @@ class TestProviders:
     @pytest.mark.parametrize(
         ("details", "expected"),
         [
-            ({}, (1000, 0)),
+            ({}, (1000, None)),
+            ({"prompt_tokens_details": {"cached_tokens": 0}}, (1000, 0)),
             ({"prompt_tokens_details": {"cached_tokens": 900}}, (100, 900)),
             ({"prompt_tokens_details": {"cached_tokens": 4000}}, (0, 4000)),
         ],
@@ -77,7 +84,7 @@ class TestProviders:
         usage = self.spent({**counts, **thought, **details}, 90)[0]
         assert usage is not None
         assert (usage.input, usage.cached) == expected
-        assert (usage.output, usage.reasoning, usage.cache_write) == (50, 30, 0)
+        assert (usage.output, usage.reasoning, usage.cache_write) == (50, 30, None)
 
     def test_anthropics_cache_reads_and_writes_are_beside_its_input(self) -> None:
         tokens = {"input_tokens": 3, "output_tokens": 30}

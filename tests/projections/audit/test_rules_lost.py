@@ -133,7 +133,8 @@ class TestAnchors:
         made.call(text="on")
         found = findings(made, "anchors")
         assert any("1 literals of it had been cleared or cut before" in f.message for f in found)
-        assert all(a.text != "OPS-1234" for f in found for a in f.anchors)
+        told = {a.text: f.refs[0] for f in found for a in f.anchors}
+        assert told["OPS-1234"] == str(result + 1), "by what cleared it, not by k1"
 
     def test_a_compaction_without_messages_loses_all_that_stays_nowhere(self) -> None:
         made = quiet_session()
@@ -448,9 +449,9 @@ class TestPrefix:
     def test_a_cache_read_that_nothing_explains_is_told(self) -> None:
         made = Session()
         made.human("x" * 40_000)
-        made.call(("run", {}), input=10_000)
+        made.call(("run", {}), input=10_000, cached=0)
         made.result("y", "run")
-        made.call(text="done", input=10_100)
+        made.call(text="done", input=10_100, cached=0)
         (found,) = findings(made, "prefix")
         assert (found.heuristic, found.refs) == (True, ("c2",))
         assert "10,000 billed tokens could have been read from the cache" in found.message

@@ -44,6 +44,28 @@ class TestVerdicts:
         (found,) = findings(made, "verdicts", [Verdict("exact"), Verdict("exact", True)])
         assert (found.severity, found.refs) == ("warning", ("c2",))
 
+    def test_calls_that_failed_for_the_same_reason_are_one_finding(self) -> None:
+        made = quiet_session()
+        for error, status in (("authentication_error: wrong key", 401), ("HTTP 502", 502)) * 2:
+            at = made.add(events.ModelCalled(model="m", dialect="openai_chat"))
+            made.add(events.ModelFailed(call=at, error=error, status=status))
+        found = findings(made, "verdicts")
+        assert [(f.severity, f.message) for f in found] == [
+            ("info", "failed: 401 authentication_error: wrong key (2 calls, c3, c5)"),
+            ("info", "failed: HTTP 502 (2 calls, c4, c6)"),
+        ]
+        rows = [call for call in audit_of(made).calls if call.outcome == "failed"]
+        assert [row.status for row in rows] == [401, 502, 401, 502]
+
+    def test_a_page_of_html_is_no_message(self) -> None:
+        made = quiet_session()
+        at = made.add(events.ModelCalled(model="m", dialect="openai_chat"))
+        made.add(events.ModelFailed(call=at, error="<p>" * 900, status=502))
+        (found,) = findings(made, "verdicts")
+        assert len(found.message) < 200
+        (*_, row) = audit_of(made).calls
+        assert row.error == "<p>" * 900
+
     def test_what_is_exact_of_a_part_alone_is_told(self) -> None:
         known = [Verdict("exact"), Verdict("exact", False, "its messages")]
         (found,) = findings(quiet_session(), "verdicts", known)
@@ -153,6 +175,15 @@ class TestSummaries:
         compaction(made, ["2", "4-7"], "so far")
         (found,) = findings(made, "summaries")
         assert (found.severity, found.heuristic) == ("info", True)
+        assert "can have seen only" in found.message
+
+    def test_who_cleared_for_one_request_may_have_the_original(self) -> None:
+        """A framework edits what it sends and summarises what it keeps."""
+        made = quiet_session()
+        made.cleared(5)
+        compaction(made, ["2", "4-7"], "so far", inferred=True)
+        (found,) = findings(made, "summaries")
+        assert "may have seen only" in found.message
 
     def test_an_empty_summary_and_one_that_grew_are_told(self) -> None:
         made = quiet_session()
