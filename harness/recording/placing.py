@@ -388,6 +388,7 @@ class Placing:
             return False
         thread = self._known[last.stream] = self._threads.begin(ask)
         self._threads.answered(thread, last.dialect, last.message)
+        thread.is_read = True
         if self._own is not None and self._own.key == last.stream:
             self._follow(self._own, thread)
         else:
