@@ -1,9 +1,9 @@
 """What the recording proxy adds to a call, to the first token of a stream, and to eight at once.
 
-Each is measured three ways, one after the other in every round: straight to a server on this
-machine, through the proxy with what asks no model (nothing is recorded), and through it recorded.
-The server answers at once, so what is left is what we add. Connections are kept, as clients keep
-them.
+Each is measured four ways, one after the other in every round: straight to a server on this
+machine, through the proxy with what asks no model (nothing is recorded), through it recorded, and
+through one that records without waiting for the disk. The server answers at once, so what is left
+is what we add. Connections are kept, as clients keep them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,20 @@ def serve() -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Model)
     print(server.server_address[1], flush=True)
     server.serve_forever()
+
+
+def unflushed() -> None:
+    """The proxy, but no append waits for the disk."""
+    from cli.main import run as main
+    from eventlog.log import EventLog
+
+    append = EventLog.append
+
+    def appended(self: EventLog, *given: Any, **named: Any) -> Any:
+        return append(self, *given, **{**named, "durable": False})
+
+    EventLog.append = appended  # type: ignore[method-assign]
+    main()
 
 
 @contextmanager
@@ -152,34 +166,41 @@ def _parallel(port: int, path: str) -> Callable[[], None]:
     return run
 
 
+_AIMS = {"a call through the proxy": 0.6, "the first token through it": 1.4}
+
+
 def run(rounds: int) -> list[Row]:
-    own = (sys.executable, "-c", "from bench.proxy import serve; serve()")
-    with folder() as place, process(*own) as model:
-        db = str(Path(place) / "log.db")
-        command = (sys.executable, "-m", "cli.main", "proxy", "-q", "--db", db)
-        with process(*command, "--upstream", f"http://127.0.0.1:{model}/v1") as proxy:
-            ways = {
-                "direct": (model, "/v1/chat/completions"),
-                "passing": (proxy, "/v1/embeddings"),
-                "recorded": (proxy, "/v1/chat/completions"),
-            }
-            rows = []
-            measured: list[tuple[str, Callable[[int, str], Callable[[], float | None]], Any]] = [
-                ("a call through the proxy", _calls, 0.6),
-                ("the first token through it", _first, 1.4),
-                (f"{STREAMS} streams at once through it", _parallel, None),
-            ]
-            for name, made, aim in measured:
-                cases = {way: made(*to) for way, to in ways.items()}
-                times = interleaved(cases, rounds)
-                base = statistics.median(times["direct"]) * 1e3
-                for way, said in (("passing", "nothing recorded"), ("recorded", "recorded")):
-                    added = [a - b for a, b in zip(times[way], times["direct"], strict=True)]
-                    of = aim if way == "passing" else None
-                    rows.append(
-                        Row(
-                            f"added to {name}, {said}", statistics.median(added) * 1e3,
-                            "ms", base, "direct", aim=of,
-                        )
-                    )  # fmt: skip
+    def proxy(*command: str, db: Path, model: int) -> AbstractContextManager[int]:
+        to = ("--upstream", f"http://127.0.0.1:{model}/v1", "--db", str(db))
+        return process(sys.executable, *command, "proxy", "-q", *to)
+
+    def code(name: str) -> tuple[str, str]:
+        return "-c", f"from bench.proxy import {name}; {name}()"
+
+    with (
+        folder() as place,
+        process(sys.executable, *code("serve")) as model,
+        proxy("-m", "cli.main", db=place / "log.db", model=model) as flushed,
+        proxy(*code("unflushed"), db=place / "other.db", model=model) as unflushed,
+    ):
+        ways = {
+            "direct": (model, "/v1/chat/completions"),
+            "nothing recorded": (flushed, "/v1/embeddings"),
+            "recorded": (flushed, "/v1/chat/completions"),
+            "recorded without the flush": (unflushed, "/v1/chat/completions"),
+        }
+        rows = []
+        measured: list[tuple[str, Callable[[int, str], Callable[[], float | None]]]] = [
+            ("a call through the proxy", _calls),
+            ("the first token through it", _first),
+            (f"{STREAMS} streams at once through it", _parallel),
+        ]
+        for name, made in measured:
+            times = interleaved({way: made(*to) for way, to in ways.items()}, rounds)
+            base = statistics.median(times["direct"]) * 1e3
+            for way in list(ways)[1:]:
+                added = [a - b for a, b in zip(times[way], times["direct"], strict=True)]
+                aim = None if way == "recorded" else _AIMS.get(name)
+                value = statistics.median(added) * 1e3
+                rows.append(Row(f"added to {name}, {way}", value, "ms", base, "direct", aim=aim))
     return rows

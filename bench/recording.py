@@ -7,7 +7,8 @@ a table of a plain file.
 
 Space is of a session whose calls each bring an answer with a call and its result. At every tenth
 call the older results are cleared, at the middle everything but the last turns is replaced by a
-summary. Beside it stands the JSON of every request.
+summary. Beside it stands the JSON of every request. An empty log has a size of its own, most of it
+the text of the views that plain SQL reads.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import sqlite3
 import statistics
 import time
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -24,6 +26,7 @@ from typing import Any
 from bench.harness import Row, folder, messages
 from harness.exchange.outcomes import outcome_of
 from harness.recording import Recorder
+from projections import open_log
 
 TURNS = 60
 
@@ -36,6 +39,8 @@ def run(rounds: int) -> list[Row]:
         rows += _overhead(history, turns, None, flushed=True)
     for calls in (50, 100, 200, 300):
         rows += _space(calls)
+    for how in list(ECHOES)[1:]:
+        rows += _space(100, how)[2:3]
     return rows
 
 
@@ -138,12 +143,27 @@ def history(count: int) -> list[dict[str, Any]]:
 # -- space ----------------------------------------------------------------------------------------
 
 
-def _space(calls: int) -> list[Row]:
+ECHOES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "as it came": lambda said: said,
+    "as model_dump() gives it": lambda said: {
+        **said, "audio": None, "function_call": None,
+        "tool_calls": [{**call, "index": n} for n, call in enumerate(said["tool_calls"])],
+    },
+    "without what is null": lambda said: {k: v for k, v in said.items() if v is not None},
+    "as the agent's own": lambda said: {k: said[k] for k in ("role", "content", "tool_calls")},
+}  # fmt: skip
+"""How clients send an answer back."""
+
+
+def _space(calls: int, how: str = "as it came") -> list[Row]:
     context = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Fix it."}]
     texts = messages(2 * calls, seed=3)
     fresh = whole = len(body(context))
     with folder() as place:
         recorder = Recorder(place / "log.db", session="bench")
+        empty = place / "empty.db"
+        open_log(empty).close()
+        empty_size = empty.stat().st_size
         for number in range(calls):
             sent = body(context)
             whole += len(sent)
@@ -154,7 +174,7 @@ def _space(calls: int) -> list[Row]:
             result = str(texts[2 * number + 1]["content"])
             new = [said, {"role": "tool", "tool_call_id": f"call_{number}", "content": result}]
             fresh += len(json.dumps(new, ensure_ascii=False).encode())
-            context = [*context, *new]
+            context = [*context, ECHOES[how](new[0]), new[1]]
             if number % 10 == 9:
                 context = [*map(_cleared, context[:-6]), *context[-6:]]
             if number == calls // 2:
@@ -163,7 +183,6 @@ def _space(calls: int) -> list[Row]:
                 context = [context[0], said, *context[-6:]]
         assert not recorder.missed
         recorder.close()
-        used = sum(f.stat().st_size for f in place.iterdir() if f.suffix != ".lock")
         with closing(sqlite3.connect(place / "log.db")) as found:
             found.execute("pragma wal_checkpoint(truncate)")
             found.execute("vacuum")
@@ -178,8 +197,11 @@ def _space(calls: int) -> list[Row]:
                 " where type in ('model_called', 'model_responded')"
             ).fetchone()[0]
     name = f"{calls} calls, a clearing at every tenth, one compaction"
+    if how != "as it came":
+        name = f"{name}, answers sent back {how}"
     return [
         Row(f"{name}: on disk per byte that is new", used / fresh, "x", aim=1.65),
+        Row(f"{name}: the same, beyond an empty log", (used - empty_size) / fresh, "x"),
         Row(f"{name}: manifests and forms per byte that is new", manifests / fresh, "x", aim=0.01),
         Row(f"{name}: a call besides messages", beside / calls, "bytes", aim=1024),
         Row(f"{name}: every request as JSON", whole / fresh, "x"),

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from projections import Live
 
 OPENAI, ANTHROPIC = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
+OLDER = "OPENAI_API_BASE"
+"""What older clients of OpenAI, and some libraries still, read instead."""
+
 _DEFAULTS = {"openai": (OPENAI, DEFAULT_URL), "anthropic": (ANTHROPIC, "https://api.anthropic.com")}
 
 
@@ -98,10 +101,18 @@ def upstreams(given: Sequence[str], environment: Mapping[str, str]) -> Upstreams
             raise InputRefused(f"--upstream names {api} twice")
         named[api] = url
 
+    told = {name: environment.get(name, "").strip() for name in (OPENAI, ANTHROPIC, OLDER)}
+    if "openai" not in named and told[OLDER]:
+        if told[OPENAI] and told[OPENAI].rstrip("/") != told[OLDER].rstrip("/"):
+            raise InputRefused(
+                f"{OPENAI} and {OLDER} lead to two addresses; unset one, or say --upstream URL"
+            )
+        told[OPENAI] = told[OLDER]
+
     def made(api: Api) -> Upstream:
         variable, default = _DEFAULTS[api]
         source = "--upstream" if api in named else variable
-        url = named.get(api) or environment.get(variable, "").strip() or default
+        url = named.get(api) or told[variable] or default
         try:
             address = Address.of(url)
             return Upstream(api, address, _way(address.scheme, address.host))
@@ -123,7 +134,11 @@ def _way(scheme: str, host: str) -> str | None:
 
 def environment_of(proxy: Proxy) -> dict[str, str]:
     """What points an agent at the proxy."""
-    return {OPENAI: proxy.openai_url, ANTHROPIC: proxy.anthropic_url}
+    return {
+        OPENAI: proxy.openai_url,
+        OLDER: proxy.openai_url,
+        ANTHROPIC: proxy.anthropic_url,
+    }
 
 
 def recorded_data(settings: Settings, tally: Tally, code: int | None) -> RecordedData:

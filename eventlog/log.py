@@ -297,7 +297,7 @@ class EventLog(Writing):
                 stamp.apply(db, recorded)
         first = head.version + 1
         self._sequence = sequence
-        self._heads[info.key] = Head(info, position, link)
+        self._hold(Head(info, position, link))
         return Appended(first, position, False)
 
     def _recorded(

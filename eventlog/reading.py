@@ -21,6 +21,10 @@ from eventlog.jsonvalue import dumps, loads
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
 
 PAGE = 500
+
+KEPT = 4096
+"""Streams of which is held in memory what was read of them."""
+
 COLUMNS = (
     "sequence, position, id, type, schema_version, critical, occurred_at, recorded_at, chain, "
     "erased, payload"
@@ -265,6 +269,8 @@ class Reading:
             row = db.execute(_STREAMS + where, tuple(key)).fetchone()
             if row is None:
                 return None
+            if len(self._infos) >= KEPT:
+                self._infos.clear()
             info = self._infos[key] = _info(row)
         return info
 
@@ -300,7 +306,13 @@ class Reading:
                     value = chain.fork(info.id, key, self._chain_at(db, parent, info.base))
             else:
                 value = self._chain_at(db, info, version)
-            head = self._heads[key] = Head(info, version, value)
+            head = self._hold(Head(info, version, value))
+        return head
+
+    def _hold(self, head: Head) -> Head:
+        if len(self._heads) >= KEPT:
+            self._heads.clear()
+        self._heads[head.info.key] = head
         return head
 
 

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
+from projections.dialects import RequestEntry
+from projections.dialects import dialect as dialect_of
 
 MESSAGES = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages"}
 """By dialect: the field of a request that holds the conversation."""
@@ -61,3 +64,15 @@ class Asked:
         if name not in self.fields:
             names.insert(self.front, name)
         return {name: at for at, name in enumerate(names) if name not in parameters}
+
+    @property
+    def fresh(self) -> tuple[RequestEntry, ...]:
+        """The entries of what is new in it."""
+        messages = {MESSAGES[self.dialect]: list(self.messages[self.kept :])}
+        found = dialect_of(self.dialect).from_request(messages)
+        return tuple(entry.behind(self.kept) for entry in found)
+
+    def sent(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """What is recorded of it because it was seen to go out, beside what it holds."""
+        headers = Json(dict(self.headers)) if self.headers else None
+        return {"url": self.url, "headers": headers, "places": Json(self.places(parameters))}

@@ -16,7 +16,7 @@ import os
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from eventlog.events import Event, ModelCalled, SessionForked, ToolsDeclared
 from eventlog.jsonvalue import Json
@@ -27,15 +27,15 @@ from projections.asked import MESSAGES as MESSAGES
 from projections.asked import Asked as Asked
 from projections.changes import entry_key, entry_kind, item_kind, new_item
 from projections.context import DECISIONS, ITEM_TYPES
-from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
 from projections.edited import server_edited
 from projections.expanding import Expanded, following
 from projections.items import Item
+from projections.known import tools_position
 from projections.last_request import Last, Tail, Tools, closed, digested, grown, hashed, wired
 from projections.live import Live
 from projections.manifest import Piece
-from projections.observe import continued, draft_at, observe, tools_position
+from projections.observe import continued, draft_at, observe
 from projections.parts import parted
 from projections.remembered import Remembered
 from projections.runs import ItemPositions, Origin, Standing
@@ -96,13 +96,6 @@ class Followed:
         """How many items stand."""
         return len(self._remembered.view)
 
-    def is_single(self) -> bool:
-        """Whether all that stands is one request with its answer, and nothing was compacted."""
-        if self._live.views.count(self.key, "context_compacted", self.version):
-            return False
-        items = self._remembered.items(self._remembered.view.standing())
-        return all(item.call is None for item in items[:-1])
-
     @property
     def standing(self) -> list[Standing]:
         """What stands in the context now."""
@@ -111,6 +104,13 @@ class Followed:
     def originals(self, items: Iterable[Origin]) -> list[Item]:
         """Items as they came in, whether they stand or not."""
         return self._remembered.items((item, 0) for item in items)
+
+    def is_single(self) -> bool:
+        """Whether all that stands is one request with its answer, and nothing was compacted."""
+        if self._live.views.count(self.key, "context_compacted", self.version):
+            return False
+        items = self._remembered.items(self._remembered.view.standing())
+        return all(item.call is None for item in items[:-1])
 
     # -- what was appended ----------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ class Followed:
         start = asked.kept + last.lead
         if start > len(last.entries):
             return None
-        fresh = _entries(asked)
+        fresh = asked.fresh
         standing = [piece for entry in last.entries[start:] for piece in entry]
         items = self._remembered.preview(standing, {})
         behind = parted(self._remembered.items((origin, 0) for origin in last.behind))
@@ -290,7 +290,7 @@ class Followed:
             front=known,
         )
         own, wire = os.urandom(16), wired(asked, None)
-        sent = _sent(asked, request.parameters)
+        sent = asked.sent(request.parameters)
         whole = closed(asked, wire, own) if asked.is_wire else None
         proved = proof.call(request, seen.pieces, seen.tools, own, ground, whole, sent)
         tail = None
@@ -364,7 +364,7 @@ class Followed:
             forms=proof.json_forms(shapes),
             forms_stand=stands,
             manifest=stored,
-            **_sent(asked, parameters),
+            **asked.sent(parameters),
         )
         drafted = (*drafts, Draft(_proved(event, asked), salt=own))
         return Plan("call", self.version, drafted, tuple(made.values()), tail)
@@ -400,21 +400,8 @@ class Followed:
         return positions
 
 
-def _sent(asked: Asked, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What is recorded of a request that is seen to go out, beside what it holds."""
-    headers = Json(dict(asked.headers)) if asked.headers else None
-    return {"url": asked.url, "headers": headers, "places": Json(asked.places(parameters))}
-
-
 def _proved(event: ModelCalled, asked: Asked) -> ModelCalled:
     """Without digests where something of the request is left out: it is not what was sent."""
     if asked.is_whole:
         return event
     return event.model_copy(update={"request_digest": None, "wire_digest": None})
-
-
-def _entries(asked: Asked) -> tuple[RequestEntry, ...]:
-    """The entries of what is new in a request."""
-    name = MESSAGES[asked.dialect]
-    found = dialect_of(asked.dialect).from_request({name: list(asked.messages[asked.kept :])})
-    return tuple(entry.behind(asked.kept) for entry in found)

@@ -145,6 +145,8 @@ class Views:
                 "select instr(state, '\"waiting\"') from live_views where stream = ?",
                 (self.log.stream(key).row,),
             ).fetchone()
+            if len(self._waits) >= _KEPT:
+                self._waits.clear()
             waits = self._waits[key] = bool(row and row[0])
         return waits
 

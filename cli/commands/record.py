@@ -22,10 +22,11 @@ def command(
 ) -> None:
     """Run an agent, and record what its model is really sent.
 
-    CMD gets an OPENAI_BASE_URL and an ANTHROPIC_BASE_URL that lead to a proxy on this machine for
-    as long as it runs. Calls of OpenAI's chat completions and responses and of Anthropic's messages
-    are in the log before they go on to where these variables led before; everything else passes.
-    Keys are passed on and never stored.
+    CMD gets an OPENAI_BASE_URL (for older clients an OPENAI_API_BASE, too) and an
+    ANTHROPIC_BASE_URL that lead to a proxy on this machine for as long as it runs. Calls of
+    OpenAI's chat completions and responses and of Anthropic's messages are in the log before they
+    go on to where these variables led before; everything else passes. Keys are passed on and never
+    stored.
 
     A request may name its session in a header X-Ctxlog-Session. Whatever goes wrong with the log,
     the calls go on; what could not be recorded is counted. Signals, exit code (128 + n after signal

@@ -17,8 +17,7 @@ from agents.tracing import get_current_span, get_current_trace
 
 from eventlog.errors import CtxlogError
 from eventlog.recorded import StreamKey
-from harness.recording.began import Began
-from harness.recording.sessions import TELLERS, Where, current
+from harness.recording.sessions import TELLERS, Began, Where, current
 
 _INNER = frozenset({"function", "guardrail"})
 """Spans in which something else than the run's own agent is at work."""

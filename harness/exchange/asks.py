@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from eventlog import messages
-from eventlog.messages import SYSTEM_ROLES, shared_text
+from eventlog.messages import SYSTEM_ROLES
 from projections import forms
 from projections.observe import Request
 
@@ -25,6 +25,9 @@ _LONG_ID = 16
 
 LOOKED_AT = 64
 """Newest messages of a request that are looked at, besides the first: a call costs no history."""
+
+_PROMPT = 4_000
+"""Characters of a system prompt by which it is known again, where a time stands in it."""
 
 END = 8
 """Newest messages of a request by which it is known again."""
@@ -59,7 +62,7 @@ class Ask:
     """Its text."""
     system: frozenset[bytes]
     prompt: str
-    """The text of the system prompt."""
+    """The text of the system prompt, as far as it is compared."""
     tools: frozenset[str]
     session: str
     """The session that the client names in it; else nothing."""
@@ -99,7 +102,7 @@ def ask_of(request: Request) -> Ask:
         key_of(rest[0].message)[0] if rest else b"",
         messages.text(dialect, rest[0].message) if rest else "",
         frozenset(key_of(block)[0] for block in blocks),
-        "\n".join(shared_text(entry.message.get("content")) for entry in leading),
+        "\n".join(messages.text(dialect, entry.message) for entry in leading)[:_PROMPT],
         frozenset(map(_name, tools)),
         _session_of(request.parameters),
     )

@@ -31,7 +31,7 @@ class Thread:
     text: tuple[int, bytes, bool]
     """Of the text of the first one its length, a digest, and whether it ends in white space."""
     system: frozenset[bytes]
-    """The blocks of the system prompt of its last request; its text, and the tools."""
+    """Of its last request, as are the prompt and the tools."""
     prompt: str
     tools: frozenset[str]
     small: int
@@ -78,9 +78,7 @@ class Thread:
         """Its next request."""
         if ask.size != self.small:
             self.small = 0
-        if self.system != ask.system:
-            self.system, self.prompt = ask.system, ask.prompt
-        self.tools = ask.tools
+        self.system, self.prompt, self.tools = ask.system, ask.prompt, ask.tools
         self.asked = ask.keys if self.small else None
         self.end, self.is_answered, self.is_read = ask.end, False, False
         self.take(ask.said)

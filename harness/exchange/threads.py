@@ -109,16 +109,16 @@ class Threads:
         """Whether most of a late answer of a conversation stands in the first message."""
         return self._groups[thread.group].sums_up(ask, thread)
 
-    def said(self) -> list[list[str]]:
-        """Lines of the latest answers."""
-        return [lines for group in self._groups.values() for _, lines in group.said]
-
     def answered(self, thread: Thread, dialect: str, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a conversation, as it is sent back."""
         thread.answer(answered(dialect, message))
         lines = lines_of(messages.text(dialect, message))
         if lines:
             self._groups[thread.group].said.append((thread, lines))
+
+    def said(self) -> list[list[str]]:
+        """Lines of the latest answers."""
+        return [lines for group in self._groups.values() for _, lines in group.said]
 
     def _group(self, ask: Ask) -> _Group:
         return self._groups.setdefault(ask.session, _Group(ask.session, self._joins_small))
@@ -209,10 +209,12 @@ class _Group:
             return self._first_again(begun, ask, busy)
         if is_task:
             return NEW
-        summed = self._summed_up(alike, ask)
-        if summed:
-            beside = (thread for thread in summed[1:] if thread.asked_at > summed[0].begun_at)
-            return Found(summed[0], "on", others=tuple(beside))
+        went_on = [t for t in alike if not t.small and (ask.tools or not t.tools)]
+        if went_on and self.sums_up(ask):
+            found = [thread for thread in went_on if self.sums_up(ask, thread)] or went_on
+            found.sort(key=lambda thread: thread.tools != ask.tools)
+            beside = [thread for thread in found[1:] if thread.asked_at > found[0].begun_at]
+            return Found(found[0], "on", others=tuple(beside))
         if self._own in alike and self._is_own(ask):
             return Found(self._own, "on")
         small = _small(alike, ask) if self._joins_small else None
@@ -234,15 +236,6 @@ class _Group:
         if not longer:
             return NEW
         return _best([(shared(thread, ask)[0], thread) for thread in longer], is_shared=False)
-
-    def _summed_up(self, alike: Sequence[Thread], ask: Ask) -> list[Thread]:
-        """Those of which its first message may be the summary, by what was answered before: those
-        that gave that answer, or all that went on."""
-        if not self.sums_up(ask):
-            return []
-        went_on = [t for t in alike if not t.small and (ask.tools or not t.tools)]
-        went_on = [t for t in went_on if t.tools == ask.tools] or went_on
-        return [t for t in went_on if self.sums_up(ask, t)] or went_on
 
     def _is_own(self, ask: Ask) -> bool:
         """Whether it is the session's own, asked for in all that is fixed: one that begins anew in

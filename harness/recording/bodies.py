@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eventlog.errors import EventInvalid, InputRefused
-from eventlog.jsonvalue import MAX_DEPTH, depth, loads, value_at
+from eventlog.jsonvalue import MAX_DEPTH, depth, loads, value_at, value_fault
 from projections.followed import MESSAGES
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -143,6 +143,8 @@ class Bodies:
             raise InputRefused("the body is no JSON object")
         if depth(value) > MAX_DEPTH:
             raise InputRefused(f"the body is nested more than {MAX_DEPTH} deep")
+        if found := value_fault(value, raw):
+            raise InputRefused(f"the body {found}")
         given = value.get(self._field)
         if not isinstance(given, list):
             return _Read(back=value)

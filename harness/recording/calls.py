@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from eventlog.events import Event, ModelFailed
 from eventlog.messages import Dialect
-from eventlog.recorded import StreamKey
+from eventlog.recorded import Draft, StreamKey
 from harness.exchange.outcomes import Failure, Outcome, events_of
 from harness.exchange.sent_keys import Keys, event_without_keys, text_without_keys
-from harness.recording.began import Began
+from harness.recording.sessions import Began
 
 if TYPE_CHECKING:
     from harness.recording.recorder import Recorder
@@ -35,6 +35,8 @@ class RecordedCall:
         """Of its ModelCalled."""
         self.is_answered = False
         """Whether an answer came back."""
+        self.drafts: tuple[Draft, ...] = ()
+        """Its end, where it is not known whether that stands in the log."""
         self._recorder = recorder
         self._process = os.getpid()
         self._is_open = True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import zlib
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Protocol
 
@@ -79,35 +80,68 @@ class _Deflate:
             return self._zlib.decompress(data, most)
 
 
-_STEP = 1 << 12
-"""Bytes that are unpacked at a time where a library knows no bound of its own."""
-
-
 class _Bounded:
-    """An unpacker without a bound of its own, fed in small steps."""
+    """An unpacker without a bound of its own, fed in small steps: a few bytes become megabytes."""
 
-    def __init__(self, unpack: Any) -> None:
-        self._unpack = unpack
+    def __init__(self, unpack: Callable[[bytes], bytes], step: int) -> None:
+        self._unpack, self._step = unpack, step
 
     def take(self, data: bytes, most: int) -> bytes:
         found = bytearray()
-        for at in range(0, len(data), _STEP):
+        for at in range(0, len(data), self._step):
             if len(found) >= most:
                 break
-            found += self._unpack(data[at : at + _STEP])
+            found += self._unpack(data[at : at + self._step])
         return bytes(found)
 
 
+class _Brotli:
+    """By a library that knows a bound."""
+
+    def __init__(self, unpacker: Any, unpack: Callable[..., bytes]) -> None:
+        self._unpacker, self._unpack = unpacker, unpack
+
+    def take(self, data: bytes, most: int) -> bytes:
+        found = self._unpack(data, output_buffer_limit=most)
+        while len(found) < most and not self._unpacker.can_accept_more_data():
+            more = self._unpack(b"", output_buffer_limit=most - len(found))
+            if not more:
+                break
+            found += more
+        return found
+
+
 def _brotli() -> _Unpacker:
-    decompressor = _module("brotli", "brotlicffi").Decompressor()
-    return _Bounded(getattr(decompressor, "process", None) or decompressor.decompress)
+    unpacker = _module("brotli", "brotlicffi").Decompressor()
+    unpack = getattr(unpacker, "process", None) or unpacker.decompress
+    if hasattr(unpacker, "can_accept_more_data"):
+        return _Brotli(unpacker, unpack)
+    return _Bounded(unpack, 16)
+
+
+class _Frames:
+    """A body of zstd: frames, one behind the other."""
+
+    def __init__(self) -> None:
+        self._unpacker = self._begun()
+
+    @staticmethod
+    def _begun() -> Any:
+        unpacker = _module("compression.zstd", "zstandard").ZstdDecompressor()
+        return unpacker.decompressobj() if hasattr(unpacker, "decompressobj") else unpacker
+
+    def take(self, data: bytes) -> bytes:
+        found = b""
+        while data:
+            if self._unpacker.eof:
+                self._unpacker = self._begun()
+            found += self._unpacker.decompress(data)
+            data = self._unpacker.unused_data if self._unpacker.eof else b""
+        return found
 
 
 def _zstd() -> _Unpacker:
-    decompressor = _module("compression.zstd", "zstandard").ZstdDecompressor()
-    if hasattr(decompressor, "decompressobj"):
-        decompressor = decompressor.decompressobj()
-    return _Bounded(decompressor.decompress)
+    return _Bounded(_Frames().take, 1 << 10)
 
 
 def _module(*names: str) -> Any:

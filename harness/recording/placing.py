@@ -25,17 +25,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
-from eventlog.errors import CtxlogError
+from eventlog.errors import CtxlogError, OutcomeUnknown
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.asks import Ask, answered, ask_of
 from harness.exchange.thread import Thread
 from harness.exchange.threads import NEW, Found, Threads
-from harness.recording.bodies import Bodies
+from harness.recording.bodies import Bodies, Body
 from harness.recording.posted import Posted, asked_of
 from harness.recording.streams import RecordedStream
 from projections import Live
@@ -48,6 +48,10 @@ from projections.sent import Requests
 RECENT = 64
 """Conversations that are held in memory: their last requests are compared with a new one. Another
 one is read from the log when it goes on."""
+
+MOST_HELD = 64 << 20
+"""Bytes of the last requests of conversations that are held in memory, beside the one that is being
+asked; with what was read of them that is five times as much."""
 
 _NEAR = 4
 """Conversations, asked last, whose last request may stand at the front of another one."""
@@ -85,6 +89,9 @@ class Placing:
         self._home = home
         self._is_named = is_named
         self._parent, self._parent_call = parent, parent_call
+        self.held = 0
+        """Bytes of the last requests of its conversations."""
+        self._doubt: _Doubt | None = None
         self._threads = Threads(joins_small=False)
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
@@ -110,22 +117,26 @@ class Placing:
 
         Raises InputRefused for a body that is no request, and what an append raises.
         """
-        found = self._going_on(posted)
-        if found is None:
-            found = self._placed(posted)
+        found = self._settled(posted) or self._going_on(posted) or self._placed(posted)
         stream = found[0]
-        self._recent.pop(stream.key, None)
+        before = self._recent.pop(stream.key, stream)
+        if before is not stream:
+            self.held -= before.held
         self._recent[stream.key] = stream
         self._forget()
         return found
 
     def _forget(self) -> None:
-        for key in list(self._recent)[: max(0, len(self._recent) - RECENT)]:
-            stream = self._recent[key]
+        if len(self._recent) <= RECENT and self.held <= MOST_HELD:
+            return
+        for key, stream in list(self._recent.items())[:-1]:
+            if len(self._recent) <= RECENT and self.held <= MOST_HELD:
+                return
             if not stream.open and stream is not self._own:
                 if stream.thread is not None:
                     stream.thread.place = key, stream.base
                 del self._recent[key]
+                self.held -= stream.held
 
     def home(self) -> RecordedStream:
         """The session's own stream as it stands now, whoever wrote to it: who asks reads it, and
@@ -188,7 +199,7 @@ class Placing:
         """In that stream, where it goes on from there and only its end is new."""
         asked, body = stream.read(posted)
         while (plan := stream.followed.going_on(asked)) is not None:
-            if stream.call(self._live, plan, body, posted.dialect, plan.drafts):
+            if self._called(stream, plan, body, posted.dialect, plan.drafts):
                 if stream.thread is not None:
                     new = {MESSAGES[asked.dialect]: list(asked.messages[asked.kept :])}
                     self._threads.went_on(stream.thread, ask_of(request_of(asked.dialect, new)))
@@ -207,12 +218,50 @@ class Placing:
         else:
             placed = self._named(self._own, posted, asked, ask, found)
         assert placed is not None
-        stream = placed[0]
+        self._asked(placed[0], ask)
+        return placed
+
+    def _asked(self, stream: RecordedStream, ask: Ask) -> None:
+        """It was asked that."""
         if stream.thread is None:
             self._follow(stream, self._threads.begin(ask, stream.like))
         else:
             self._threads.asked(stream.thread, ask)
-        return placed
+
+    def _called(
+        self,
+        stream: RecordedStream,
+        plan: Plan,
+        body: Body,
+        dialect: Dialect,
+        drafts: Sequence[Draft],
+    ) -> bool:
+        """Append what was planned; False where another process was faster."""
+        try:
+            is_done = stream.call(self._live, plan, body, dialect, drafts)
+        except OutcomeUnknown:
+            self._doubt = _Doubt(stream, plan, body, dialect)
+            raise
+        if is_done:
+            self._hold(stream, body)
+        return is_done
+
+    def _hold(self, stream: RecordedStream, body: Body) -> None:
+        self.held += len(body.raw) - stream.held
+        stream.held = len(body.raw)
+
+    def _settled(self, posted: Posted) -> _Placed | None:
+        """The call of which nobody could say whether it stands, where it does and is made again."""
+        doubt, self._doubt = self._doubt, None
+        if doubt is None or not doubt.stream.stands(self._live, doubt.plan.drafts[-1]):
+            return None
+        if doubt.body.raw is not posted.body:
+            return None
+        doubt.stream.take(doubt.plan, doubt.body, doubt.dialect)
+        self._hold(doubt.stream, doubt.body)
+        asked = asked_of(posted, doubt.body)
+        self._asked(doubt.stream, ask_of(request_of(doubt.dialect, asked.body)))
+        return doubt.stream, doubt.plan.position
 
     def _follow(self, stream: RecordedStream, thread: Thread) -> None:
         """From here on the requests of a stream are told by that."""
@@ -278,7 +327,7 @@ class Placing:
                 if stream is self._own and stream.is_foreign:
                     self._own = forked  # the other one goes on there
                 stream, belongs = forked, True
-            elif stream.call(self._live, plan, body, posted.dialect, self._drafts(plan, found)):
+            elif self._called(stream, plan, body, posted.dialect, self._drafts(plan, found)):
                 return stream, plan.position
 
     def _drafts(self, plan: Plan, found: Found) -> Sequence[Draft]:
@@ -318,12 +367,10 @@ class Placing:
 
     def _new(self, separator: str) -> RecordedStream:
         """A stream of its own beside the session's, or that one."""
-        names = partial(self._names, separator)
+        parent, call = (str(self._home), "") if separator else (self._parent, self._parent_call)
         if not self._is_named:
-            return RecordedStream.new(self._live, names, "")
-        if separator:
-            return RecordedStream.new(self._live, names, str(self._home))
-        return RecordedStream.new(self._live, names, self._parent, self._parent_call)
+            parent = call = ""
+        return RecordedStream.new(self._live, partial(self._names, separator), parent, call)
 
     def _forked(self, stream: RecordedStream) -> RecordedStream:
         """What goes on from the last place that a stream and a new request may share; a stream of
@@ -397,3 +444,12 @@ class Placing:
 
 
 _Placed = tuple[RecordedStream, int]
+
+
+class _Doubt(NamedTuple):
+    """A call of which nobody could say whether it stands in the log."""
+
+    stream: RecordedStream
+    plan: Plan
+    body: Body
+    dialect: Dialect

@@ -4,13 +4,15 @@
     call.ended(outcome)                                      survives the process when it returns
 
 Whatever goes wrong here never breaks the agent, and delays it by no more than ``patience``: calls
-that cannot be written now wait in memory and are written as soon as the log can be; what has to be
-given up is counted, and the log says so with ``RecordingInterrupted``.
+that cannot be written now wait in memory and are written as soon as the log can be, by the next
+call or by a thread that tries about every second; what has to be given up is counted, and the log
+says so with ``RecordingInterrupted``.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import warnings
@@ -30,15 +32,15 @@ from eventlog.errors import (
 )
 from eventlog.events import Event, MessageAppended, RecordingInterrupted
 from eventlog.messages import Dialect
-from eventlog.recorded import Draft, StreamKey
+from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import Keys, text_without_keys
 from harness.recording import lifetimes
-from harness.recording.began import NOWHERE, Began
 from harness.recording.calls import RecordedCall as RecordedCall
-from harness.recording.placing import Placing, made_name
+from harness.recording.flushing import Flusher
+from harness.recording.placings import Placings
 from harness.recording.posted import Posted
-from harness.recording.sessions import session_key
-from harness.recording.streams import RecordedStream
+from harness.recording.sessions import NOWHERE, Began, session_key
+from harness.recording.streams import RecordedStream, drafted
 from projections import Live, open_log
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -54,10 +56,6 @@ STORING = 5.0
 
 MOST_WAITING = 64 << 20
 """Bytes of requests that wait in memory for a log that cannot be written."""
-
-
-MOST_SESSIONS = 128
-"""Named sessions that are held in memory; another one is read from the log when it goes on."""
 
 
 class RecordingWarning(RuntimeWarning):
@@ -84,7 +82,8 @@ class Recorder:
     It opens a connection of its own. ``session`` is that of calls whose callers name none; without
     it conversations are told apart by what they share. ``on_error``: what to do when a call cannot
     be recorded: ``warn`` once, ``raise`` before its request goes out, or ``ignore``; it is counted
-    in any case.
+    in any case. What is raised comes out of OpenAI's clients as it is, and is the cause of the
+    ``APIConnectionError`` of Anthropic's, which first try again.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class Recorder:
         self.on_error = on_error
         self._warned: set[bool] = set()
         """Of which it was warned: of a log that cannot be written (True), of single calls."""
-        self._sessions: dict[StreamKey | None, Placing] = {}
+        self._placings = Placings(self.live)
         self._waiting: deque[_Waiting] = deque()
         self._held = 0
         self._resting = 0.0
@@ -114,6 +113,7 @@ class Recorder:
         self._lost: dict[StreamKey | None, tuple[int, str]] = {}
         """By session: calls that were given up and are not told in the log yet, and why."""
         self._mutex = threading.RLock()
+        self._flusher = Flusher(self._flush)
         lifetimes.opened(self)
 
     @property
@@ -137,8 +137,9 @@ class Recorder:
                         self._give_up(each.call, "the log could not be written before the end")
                 self._waiting.clear()
                 with suppress(CtxlogError):
-                    for session, placing in self._sessions.items():
-                        self._tell_of_lost(session, placing.newest)
+                    for session in list(self._lost):
+                        placing = self._placings.of(session, NOWHERE)
+                        self._tell_of_lost(session, placing.newest or placing.home())
             finally:
                 self._is_writing = False
                 lifetimes.closed(self)
@@ -225,8 +226,8 @@ class Recorder:
         try:
             if not self._write_waiting():
                 return False
-            stream = self._placing(session, began).home()
-            drafts = [Draft(event, salt=os.urandom(16)) for event in plan(stream)]
+            stream = self._placings.of(session, began).home()
+            drafts = drafted(plan(stream))
             if drafts:
                 version = stream.followed.version
                 done = self.live.append(stream.key, *drafts, expected_version=version)
@@ -247,30 +248,9 @@ class Recorder:
             self._complain(error)
 
     def _begin(self, call: RecordedCall, posted: Posted) -> None:
-        placing = self._placing(call.session, call.began)
-        call.stream, call.position = placing.begin(posted)
+        call.stream, call.position = self._placings.begin(call.session, call.began, posted)
+        self._placings.forget(self._lost)
         self._tell_of_lost(call.session, call.stream)
-
-    def _placing(self, session: StreamKey | None, began: Began) -> Placing:
-        placing = self._sessions.pop(session, None)
-        if placing is None:
-            home = session or session_key(made_name())
-            parent = str(began.parent) if began.parent not in (None, home) else ""
-            around = self._sessions.get(began.parent) if parent and began.tool else None
-            call = around.calling(began.tool, began.arguments) if around is not None else ""
-            named = session is not None
-            placing = Placing(self.live, home, is_named=named, parent=parent, parent_call=call)
-        self._sessions[session] = placing  # the one that was asked last at the end
-        self._forget_sessions()
-        return placing
-
-    def _forget_sessions(self) -> None:
-        named = (name for name in list(self._sessions)[:-1] if name is not None)
-        for name in named:
-            if len(self._sessions) <= MOST_SESSIONS:
-                return
-            if self._sessions[name].is_idle and name not in self._lost:
-                del self._sessions[name]
 
     def _ended(self, call: RecordedCall, events: Sequence[Event]) -> None:
         with self._mutex:
@@ -296,23 +276,25 @@ class Recorder:
                 self._hold()
 
     def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
-        assert call.stream is not None
-        bound = [event.model_copy(update={"call": call.position}) for event in events]
-        call.stream.write(self.live, bound, durable=False)
-        call.stream.open.discard(call.position)
-        for event in bound:
-            if isinstance(event, MessageAppended):
-                placing = self._sessions[call.session]
-                placing.answered(call.stream, call.dialect, event.message.value)
+        stream = call.stream
+        assert stream is not None
+        if not (call.drafts and stream.stands(self.live, call.drafts[-1])):
+            bound = (event.model_copy(update={"call": call.position}) for event in events)
+            call.drafts = call.drafts or drafted(bound)
+            stream.write(self.live, call.drafts, durable=False)
+        stream.open.discard(call.position)
+        placing = self._placings.of(call.session, call.began)
+        for draft in call.drafts:
+            if isinstance(draft.event, MessageAppended):
+                placing.answered(stream, call.dialect, draft.event.message.value)
 
     def _inherited(self) -> None:
         """In a child after ``fork()``: what is under way, and what waits, the parent writes."""
         self._mutex = threading.RLock()  # it may be held by a thread that is not here
-        if self._is_writing:  # one that was not waited for; half of what it knows is missing
-            self._sessions.clear()
-        for placing in self._sessions.values():
-            placing.inherited()
+        # One that was not waited for is in the middle of it: half of what it knows is missing.
+        self._placings.inherited(is_whole=not self._is_writing)
         self._is_writing = False
+        self._flusher.slept()
         self._waiting.clear()
         self._held = 0
         self._lost.clear()
@@ -322,6 +304,22 @@ class Recorder:
     def _hold(self) -> None:
         """Stay until it is written, even if nobody asks for this recorder any more."""
         lifetimes.hold(self, is_needed=bool(self._waiting or self._lost))
+        if self._waiting:
+            self._flusher.wake()
+
+    def _flush(self) -> float | None:
+        """Write the first of what waits; in how many seconds the next is to be tried."""
+        with self._mutex:
+            if not self._waiting:
+                self._flusher.slept()
+                return None
+            self._is_writing = True
+            try:
+                self._write_waiting(most=1)
+            finally:
+                self._is_writing = False
+                self._hold()
+            return max(0.0, self._resting - time.monotonic())
 
     def _is_waiting(self, call: RecordedCall) -> bool:
         return any(each.call is call for each in self._waiting)
@@ -334,14 +332,14 @@ class Recorder:
         self._held += size
         self._waiting.append(waiting)
 
-    def _write_waiting(self) -> bool:
+    def _write_waiting(self, most: int = sys.maxsize) -> bool:
         """Write what waits, in its order; whether nothing waits any more."""
         if not self._waiting:
             return True
         if time.monotonic() < self._resting:
             return False
-        while self._waiting:
-            first = self._waiting[0]
+        while self._waiting and most > 0:
+            first, most = self._waiting[0], most - 1
             try:
                 if first.posted is not None:
                     self._begin(first.call, first.posted)
@@ -355,6 +353,8 @@ class Recorder:
                     self._give_up(first.call, str(error))
             self._waiting.popleft()
             self._held -= first.size
+        if self._waiting:
+            return False
         self._warned.discard(True)
         return True
 
@@ -372,7 +372,7 @@ class Recorder:
         lost = self._lost.get(session)
         if lost is not None and stream is not None:
             event = RecordingInterrupted(calls_missed=lost[0], reason=lost[1])
-            stream.write(self.live, [event])
+            stream.write(self.live, drafted([event]))
             del self._lost[session]
 
     def _complain(self, error: Exception, *, is_over: bool = False) -> None:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
-from harness.recording.began import Began
 
 if TYPE_CHECKING:
     from harness.recording.recorder import Recorder
@@ -51,6 +50,19 @@ def covered(recorder: Recorder) -> Iterator[None]:
 def is_covered(recorder: Recorder) -> bool:
     """Whether what is sent now stands in the recorder's log already."""
     return _COVERED.get() == recorder.path
+
+
+class Began(NamedTuple):
+    """Where a session began."""
+
+    parent: StreamKey | None = None
+    """In which other one."""
+    tool: str = ""
+    """In a call of that tool there, with these arguments."""
+    arguments: str = ""
+
+
+NOWHERE = Began()
 
 
 Where = tuple[StreamKey | None, Began]

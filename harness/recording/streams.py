@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from eventlog.errors import WrongExpectedVersion
+from eventlog.errors import OutcomeUnknown, WrongExpectedVersion
 from eventlog.events import Event, SessionStarted
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
@@ -53,15 +54,13 @@ class RecordedStream:
     """How it begins; None once it stands in the log."""
     like: Thread | None = None
     """Of a fork: the conversation that it goes on from."""
+    held: int = 0
+    """Bytes of its last request."""
 
     @classmethod
-    def new(
-        cls, live: Live, names: Names, parent_session: str, parent_call: str = ""
-    ) -> RecordedStream:
+    def new(cls, live: Live, names: Names, parent: str, parent_call: str = "") -> RecordedStream:
         """One that begins with its first call."""
-        event = SessionStarted(
-            ownership="observed", parent_session=parent_session, parent_call=parent_call
-        )
+        event = SessionStarted(ownership="observed", parent_session=parent, parent_call=parent_call)
         started = Draft(event, salt=os.urandom(16))
         stream = cls(Followed(live, _UNNAMED), birth=Birth(names, started))
         stream.followed.followed(started)
@@ -105,12 +104,6 @@ class RecordedStream:
         bodies = self.bodies.get(posted.dialect)
         return bodies is not None and bodies.goes_on(posted.body)
 
-    def begin(self, live: Live) -> None:
-        """Begin without a call, for events of other kinds."""
-        if self.birth is not None:
-            self._begin(live, self.birth, ())
-            self.birth, self.base = None, self.followed.version
-
     # -- writing --------------------------------------------------------------------------------
 
     def call(
@@ -129,9 +122,34 @@ class RecordedStream:
         self.birth = None
         self.followed.appended(plan)
         self.base = plan.position
+        self.take(plan, body, dialect)
+        return True
+
+    def take(self, plan: Plan, body: Body, dialect: Dialect) -> None:
+        """A call that stands in the log now."""
         self.bodies.setdefault(dialect, Bodies(dialect)).take(body)
         self.open.add(plan.position)
+
+    def stands(self, live: Live, draft: Draft) -> bool:
+        """Whether what was to be appended stands there, where nobody could say so: its salt is
+        nobody else's. What is new there is taken in."""
+        log = live.log
+        if not log.exists(self.key):
+            return False
+        new = range(self.followed.version + 1, log.version(self.key) + 1)
+        if draft.salt not in log.salts(self.key, new).values():
+            return False
+        self.birth = None
+        self.followed.catch_up()
+        self.base = self.followed.version
         return True
+
+    def begin(self, live: Live) -> None:
+        """Stand in the log already before the first call."""
+        if self.birth is not None:
+            with suppress(WrongExpectedVersion):  # another process began it just now
+                self._begin(live, self.birth, ())
+            self.birth = None
 
     def _begin(self, live: Live, birth: Birth, drafts: Sequence[Draft]) -> None:
         """Under the first name that nobody else has taken meanwhile."""
@@ -151,20 +169,27 @@ class RecordedStream:
             except WrongExpectedVersion:
                 taken = key
                 continue
+            except OutcomeUnknown:
+                self.followed.key = key  # there it may stand
+                raise
             self.followed.key = key
             return
         self.followed = Followed(live, taken)
         raise WrongExpectedVersion(str(taken), 0, live.log.version(taken))
 
-    def write(self, live: Live, events: Sequence[Event], *, durable: bool = True) -> None:
-        """Append events behind whatever stands there."""
-        drafts = [Draft(event, salt=os.urandom(16)) for event in events]
+    def write(self, live: Live, drafts: Sequence[Draft], *, durable: bool = True) -> None:
+        """Append events, each with its salt, behind whatever stands there."""
         done = live.log.append(self.key, *drafts, durable=durable)
         if done.first == self.followed.version + 1:
             self.followed.followed(*drafts)
             self.base = done.last
         else:
             self.is_foreign |= self.followed.catch_up() and self.base > 0
+
+
+def drafted(events: Iterable[Event]) -> tuple[Draft, ...]:
+    """Events with salts of their own."""
+    return tuple(Draft(event, salt=os.urandom(16)) for event in events)
 
 
 _UNNAMED = StreamKey("-", "-", "-")

@@ -20,7 +20,7 @@ from harness.exchange.sent_keys import keys_of
 from harness.recording.began import Began
 from harness.recording.codings import Unpacking, readable
 from harness.recording.recorder import RecordedCall, Recorder
-from harness.recording.sessions import here, is_covered, session_key
+from harness.recording.sessions import Began, here, is_covered, session_key
 from harness.recording.wire import (
     MOST_BYTES,
     SESSION_HEADER,

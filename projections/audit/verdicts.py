@@ -1,5 +1,5 @@
-"""Calls of which it is not known, or not true, what they were given or whose they are, or that had
-no answer."""
+"""Calls of which it is not known, or not true, what they were given or to whom they belong; and
+those that had no answer."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Verdicts(Rule):
         if unanswered:
             text = "outcome unknown: no answer and no failure was recorded"
             yield self._finding("warning", text, unanswered)
-
-        for why, calls in failed.items():
-            yield self._finding("info", f"failed: {_cut(why)}", calls)
         for others, calls in doubtful.items():
             names = listed([other.rpartition("/")[2] for other in others])
             text = f"it may be {names} that goes on here: nothing in the request tells them apart"
             yield self._finding("info", text, calls)
+
+        for why, calls in failed.items():
+            yield self._finding("info", f"failed: {_cut(why)}", calls)
 
     def _finding(self, severity: Severity, what: str, calls: list[Called]) -> Finding:
         where = spans(call.number for call in calls)

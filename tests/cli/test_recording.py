@@ -222,6 +222,31 @@ class TestRecord:
                 assert done.stdout.split() == [b"200", b"200"], done.stderr
             assert [len(server.seen) for server in (one, other, third)] == [2, 1, 1]
 
+    def test_what_older_clients_read_leads_there_too(self, tmp_path: Path) -> None:
+        code = (
+            "import httpx2, os\n"
+            "body = {'model': 'm', 'messages': [{'role': 'user', 'content': 'x'}]}\n"
+            "for name in ('OPENAI_BASE_URL', 'OPENAI_API_BASE'):\n"
+            "    url = os.environ[name] + '/chat/completions'\n"
+            "    print(httpx2.post(url, json=body).status_code)\n"
+        )
+        with serving(answers) as one, serving(answers) as other:
+            agent = python(tmp_path, code)
+            same = {"OPENAI_BASE_URL": one.url + "/", "OPENAI_API_BASE": one.url}
+            older = {"OPENAI_API_BASE": one.url}
+            two = {"OPENAI_API_BASE": other.url, "OPENAI_BASE_URL": one.url}
+            for env in (same, older):
+                done = process("record", "--db", "r.db", "--", *agent, home=tmp_path, env=env)
+                assert done.stdout.split() == [b"200", b"200"], done.stderr
+                assert b"2 calls" in done.stderr
+            done = process("record", "--", *agent, home=tmp_path, env=two)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert b"--upstream" in done.stderr
+            given = ["--upstream", one.url]
+            done = process("record", *given, "--", *agent, home=tmp_path, env=two)
+            assert done.stdout.split() == [b"200", b"200"], done.stderr
+            assert [len(server.seen) for server in (one, other)] == [6, 0]
+
     def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(self, tmp_path: Path) -> None:
         with serving(answers) as server:
             env = {"OPENAI_BASE_URL": server.url, "HTTP_PROXY": nowhere(), "http_proxy": nowhere()}
@@ -400,8 +425,10 @@ class TestProxy:
                 text += running.stdout.readline()
             told = json.loads(text)["data"]
             assert told["environment"] == {
-                "OPENAI_BASE_URL": told["url"] + "/v1", "ANTHROPIC_BASE_URL": told["url"],
-            }  # fmt: skip
+                "OPENAI_BASE_URL": told["url"] + "/v1",
+                "OPENAI_API_BASE": told["url"] + "/v1",
+                "ANTHROPIC_BASE_URL": told["url"],
+            }
             assert told["upstreams"]["anthropic"] == "https://api.anthropic.com"
         finally:
             running.send_signal(signal.SIGTERM)

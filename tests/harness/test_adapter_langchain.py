@@ -381,7 +381,7 @@ class TestWhichSession:
         agent = create_agent(
             scripted(AIMessage("hi")), [], middleware=[RecordingMiddleware(recorder)]
         )
-        with pytest.warns(RecordingWarning, match="calls are not recorded now"):
+        with pytest.warns(RecordingWarning, match="a call was not recorded"):
             assert ask(agent, "hi", {"configurable": {"thread_id": "a\nb"}}) == "hi"
         recorder.close()
         assert len(Told(log).verdicts) == 1

@@ -201,7 +201,6 @@ class TestUnusualBodies:
             b'{"messages":["\\ud83d"]}',
             b'{"messages":["\\u0000\xe4\xb8\x8d"],"n":"\xc3\xa9"}',
             b'{"\\u006dessages":[1]}',
-            b'{"n":1e400,"messages":[]}',
         ],
     )
     @pytest.mark.parametrize("before", [None, b'{"messages":[1]}', b'{"n":1,"messages":[1]}'])
@@ -221,6 +220,15 @@ class TestUnusualBodies:
         messages = expected.pop("messages") if isinstance(expected.get("messages"), list) else []
         assert found.messages == messages
         assert found.fields == expected
+
+    @pytest.mark.parametrize("raw", [b'{"n":1e400,"messages":[]}', b'{"messages":[1,-1E999]}'])
+    @pytest.mark.parametrize("before", [None, b'{"messages":[1]}'])
+    def test_a_number_that_is_not_finite_is_refused(self, raw: bytes, before: bytes | None) -> None:
+        reader = Bodies("openai_chat")
+        if before is not None:
+            reader.take(reader.read(before))
+        with pytest.raises(InputRefused, match="not finite"):
+            reader.read(raw)
 
     def test_depth_is_counted_in_what_is_new_and_in_the_fields(self) -> None:
         reader = Bodies("openai_chat")

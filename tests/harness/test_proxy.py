@@ -10,7 +10,7 @@ import ssl
 import subprocess
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
@@ -18,9 +18,11 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
+import brotli
 import httpx2
 import openai
 import pytest
+import zstandard
 from model_server import ModelServer, chunks, completion, nowhere, serving, streamed
 from proxied import Proxied, proxied, received, recorded, wait_for
 
@@ -134,14 +136,13 @@ class TestPassing:
                 client.chat.completions.create(model="m", messages=ASK)
         assert len(set(ports)) == 1
 
-    @pytest.mark.parametrize("coding", ["gzip", "deflate", "raw deflate", "identity"])
+    @pytest.mark.parametrize("coding", ["gzip", "deflate", "raw deflate", "br", "zstd", "identity"])
     @pytest.mark.parametrize("is_stream", [True, False])
     def test_compression_passes_as_it_is_and_is_read_for_the_record(
         self, coding: str, is_stream: bool, tmp_path: Path
     ) -> None:
         events = chunks("squeezed") if is_stream else [json.dumps(completion("squeezed")).encode()]
-        wbits = {"gzip": 31, "deflate": 15, "raw deflate": -15}.get(coding)
-        sent = list(squeezed(events, wbits))
+        sent = list(squeezed(events, coding))
         headers = {"content-encoding": coding.removeprefix("raw ")}
         if not is_stream:
             headers["content-type"] = "application/json"
@@ -163,10 +164,35 @@ class TestPassing:
             asked = [seen[2]["accept-encoding"] for seen in server.seen]
         assert asked == ["gzip, deflate", headers["accept-encoding"]]
 
-    def test_an_answer_that_unpacks_to_too_much_passes_and_is_told(self, tmp_path: Path) -> None:
-        bomb = gzip.compress(b"\0" * (80 << 20), 1)
+    def test_nor_for_brotli_and_zstd_where_their_libraries_are_missing(
+        self, tmp_path: Path, without_libraries: None
+    ) -> None:
+        sent = brotli.compress(json.dumps(completion()).encode())
         with (
-            serving(lambda _: bomb, {"content-encoding": "gzip"}) as server,
+            serving(lambda _: sent, {"content-encoding": "br"}) as server,
+            proxied(server, tmp_path) as to,
+            httpx2.stream(
+                "POST",
+                f"{to.proxy.openai_url}/chat/completions",
+                content=BODY,
+                headers={"accept-encoding": "br, zstd, gzip"},
+            ) as got,
+        ):
+            assert b"".join(got.iter_raw()) == sent, "a server that sends it all the same"
+            assert server.seen[0][2]["accept-encoding"] == "gzip"
+        (failure,) = recorded(to.db).failures
+        assert "the coding 'br', which cannot be undone here" in failure.error
+
+    @pytest.mark.parametrize(
+        ("coding", "pack"),
+        [("gzip", gzip.compress), ("br", brotli.compress), ("zstd", zstandard.compress)],
+    )
+    def test_an_answer_that_unpacks_to_too_much_passes_and_is_told(
+        self, coding: str, pack: Callable[[bytes], bytes], tmp_path: Path
+    ) -> None:
+        bomb = pack(b"\0" * (80 << 20))
+        with (
+            serving(lambda _: bomb, {"content-encoding": coding}) as server,
             proxied(server, tmp_path) as to,
             httpx2.stream("POST", f"{to.proxy.openai_url}/chat/completions", content=BODY) as got,
         ):
@@ -197,14 +223,28 @@ class TestPassing:
             assert (to.proxy.tally.calls, to.proxy.tally.missed) == (1, 1)
 
 
-def squeezed(events: list[bytes], wbits: int | None) -> Iterator[bytes]:
-    if wbits is None:
-        yield from events
-        return
-    packer = zlib.compressobj(wbits=wbits)
-    for event in events:
-        yield packer.compress(event) + packer.flush(zlib.Z_SYNC_FLUSH)
-    yield packer.flush()
+def squeezed(events: list[bytes], coding: str) -> Iterator[bytes]:
+    """Pieces of which each can be read when it comes."""
+    match coding:
+        case "identity":
+            yield from events
+        case "br":
+            brotli_packer = brotli.Compressor()
+            for event in events:
+                yield brotli_packer.process(event) + brotli_packer.flush()
+            yield brotli_packer.finish()
+        case "zstd":
+            yield zstandard.compress(events[0])  # a frame of its own
+            frame = zstandard.ZstdCompressor().compressobj()
+            for event in events[1:]:
+                yield frame.compress(event) + frame.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+            yield frame.flush()
+        case _:
+            wbits = {"gzip": 31, "deflate": 15, "raw deflate": -15}[coding]
+            packer = zlib.compressobj(wbits=wbits)
+            for event in events:
+                yield packer.compress(event) + packer.flush(zlib.Z_SYNC_FLUSH)
+            yield packer.flush()
 
 
 class Raw:

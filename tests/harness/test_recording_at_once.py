@@ -151,12 +151,23 @@ class TestThreads:
 class TestManyConversations:
     """What is not held in memory is read from the log again."""
 
-    @pytest.mark.parametrize("is_named", [False, True])
+    @pytest.mark.parametrize(("is_named", "told"), [(False, 9), (False, 2), (True, 9)])
+    @pytest.mark.parametrize("by_size", [False, True])
     def test_more_than_are_held(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_named: bool
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        is_named: bool,
+        told: int,
+        by_size: bool,
     ) -> None:
-        monkeypatch.setattr(recorder_module, "MOST_SESSIONS", 2)
-        monkeypatch.setattr(placing_module, "RECENT", 2)
+        if by_size:
+            monkeypatch.setattr(recorder_module, "MOST_HELD", 300)
+            monkeypatch.setattr(placing_module, "MOST_HELD", 300)
+        else:
+            monkeypatch.setattr(recorder_module, "MOST_SESSIONS", 2)
+            monkeypatch.setattr(placing_module, "RECENT", 2)
+        monkeypatch.setattr(placing_module, "MOST_TOLD", told)
         with serving(echo) as server:
             recorder = Recorder(tmp_path / "log.db")
             client = wrap(server.client(), recorder)
@@ -171,10 +182,18 @@ class TestManyConversations:
                     messages.append({"role": "user", "content": f"t{number} {turn}"})
             held = recorder._sessions
             assert len(held) <= 2
-            assert sum(len(placing._recent) for placing in held.values()) <= 3
+            streams = [s for placing in held.values() for s in placing._recent.values()]
+            assert len(streams) <= 3
+            assert sum(s.held for s in streams) == recorder._held_there
+            assert not by_size or recorder._held_there <= 300 + streams[-1].held
+            for placing in held.values():
+                threads = placing._threads
+                assert len(threads._order) == len(placing._where) <= told
+                assert sum(len(group._threads) for group in threads._groups.values()) <= told
+                assert is_named or len(placing._where) + len(placing._forgotten) == 6
             recorder.close()
-        told = check(tmp_path / "log.db", server, 6)
-        assert told.types()["context_compacted"] == 0
+        found_there = check(tmp_path / "log.db", server, 6)
+        assert found_there.types()["context_compacted"] == 0
 
 
 class TestTasks:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
+import json
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
+import brotli
 import openai
 import pytest
 from model_server import ModelServer, Sse, chunk, completion, nowhere, serving
@@ -587,3 +590,43 @@ class TestAConversation:
             "block.inner": "local/recorded/block",
             "header": "local/recorded/client",
         }
+
+
+class TestASqueezedAnswer:
+    """The recorder unpacks for itself, and no more than it keeps."""
+
+    @pytest.mark.parametrize(("coding", "pack"), [("gzip", gzip.compress), ("br", brotli.compress)])
+    def test_it_is_recorded_as_what_it_says(
+        self, coding: str, pack: Callable[[bytes], bytes], tmp_path: Path
+    ) -> None:
+        sent = pack(json.dumps(completion("squeezed")).encode())
+        with serving(lambda _: sent, {"content-encoding": coding}) as server:
+            recorder = Recorder(tmp_path / "log.db", session="s")
+            client = wrap(server.client(), recorder)
+            assert client.chat.completions.create(**ASK).choices[0].message.content == "squeezed"
+            assert coding in server.received[0]["accept-encoding"]
+            recorder.close()
+        (said,) = (m for m in Told(tmp_path / "log.db").of("message_appended") if "call" in m)
+        assert said["message"]["content"] == "squeezed"
+
+    def test_one_that_cannot_be_unpacked_is_told(
+        self, tmp_path: Path, without_libraries: None
+    ) -> None:
+        sent = brotli.compress(json.dumps(completion("squeezed")).encode())
+        with serving(lambda _: sent, {"content-encoding": "br"}) as server:
+            recorder = Recorder(tmp_path / "log.db", session="s")
+            client = wrap(server.client(), recorder)
+            assert client.chat.completions.create(**ASK).choices[0].message.content == "squeezed"
+            recorder.close()
+        (failed,) = Told(tmp_path / "log.db").of("model_failed")
+        assert "the coding 'br', which cannot be undone here" in failed["error"]
+
+    def test_one_that_unpacks_to_too_much_is_told(self, tmp_path: Path) -> None:
+        sent = gzip.compress(json.dumps(completion(" " * (70 << 20))).encode())
+        with serving(lambda _: sent, {"content-encoding": "gzip"}) as server:
+            recorder = Recorder(tmp_path / "log.db", session="s")
+            client = wrap(server.client(), recorder)
+            assert len(client.chat.completions.create(**ASK).choices[0].message.content) == 70 << 20
+            recorder.close()
+        (failed,) = Told(tmp_path / "log.db").of("model_failed")
+        assert "more than is kept" in failed["error"]

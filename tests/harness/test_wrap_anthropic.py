@@ -10,6 +10,7 @@ import pytest
 from model_server import ModelServer, Sse, serving
 from recorded_calls_of import Told
 
+from eventlog.errors import LogClosed
 from harness.recording import Recorder, wrap
 
 anthropic = pytest.importorskip("anthropic")
@@ -223,3 +224,23 @@ def marked(messages: list[Any]) -> list[Any]:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     return [*before, {**last, "content": [*content[:-1], {**content[-1], **MARK}]}]
+
+
+def test_a_call_that_cannot_be_recorded_is_no_connection_where_that_was_asked_for(
+    tmp_path: Path,
+) -> None:
+    """Anthropic's clients take every fault beneath them for one of the connection."""
+    with serving(answer) as server:
+        recorder = Recorder(tmp_path / "log.db", session="s", on_error="raise")
+        recorder.live.close()
+        made = anthropic.Anthropic(
+            api_key="k", base_url=server.url.removesuffix("/v1"), max_retries=1
+        )
+        client = wrap(made, recorder)
+        with pytest.raises(anthropic.APIConnectionError) as raised:
+            client.messages.create(
+                model="m", max_tokens=9, messages=[{"role": "user", "content": "one"}]
+            )
+        assert isinstance(raised.value.__cause__, LogClosed)
+        assert not server.requests
+        assert recorder.missed == 2
