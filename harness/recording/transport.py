@@ -17,7 +17,6 @@ from anyio.lowlevel import RunVar
 
 from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import keys_of
-from harness.recording.began import Began
 from harness.recording.codings import Unpacking, readable
 from harness.recording.recorder import RecordedCall, Recorder
 from harness.recording.sessions import Began, here, is_covered, session_key
