@@ -26,7 +26,7 @@ from eventlog.events import MessageAppended
 from harness.exchange.outcomes import outcome_of
 from harness.recording import Recorder, session, wrap
 from harness.recording import placing as placing_module
-from harness.recording import recorder as recorder_module
+from harness.recording import placings as placings_module
 from harness.recording.recorder import RecordedCall
 from projections import Live, open_log
 
@@ -162,10 +162,10 @@ class TestManyConversations:
         by_size: bool,
     ) -> None:
         if by_size:
-            monkeypatch.setattr(recorder_module, "MOST_HELD", 300)
+            monkeypatch.setattr(placings_module, "MOST_HELD", 300)
             monkeypatch.setattr(placing_module, "MOST_HELD", 300)
         else:
-            monkeypatch.setattr(recorder_module, "MOST_SESSIONS", 2)
+            monkeypatch.setattr(placings_module, "MOST_SESSIONS", 2)
             monkeypatch.setattr(placing_module, "RECENT", 2)
         monkeypatch.setattr(placing_module, "MOST_TOLD", told)
         with serving(echo) as server:
@@ -180,17 +180,17 @@ class TestManyConversations:
                         found = client.chat.completions.create(model="m", messages=messages)
                     messages.append(found.choices[0].message)
                     messages.append({"role": "user", "content": f"t{number} {turn}"})
-            held = recorder._sessions
-            assert len(held) <= 2
-            streams = [s for placing in held.values() for s in placing._recent.values()]
+            held = recorder._placings
+            placings = held._by_session.values()
+            assert len(placings) <= 2
+            streams = [s for placing in placings for s in placing._recent.values()]
             assert len(streams) <= 3
-            assert sum(s.held for s in streams) == recorder._held_there
-            assert not by_size or recorder._held_there <= 300 + streams[-1].held
-            for placing in held.values():
+            assert sum(s.held for s in streams) == held._held
+            assert not by_size or held._held <= 300 + streams[-1].held
+            for placing in placings:
                 threads = placing._threads
-                assert len(threads._order) == len(placing._where) <= told
+                assert len(threads._order) <= told
                 assert sum(len(group._threads) for group in threads._groups.values()) <= told
-                assert is_named or len(placing._where) + len(placing._forgotten) == 6
             recorder.close()
         found_there = check(tmp_path / "log.db", server, 6)
         assert found_there.types()["context_compacted"] == 0
