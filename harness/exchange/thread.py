@@ -13,6 +13,9 @@ from harness.exchange.asks import END, Ask, Keys, Said
 MARKS = 128
 """Newest messages of a conversation that are remembered, and ids of its calls."""
 
+PUT_BEFORE = 2
+"""Messages that stand for what was cut: a summary, and maybe that it was understood."""
+
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Thread:
@@ -52,6 +55,8 @@ class Thread:
     begun_at: int = 0
     """How many requests of its group there were before its first, and its last one."""
     asked_at: int = 0
+    is_read: bool = False
+    """Whether it was read from the log, and was not asked for since."""
     place: Any = None
     """Where it stands, for whoever follows it."""
 
@@ -75,7 +80,7 @@ class Thread:
             self.small = 0
         self.system, self.prompt, self.tools = ask.system, ask.prompt, ask.tools
         self.asked = ask.keys if self.small else None
-        self.end, self.is_answered = ask.end, False
+        self.end, self.is_answered, self.is_read = ask.end, False, False
         self.take(ask.said)
 
     def go_on(self, said: Sequence[Said]) -> None:
@@ -156,6 +161,7 @@ def shared(thread: Thread, ask: Ask, *, is_busy: bool = False) -> tuple[Shared, 
         is_sure
         or ask.first in thread.firsts
         or not strange
+        or (is_next and strange <= PUT_BEFORE and not thread.is_read)
         or (answers + others > 1 and unknown < answers)
     )
     return Shared(is_next, answers, others, at - thread.count), is_enough

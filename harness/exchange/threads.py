@@ -36,9 +36,6 @@ from projections.said_again import lines_of, repeats
 RECENT = 128
 """Conversations of a group, those asked last, that a request may go on."""
 
-HELD = 1024
-"""Conversations of a group that are remembered."""
-
 AGAIN = 100
 """Small questions of one conversation; a rewind folds its stream anew, so the next is another."""
 
@@ -70,11 +67,15 @@ class Threads:
 
     ``joins_small``: small questions asked alike are one conversation that begins again each time.
     Without it each is one of its own: while they are being asked nobody knows which goes on.
+    ``most``: how many are remembered, those asked last; all of them where nobody says.
     """
 
-    def __init__(self, *, joins_small: bool = True) -> None:
+    def __init__(self, *, joins_small: bool = True, most: int | None = None) -> None:
         self._groups: dict[str, _Group] = {}
         self._joins_small = joins_small
+        self._most = most
+        self._order: dict[Thread, None] = {}
+        """All that are remembered, the one that was asked last at the end."""
 
     def place(self, ask: Ask, *, is_task: bool = False) -> tuple[Thread, How]:
         """The conversation of the next request, which is taken in; its answer is told with
@@ -91,37 +92,54 @@ class Threads:
 
     def find(self, ask: Ask, *, is_task: bool = False, busy: Collection[Thread] = ()) -> Found:
         """Where a request belongs; nothing is taken in. ``busy``: those that wait for an answer."""
-        return self._group(ask).find(ask, is_task, busy)
+        return self._group(ask.session).find(ask, is_task, busy)
 
     def begin(self, ask: Ask, base: Thread | None = None) -> Thread:
         """A new conversation with its first request, maybe one that goes on from another."""
-        return self._group(ask).begin(ask, base)
+        thread = self._group(ask.session).begin(ask, base)
+        self._moved(thread)
+        return thread
 
     def asked(self, thread: Thread, ask: Ask) -> None:
         """The next request of a conversation."""
-        self._groups[thread.group].asked(thread, ask)
+        self._group(thread.group).asked(thread, ask)
+        self._moved(thread)
 
     def went_on(self, thread: Thread, new: Ask) -> None:
         """The same where it repeats all before it: only what is new there is given."""
-        self._groups[thread.group].went_on(thread, new)
+        self._group(thread.group).went_on(thread, new)
+        self._moved(thread)
 
     def holds_answer(self, thread: Thread, ask: Ask) -> bool:
         """Whether most of a late answer of a conversation stands in the first message."""
-        return self._groups[thread.group].sums_up(ask, thread)
+        return self._group(thread.group).sums_up(ask, thread)
 
     def answered(self, thread: Thread, dialect: str, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a conversation, as it is sent back."""
         thread.answer(answered(dialect, message))
         lines = lines_of(messages.text(dialect, message))
         if lines:
-            self._groups[thread.group].said.append((thread, lines))
+            self._group(thread.group).said.append((thread, lines))
 
     def said(self) -> list[list[str]]:
         """Lines of the latest answers."""
         return [lines for group in self._groups.values() for _, lines in group.said]
 
-    def _group(self, ask: Ask) -> _Group:
-        return self._groups.setdefault(ask.session, _Group(ask.session, self._joins_small))
+    def _group(self, name: str) -> _Group:
+        found = self._groups.get(name)
+        if found is None:
+            found = self._groups[name] = _Group(name, self._joins_small)
+        return found
+
+    def _moved(self, thread: Thread) -> None:
+        """It was asked just now; the one for which that is longest ago may be forgotten."""
+        self._order.pop(thread, None)
+        self._order[thread] = None
+        while self._most is not None and len(self._order) > self._most:
+            oldest = next(iter(self._order))
+            del self._order[oldest]
+            if self._group(oldest.group).forget(oldest):
+                del self._groups[oldest.group]
 
 
 def opening_of(request: Request) -> Mapping[str, Any]:
@@ -158,8 +176,6 @@ class _Group:
             self._own = thread
         thread.begun_at = self._requests
         self.asked(thread, ask)
-        while len(self._threads) > HELD:
-            self._drop(next(iter(self._threads)))
         return thread
 
     def asked(self, thread: Thread, ask: Ask) -> None:
@@ -183,11 +199,14 @@ class _Group:
             known.pop(thread.number, None)
             known[thread.number] = thread
 
-    def _drop(self, number: int) -> None:
-        for first in self._threads.pop(number).firsts:
-            self._by_first[first].pop(number)
+    def forget(self, thread: Thread) -> bool:
+        """Take a conversation out; whether none is left."""
+        del self._threads[thread.number]
+        for first in thread.firsts:
+            del self._by_first[first][thread.number]
             if not self._by_first[first]:
                 del self._by_first[first]
+        return not self._threads
 
     # -- finding --------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ request is its bytes, and maybe a session that its caller named. So, in this ord
 
 1. It begins with all of a conversation's last request and goes on with the answer: that one.
 2. It holds what came into a conversation after its first request: that one, however it was cut
-   (``threads``). Conversations that are not held in memory are looked up in the log, as far as
-   ``last_answers`` goes.
+   (``threads``). Conversations that are not held in memory are looked up in the log
+   (``lookup``).
 3. The caller named the session: it is the session's own conversation, whatever was cleared, cut or
    compacted in it; unless nothing of that is there, and it is asked in another way (a side call),
    or the own conversation is a single call as well, or waits for an answer.
@@ -20,31 +20,27 @@ is without a call, and two processes never take the same.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
-from uuid import uuid4
-from weakref import WeakValueDictionary
 
-from eventlog.errors import CtxlogError, OutcomeUnknown
+from eventlog.errors import OutcomeUnknown
 from eventlog.events import MessageAppended, ToolResultRecorded
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
-from harness.exchange.asks import Ask, answered, ask_of
+from harness.exchange.asks import Ask, ask_of
 from harness.exchange.thread import Thread
 from harness.exchange.threads import NEW, Found, Threads
 from harness.recording.bodies import Bodies, Body
+from harness.recording.lookup import Lookup
 from harness.recording.posted import Posted, asked_of
 from harness.recording.streams import RecordedStream
 from projections import Live
 from projections.followed import MESSAGES, Asked, Plan
-from projections.last_answers import LastAnswer, last_answers
 from projections.proof import request_of
 from projections.reading import calls_of
-from projections.sent import Requests
 
 RECENT = 64
 """Conversations that are held in memory: their last requests are compared with a new one. Another
@@ -54,24 +50,14 @@ MOST_HELD = 64 << 20
 """Bytes of the last requests of conversations that are held in memory, beside the one that is being
 asked; with what was read of them that is five times as much."""
 
+MOST_TOLD = 1024
+"""Conversations of which it is remembered what a request is told by. Another one is looked up."""
+
 _NEAR = 4
 """Conversations, asked last, whose last request may stand at the front of another one."""
 
-_LOADED = 8
-"""Conversations that are read from the log for one request, to be compared with it."""
-
 _OTHERS = 8
 """Sessions to which a call may belong as well that are told."""
-
-_IN_VAIN = 256
-"""Answers that were looked up in the log and not found there."""
-
-_MADE = re.compile(r"[0-9a-f]{12}([.~]\d+)*")
-
-
-def made_name() -> str:
-    """The name of a session that nobody named."""
-    return uuid4().hex[:12]
 
 
 class Placing:
@@ -93,15 +79,13 @@ class Placing:
         self.held = 0
         """Bytes of the last requests of its conversations."""
         self._doubt: _Doubt | None = None
-        self._threads = Threads(joins_small=False)
+        self._threads = Threads(joins_small=False, most=MOST_TOLD)
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
         """The one that was asked last at the end."""
         self._numbers: dict[str, int] = {}
         """By separator: the number of the first name beside the session's that may be free."""
-        self._known: WeakValueDictionary[StreamKey, Thread] = WeakValueDictionary()
-        """The conversations that are remembered, by where they stand."""
-        self._in_vain: dict[bytes, None] = {}
+        self._lookup = Lookup(live, self._threads, home, is_named=is_named)
 
     @property
     def is_idle(self) -> bool:
@@ -267,7 +251,7 @@ class Placing:
     def _follow(self, stream: RecordedStream, thread: Thread) -> None:
         """From here on the requests of a stream are told by that."""
         stream.thread, thread.place = thread, stream
-        self._known[stream.key] = thread
+        self._lookup.known[stream.key] = thread
         if not stream.was_single:
             thread.small = 0
 
@@ -275,9 +259,11 @@ class Placing:
         """The conversation that it belongs to, in memory or in the log."""
         busy = {stream.thread for stream in self._recent.values() if stream.open and stream.thread}
         found = self._threads.find(ask, busy=busy)
-        if not found.is_shared and self._looked_up(ask):
-            found = self._threads.find(ask, busy=busy)
-        return found
+        read = self._lookup.read(ask) if not found.is_shared else []
+        for thread in read:
+            if self._own is not None and self._own.key == self._place(thread)[0]:
+                self._follow(self._own, thread)
+        return self._threads.find(ask, busy=busy) if read else found
 
     def _named(
         self,
@@ -396,53 +382,6 @@ class Placing:
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
                 yield key
-
-    # -- what the log knows ---------------------------------------------------------------------
-
-    def _looked_up(self, ask: Ask) -> bool:
-        """Read the conversations of the log that the answers in a request are the last of; whether
-        there is any that was not known."""
-        newest = ask.newest_answer
-        if newest is None or newest.key in self._in_vain:
-            return False
-        wanted = {mark for each in ask.said if each.is_answer for mark in (each.key, *each.ids)}
-        loaded = 0
-        for last in last_answers(self._live, self._home.user, self._home.agent):
-            said = answered(last.dialect, last.message)
-            is_known = last.stream in self._known or not self._is_ours(last.stream.session)
-            if not is_known and any(not wanted.isdisjoint((s.key, *s.ids)) for s in said):
-                loaded += self._load(last)
-                if loaded == _LOADED:
-                    break
-        if not loaded:
-            self._in_vain[newest.key] = None
-            for key in list(self._in_vain)[:-_IN_VAIN]:
-                del self._in_vain[key]
-        return loaded > 0
-
-    def _is_ours(self, session: str) -> bool:
-        """Whether a session may be gone on with here: one that has its name, or none."""
-        if not self._is_named:
-            return _MADE.fullmatch(session) is not None
-        return session == self._home.session or session.startswith(
-            (f"{self._home.session}~", f"{self._home.session}.")
-        )
-
-    def _load(self, last: LastAnswer) -> bool:
-        """Take in a conversation as its last answered call left it; whether that can be read."""
-        try:
-            (call,) = self._live.log.at(last.stream, [last.call]).values()
-            body = Requests(self._live).sent(last.stream, call).body
-            ask = ask_of(request_of(last.dialect, body))
-        except CtxlogError:  # some of it was erased
-            return False
-        thread = self._known[last.stream] = self._threads.begin(ask)
-        self._threads.answered(thread, last.dialect, last.message)
-        if self._own is not None and self._own.key == last.stream:
-            self._follow(self._own, thread)
-        else:
-            thread.place = last.stream, 0
-        return True
 
 
 def _goes_on_behind_all(plan: Plan) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from eventlog.recorded import StreamKey
-from harness.recording.placing import MOST_HELD, Placing, made_name
+from harness.recording.lookup import made_name
+from harness.recording.placing import MOST_HELD, Placing
 from harness.recording.posted import Posted
 from harness.recording.sessions import Began, session_key
 from harness.recording.streams import RecordedStream

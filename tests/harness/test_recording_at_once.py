@@ -181,15 +181,17 @@ class TestManyConversations:
                         found = client.chat.completions.create(model="m", messages=messages)
                     messages.append(found.choices[0].message)
                     messages.append({"role": "user", "content": f"t{number} {turn}"})
-            held, size = recorder._placings._by_session, recorder._placings._held
-            assert len(held) <= 2
-            streams = [s for placing in held.values() for s in placing._recent.values()]
+            held = recorder._placings
+            placings = held._by_session.values()
+            assert len(placings) <= 2
+            streams = [s for placing in placings for s in placing._recent.values()]
             assert len(streams) <= 3
-            assert sum(s.held for s in streams) == size
-            assert not by_size or size <= 300 + streams[-1].held
-            for placing in held.values():
-                groups = placing._threads._groups.values()
-                assert sum(len(group._threads) for group in groups) <= told
+            assert sum(s.held for s in streams) == held._held
+            assert not by_size or held._held <= 300 + streams[-1].held
+            for placing in placings:
+                threads = placing._threads
+                assert len(threads._order) <= told
+                assert sum(len(group._threads) for group in threads._groups.values()) <= told
             recorder.close()
         found_there = check(tmp_path / "log.db", server, 6)
         assert found_there.types()["context_compacted"] == 0
