@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice, takewhile
@@ -133,8 +133,7 @@ class Threads:
         name = session_of(request.parameters)
         group = self._groups.setdefault(name, _Group(name, self._joins_small))
         thread, how = group.place(_ask(request), is_task)
-        answers = (entry.message for entry in request.entries if entry.role == "assistant")
-        thread.begun = next(map(_key, answers), b"")
+        thread.begun = _first_answer(e.message for e in request.entries if e.role == "assistant")
         self._whole.pop(thread, None)
         self._whole[thread] = None
         while len(self._whole) > RECENT:
@@ -164,7 +163,10 @@ class Threads:
     def answered(self, thread: Thread, message: Mapping[str, Any]) -> None:
         """What came back to the last request of a conversation, as it is sent back."""
         thread.answer = _key(message)
-        thread.begun = thread.begun or thread.answer
+        parts = message.get("items")
+        thread.begun = thread.begun or _first_answer(
+            parts if isinstance(parts, list) else [message]
+        )
         if thread not in self._order:
             return
         lines = [line.strip() for line in _text(message).split("\n")]
@@ -364,6 +366,12 @@ def _is_specific(message: Mapping[str, Any]) -> bool:
 
 def _same_system(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
     return one == other or 2 * len(one & other) >= max(len(one), len(other), 1)
+
+
+def _first_answer(said: Iterable[Mapping[str, Any]]) -> bytes:
+    """The key of the first answer, or part of one, that every client sends back; nothing where
+    there is none."""
+    return next((_key(each) for each in said if each.get("type") != "reasoning"), b"")
 
 
 def _each(keys: bytes) -> list[bytes]:
