@@ -201,10 +201,11 @@ class Recorder:
             try:
                 if self._write_waiting():
                     self._begin(call, body)
-                elif self._on_error == "raise":
-                    raise Busy(str(self.live.log.path), PAUSE)
-                else:
+                    return call
+                if self._on_error != "raise":
                     self._wait(waiting)
+                    return call
+                fault = Busy(str(self.live.log.path), PAUSE)
             except (DatabaseFault, OutcomeUnknown) as error:
                 self._rest()
                 if self._on_error == "raise":
@@ -215,6 +216,9 @@ class Recorder:
             except Exception as error:
                 self._give_up(call, str(error))
                 self._complain(error)
+            else:  # it is left alone no longer than before, however many calls come
+                self._give_up(call, str(fault))
+                raise fault
             finally:
                 self._is_writing = False
                 self._wake()
@@ -232,7 +236,8 @@ class Recorder:
         call.stream, call.position = placing.begin(call.dialect, body)
         self._held_there += placing.held - before
         self._forget_sessions()
-        self._tell_of_lost(call.session, call.stream)
+        with suppress(CtxlogError):  # the call stands; this is told with the next one
+            self._tell_of_lost(call.session, call.stream)
 
     def _placing(self, session: StreamKey | None, around: StreamKey | None) -> Placing:
         placing = self._sessions.pop(session, None)
