@@ -176,10 +176,11 @@ class Recorder:
             try:
                 if self._write_waiting():
                     self._begin(call, posted)
-                elif self.on_error == "raise":
-                    raise Busy(str(self.live.log.path), PAUSE)
-                else:
+                    return call
+                if self.on_error != "raise":
                     self._wait(waiting)
+                    return call
+                fault = Busy(str(self.live.log.path), PAUSE)
             except (DatabaseFault, OutcomeUnknown) as error:
                 self._rest()
                 if self.on_error == "raise":
@@ -190,6 +191,9 @@ class Recorder:
             except Exception as error:
                 self._give_up(call, str(error))
                 self._complain(error)
+            else:  # it is left alone no longer than before, however many calls come
+                self._give_up(call, str(fault))
+                raise fault
             finally:
                 self._is_writing = False
                 self._hold()
@@ -250,7 +254,8 @@ class Recorder:
     def _begin(self, call: RecordedCall, posted: Posted) -> None:
         call.stream, call.position = self._placings.begin(call.session, call.began, posted)
         self._placings.forget(self._lost)
-        self._tell_of_lost(call.session, call.stream)
+        with suppress(CtxlogError):  # the call stands; this is told with the next one
+            self._tell_of_lost(call.session, call.stream)
 
     def _ended(self, call: RecordedCall, events: Sequence[Event]) -> None:
         with self._mutex:

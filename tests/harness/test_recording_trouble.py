@@ -22,7 +22,7 @@ from model_server import ModelServer, completion, serving
 from openai import OpenAI
 from recorded_calls_of import Told, held
 
-from eventlog.errors import Busy, DatabaseFault, OutcomeUnknown
+from eventlog.errors import Busy, DatabaseFault, InputRefused, OutcomeUnknown
 from eventlog.log import EventLog
 from harness.recording import Recorder, RecordingWarning, wrap
 from harness.recording import recorder as recorder_module
@@ -212,6 +212,55 @@ class TestABusyLog:
         found = Told(path)
         assert [v.name for v in found.verdicts] == ["exact"]
         assert found.types()["model_failed"] == 1
+
+    def test_what_is_raised_meanwhile_does_not_put_off_the_next_try(
+        self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(recorder_module, "PAUSE", 60.0)
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s", on_error="raise", patience=0.01)
+        client = wrap(server.client(), recorder)
+        with (
+            client.chat.completions.with_streaming_response.create(
+                model="m", messages=[{"role": "user", "content": "one"}]
+            ) as response,
+            held(path),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            response.read()
+        until = recorder._resting
+        assert until > time.monotonic()
+        with pytest.raises(Busy):
+            ask(client, "one", "two")
+        assert recorder._resting == until
+        recorder.close()
+        found = Told(path)
+        found.check(server.requests)
+        assert found.of("recording_interrupted")[0]["calls_missed"] == 1
+
+    def test_a_log_that_is_busy_again_just_behind_a_call_leaves_it_there_once(
+        self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "log.db"
+        recorder = Recorder(path, session="s", on_error="ignore")
+        client = wrap(server.client(), recorder)
+        recorder.cannot(InputRefused("a fault"))
+        append, times = EventLog.append, iter([True])
+
+        def busy(self: EventLog, stream: Any, *drafts: Any, **named: Any) -> Any:
+            kinds = [getattr(each, "event", each).type for each in drafts]
+            if "recording_interrupted" in kinds and next(times, False):
+                raise Busy(str(path), 0.25)
+            return append(self, stream, *drafts, **named)
+
+        monkeypatch.setattr(EventLog, "append", busy)
+        ask(client, "one")
+        ask(client, "one", "two")
+        recorder.close()
+        found = Told(path)
+        found.check(server.requests)
+        assert [told["calls_missed"] for told in found.of("recording_interrupted")] == [1]
 
     def test_more_than_may_wait_is_given_up_and_counted(
         self, tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
