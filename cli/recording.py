@@ -208,7 +208,7 @@ def _many(number: int, noun: str) -> str:
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
     """Say on stderr, in one line and also with ``--quiet``, that calls could not be recorded."""
-    from harness.recording.recorder import RecordingWarning
+    from harness.recording.complaints import RecordingWarning
 
     before = warnings.showwarning
 

@@ -15,8 +15,6 @@ from __future__ import annotations
 import os
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from eventlog.events import Event, ModelCalled, SessionForked, ToolsDeclared
 from eventlog.jsonvalue import Json
@@ -37,6 +35,7 @@ from projections.live import Live
 from projections.manifest import Piece
 from projections.observe import continued, draft_at, observe
 from projections.parts import parted
+from projections.plan import Plan as Plan
 from projections.remembered import Remembered
 from projections.runs import ItemPositions, Origin, Standing
 
@@ -46,25 +45,6 @@ _FIRST = {"openai_chat": "", "openai_responses": "instructions", "anthropic": "s
 
 _CHANGING = {*ITEM_TYPES, *DECISIONS, "model_called"} - {"item_pinned", "item_unpinned"}
 """Events after which a context is another one, or was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to append before a request goes out."""
-
-    kind: Literal["call", "branch", "side"]
-    version: int
-    """Of the stream, at which it has to be appended."""
-    drafts: tuple[Draft, ...] = ()
-    """What the request changes, and the call at the end; none for a side call."""
-    made: tuple[RecordedEvent, ...] = ()
-    """The events of those before the call, as they will stand."""
-    tail: Tail | None = None
-
-    @property
-    def position(self) -> int:
-        """Of the call."""
-        return self.version + len(self.drafts)
 
 
 class Followed:

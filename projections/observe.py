@@ -43,13 +43,7 @@ from projections import forms, runs
 from projections.alignment import Pair, align, slid
 from projections.branches import MAX_BRANCHES as MAX_BRANCHES
 from projections.branches import base_of, is_side, same_front
-from projections.changes import (
-    change,
-    entry_key,
-    entry_kind,
-    item_kind,
-    new_item,
-)
+from projections.changes import change, entry_key, entry_kind, item_kind, new_item
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
 from projections.known import Earlier as Earlier

@@ -27,7 +27,6 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from eventlog.errors import OutcomeUnknown
-from eventlog.events import MessageAppended, ToolResultRecorded
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.asks import Ask, ask_of
@@ -310,7 +309,7 @@ class Placing:
             if plan.kind == "side":
                 return None
             if stream.is_foreign and not stream.open:
-                stream.is_foreign = not _goes_on_behind_all(plan)
+                stream.is_foreign = not plan.only_adds
             if stream.open or stream.is_foreign:
                 forked = self._forked(stream)
                 if stream is self._own and stream.is_foreign:
@@ -382,18 +381,6 @@ class Placing:
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
                 yield key
-
-
-def _goes_on_behind_all(plan: Plan) -> bool:
-    """Whether a request goes on behind all that stands there, whoever wrote it."""
-    return plan.kind == "call" and all(
-        draft.event.type == "tools_declared"
-        or (
-            isinstance(draft.event, MessageAppended | ToolResultRecorded)
-            and draft.event.after is None
-        )
-        for draft in plan.drafts[:-1]
-    )
 
 
 _Placed = tuple[RecordedStream, int]

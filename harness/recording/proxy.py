@@ -23,10 +23,11 @@ from typing import Any
 
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
+from harness.recording.complaints import RecordingWarning
 from harness.recording.incoming import Guard
 from harness.recording.passed import PassedCall
 from harness.recording.proxying import Handler
-from harness.recording.recorder import RecordedCall, Recorder, RecordingWarning
+from harness.recording.recorder import RecordedCall, Recorder
 from harness.recording.upstreams import Upstreams
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

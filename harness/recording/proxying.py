@@ -18,6 +18,7 @@ from eventlog.errors import EventInvalid, InputRefused
 from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import keys_of
 from harness.recording.codings import Unpacking, accepted
+from harness.recording.complaints import RecordingWarning
 from harness.recording.heads import BrokenHead, Lines, Response
 from harness.recording.incoming import (
     HEAD_BYTES,
@@ -29,7 +30,6 @@ from harness.recording.incoming import (
 )
 from harness.recording.passed import PassedCall
 from harness.recording.passing import CutOff, Passing
-from harness.recording.recorder import RecordingWarning
 from harness.recording.sessions import session_key
 from harness.recording.sockets import ClientGone, Patient, Spent, Watched, close, is_idle, send
 from harness.recording.upstreams import Upstream

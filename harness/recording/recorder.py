@@ -15,18 +15,14 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Literal
 
 from eventlog.errors import (
     Busy,
     CtxlogError,
     DatabaseFault,
-    InputRefused,
     OutcomeUnknown,
     WrongExpectedVersion,
 )
@@ -36,14 +32,15 @@ from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import Keys, text_without_keys
 from harness.recording import lifetimes
 from harness.recording.calls import RecordedCall as RecordedCall
+from harness.recording.complaints import Complaints, OnError
+from harness.recording.complaints import RecordingWarning as RecordingWarning
 from harness.recording.flushing import Flusher
 from harness.recording.placings import Placings
 from harness.recording.posted import Posted
 from harness.recording.sessions import NOWHERE, Began, session_key
 from harness.recording.streams import RecordedStream, drafted
+from harness.recording.waiting import Waiting
 from projections import Live, open_log
-
-OnError = Literal["warn", "raise", "ignore"]
 
 PATIENCE = 0.25
 """Seconds that a call waits at most for a log that another process writes."""
@@ -56,24 +53,6 @@ STORING = 5.0
 
 MOST_WAITING = 64 << 20
 """Bytes of requests that wait in memory for a log that cannot be written."""
-
-
-class RecordingWarning(RuntimeWarning):
-    """Calls could not be recorded when they were made."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """Something that could not be written when it happened: a request, or what came back."""
-
-    call: RecordedCall
-    posted: Posted | None = None
-    events: tuple[Event, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Bytes of the request."""
-        return len(self.posted.body) if self.posted is not None else 0
 
 
 class Recorder:
@@ -94,18 +73,15 @@ class Recorder:
         on_error: OnError = "warn",
         patience: float = PATIENCE,
     ) -> None:
-        if on_error not in ("warn", "raise", "ignore"):
-            raise InputRefused(f"on_error is 'warn', 'raise' or 'ignore', not {on_error!r}")
+        self._complaints = Complaints(on_error)
         path = log.log.path if isinstance(log, Live) else log
         self.session = None if session is None else session_key(session)
         self.live = open_log(path, lock_timeout=patience)
         self.missed = 0
         """Calls that were given up."""
         self.on_error = on_error
-        self._warned: set[bool] = set()
-        """Of which it was warned: of a log that cannot be written (True), of single calls."""
         self._placings = Placings(self.live)
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[Waiting] = deque()
         self._held = 0
         self._resting = 0.0
         """Until when the log is left alone."""
@@ -166,7 +142,7 @@ class Recorder:
         call.keys = keys
         call.began = began if began.parent is not None else Began(self.session)
         posted = Posted(dialect, body, url, headers or {})
-        waiting = _Waiting(call, posted)
+        waiting = Waiting(call, posted)
         with self._mutex:
             if self._is_writing:  # by a signal, or while rubbish was collected
                 self._wait(waiting)
@@ -187,10 +163,10 @@ class Recorder:
                     self._give_up(call, str(error))
                     raise
                 self._wait(waiting)
-                self._complain(error)
+                self._complaints.of(error)
             except Exception as error:
                 self._give_up(call, str(error))
-                self._complain(error)
+                self._complaints.of(error)
             else:  # it is left alone no longer than before, however many calls come
                 self._give_up(call, str(fault))
                 raise fault
@@ -249,7 +225,7 @@ class Recorder:
         with self._mutex:
             self._lose(self.session, str(error))
             self._hold()
-            self._complain(error)
+            self._complaints.of(error)
 
     def _begin(self, call: RecordedCall, posted: Posted) -> None:
         call.stream, call.position = self._placings.begin(call.session, call.began, posted)
@@ -259,7 +235,7 @@ class Recorder:
 
     def _ended(self, call: RecordedCall, events: Sequence[Event]) -> None:
         with self._mutex:
-            waiting = _Waiting(call, events=tuple(events))
+            waiting = Waiting(call, events=tuple(events))
             if self._is_writing:
                 self._waiting.append(waiting)
                 self._hold()
@@ -273,9 +249,9 @@ class Recorder:
             except (DatabaseFault, OutcomeUnknown) as error:
                 self._rest()
                 self._waiting.append(waiting)
-                self._complain(error, is_over=True)
+                self._complaints.of(error, is_over=True)
             except Exception as error:
-                self._complain(error, is_over=True)
+                self._complaints.of(error, is_over=True)
             finally:
                 self._is_writing = False
                 self._hold()
@@ -329,7 +305,7 @@ class Recorder:
     def _is_waiting(self, call: RecordedCall) -> bool:
         return any(each.call is call for each in self._waiting)
 
-    def _wait(self, waiting: _Waiting) -> None:
+    def _wait(self, waiting: Waiting) -> None:
         size = waiting.size
         if self._held + size > MOST_WAITING:
             self._give_up(waiting.call, "the log could not be written, and too much waited for it")
@@ -360,7 +336,7 @@ class Recorder:
             self._held -= first.size
         if self._waiting:
             return False
-        self._warned.discard(True)
+        self._complaints.log_is_written()
         return True
 
     def _rest(self) -> None:
@@ -380,19 +356,6 @@ class Recorder:
             stream.write(self.live, drafted([event]))
             del self._lost[session]
 
-    def _complain(self, error: Exception, *, is_over: bool = False) -> None:
-        """Say once that calls are not recorded; what is over is never broken by it."""
-        if self.on_error == "raise" and not is_over:
-            raise error
-        is_of_log = isinstance(error, DatabaseFault | OutcomeUnknown)
-        if self.on_error == "ignore" or is_of_log in self._warned:
-            return
-        self._warned.add(is_of_log)
-        what = "an answer" if is_over else "a call"
-        front = "calls are not recorded now, and wait" if is_of_log else f"{what} was not recorded"
-        told = f"{front}: {text_without_keys(_said(error))}"
-        warnings.warn(told, RecordingWarning, stacklevel=4)
-
 
 def opened(log: Live | str | os.PathLike[str]) -> Recorder:
     """The recorder of that log that is open in this process, or a new one: two of them take each
@@ -400,9 +363,3 @@ def opened(log: Live | str | os.PathLike[str]) -> Recorder:
     path = os.path.realpath(log.log.path if isinstance(log, Live) else log)
     known = (each for each in lifetimes.living() if isinstance(each, Recorder))
     return next((each for each in known if each.path == path), None) or Recorder(log)
-
-
-def _said(error: Exception) -> str:
-    if isinstance(error, Busy):  # it is tried again by itself
-        return error.fault
-    return str(error) if isinstance(error, CtxlogError) else f"{type(error).__name__}: {error}"

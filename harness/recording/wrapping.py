@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
-from harness.recording.recorder import OnError, Recorder
+from harness.recording.complaints import OnError
+from harness.recording.recorder import Recorder
 from harness.recording.sessions import session_key
 from harness.recording.transport import AsyncRecordingTransport, RecordingTransport
 from projections import Live

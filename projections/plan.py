@@ -1,0 +1,41 @@
+"""What a request that is about to go out means for its stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from eventlog.events import MessageAppended, ToolResultRecorded, ToolsDeclared
+from eventlog.recorded import Draft, RecordedEvent
+from projections.last_request import Tail
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to append before a request goes out."""
+
+    kind: Literal["call", "branch", "side"]
+    version: int
+    """Of the stream, at which it has to be appended."""
+    drafts: tuple[Draft, ...] = ()
+    """What the request changes, and the call at the end; none for a side call."""
+    made: tuple[RecordedEvent, ...] = ()
+    """The events of those before the call, as they will stand."""
+    tail: Tail | None = None
+
+    @property
+    def position(self) -> int:
+        """Of the call."""
+        return self.version + len(self.drafts)
+
+    @property
+    def only_adds(self) -> bool:
+        """Whether it goes on behind all that stands, whoever wrote it."""
+        return self.kind == "call" and all(map(_adds, self.drafts[:-1]))
+
+
+def _adds(draft: Draft) -> bool:
+    event = draft.event
+    if isinstance(event, MessageAppended | ToolResultRecorded):
+        return event.after is None
+    return isinstance(event, ToolsDeclared)
