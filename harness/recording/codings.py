@@ -18,6 +18,10 @@ class _Unpacker(Protocol):
     def take(self, data: bytes, most: int) -> bytes: ...
 
 
+class TooMuch(InputRefused):
+    """More than may be unpacked."""
+
+
 class Unpacking:
     """A body in a coding, unpacked piece by piece."""
 
@@ -33,8 +37,8 @@ class Unpacking:
         self._left = most
 
     def take(self, data: bytes) -> bytes:
-        """What the next piece adds. Raises InputRefused for what is no such coding, and for more
-        than the bound."""
+        """What the next piece adds. Raises InputRefused for what is no such coding, and TooMuch for
+        more than the bound."""
         for step in self._steps:
             try:
                 data = step.take(data, self._left + 1)
@@ -42,7 +46,7 @@ class Unpacking:
                 raise InputRefused(f"its coding is broken: {error}") from None
         self._left -= len(data)
         if self._left < 0:
-            raise InputRefused("it unpacks to more than is kept")
+            raise TooMuch("it unpacks to more than is kept")
         return data
 
 

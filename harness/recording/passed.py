@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eventlog.errors import InputRefused
-from harness.recording.codings import Unpacking
+from harness.recording.codings import TooMuch, Unpacking
 from harness.recording.passing import EndOfStream
 from harness.recording.recorder import RecordedCall
 from harness.recording.wire import MOST_BYTES, Answering, said
@@ -36,6 +36,8 @@ class PassedCall:
             text = self._unpacking.take(piece)
         except InputRefused as fault:  # it is passed on all the same
             self._fault = fault
+            if isinstance(fault, TooMuch):
+                self._answering.forget()
             return False
         self._answering.take(text)
         return self._end.take(text)

@@ -78,6 +78,10 @@ class Answering:
         else:
             self._chunks.clear()
 
+    def forget(self) -> None:
+        """What came until now is too much to be kept."""
+        self._chunks.clear()
+
     def ended(self, fault: BaseException | None = None) -> None:
         """Nothing more comes, or nobody waits for it."""
         try:

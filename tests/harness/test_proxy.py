@@ -27,7 +27,7 @@ from model_server import ModelServer, chunks, completion, nowhere, serving, stre
 from proxied import Proxied, proxied, received, recorded, wait_for
 
 from eventlog.errors import InputRefused
-from harness.recording import upstreams
+from harness.recording import passed, upstreams
 from harness.recording.passing import EndOfStream
 from harness.recording.upstreams import Address, Upstream
 
@@ -199,6 +199,20 @@ class TestPassing:
             assert b"".join(got.iter_raw()) == bomb
         (failure,) = recorded(to.db).failures
         assert "more than is kept" in failure.error
+
+    def test_of_an_answer_that_is_too_long_nothing_is_kept(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(passed, "MOST_BYTES", 100_000)
+        with (
+            serving(lambda _: streamed([b"no event " * 1000] * 100)) as server,
+            proxied(server, tmp_path) as to,
+            httpx2.stream("POST", f"{to.proxy.openai_url}/chat/completions", content=BODY) as got,
+        ):
+            assert len(got.read()) == 900_000
+        (failure,) = recorded(to.db).failures
+        assert "more than is kept" in failure.error
+        assert failure.detail is None
 
     def test_a_squeezed_request_is_recorded_as_what_it_says(self, tmp_path: Path) -> None:
         with Raw() as server, proxied(server.url, tmp_path) as to:
