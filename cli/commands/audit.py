@@ -49,7 +49,7 @@ def command(
     findings; with --rule only these:
 
     \b
-    verdicts: calls that are broken, drifted, partly unknown, or never answered
+    verdicts: calls that are broken, drifted, partly unknown, not answered, of a doubtful session
     coverage: items that no decision took, pins that were not kept, calls missed
     summaries: what a summarizer was not shown; summaries that are empty or grew
     broken_rules: what a rule forbids, done when it could no longer be seen

@@ -37,8 +37,9 @@ def command(
     responses and of Anthropic's messages are in the log before they go on; everything else passes.
     Keys are passed on and never stored.
 
-    A request may name its session in a header X-Ctxlog-Session, and holds the token, if there is
-    one, in X-Ctxlog-Token; neither is sent on. It listens on this machine alone unless --host says
+    A request may name its session in a header X-Ctxlog-Session, which is certain where agents at
+    once do the same task, and holds the token, if there is one, in X-Ctxlog-Token; neither is sent
+    on. It listens on this machine alone unless --host says
     otherwise; then what is sent to it crosses the network unencrypted, keys too.
 
     Example: ctxlog proxy --port 8787

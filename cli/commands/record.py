@@ -28,10 +28,12 @@ def command(
     go on to where these variables led before; everything else passes. Keys are passed on and never
     stored.
 
-    A request may name its session in a header X-Ctxlog-Session. Whatever goes wrong with the log,
-    the calls go on; what could not be recorded is counted. Signals, exit code (128 + n after signal
-    n, 126 and 127 for a command that cannot be run) and streams are those of CMD; the summary, with
-    --json as one line of JSON, stands on stderr.
+    A request may name its session in a header X-Ctxlog-Session. Without any name conversations are
+    told apart by what they share, which runs of one task with the same answers may not allow.
+    Whatever goes wrong with the log, the calls go on; what could not be recorded is
+    counted. Signals, exit code (128 + n after signal n, 126 and 127 for a command that cannot be
+    run) and streams are those of CMD; the summary, with --json as one line of JSON, stands on
+    stderr.
 
     A session that exists goes on. What is recorded here needs no client that is wrapped in the
     agent: with both, each call stands twice in the log.

@@ -45,7 +45,7 @@ def wrap(
     too. Chat completions, responses and Anthropic's messages are; everything else passes. ``log``
     is a path, an open log, or a recorder that several clients share. ``session`` is that of all its
     calls; without it, and without a header ``X-Ctxlog-Session``, conversations are told apart by
-    what they share. A client that is recorded so already comes back as it is.
+    what they share: a name is certain. A client that is recorded so already comes back as it is.
 
     Behind ``ctxlog record`` or ``ctxlog proxy`` with the same log each call would be recorded
     twice: use one of them.

@@ -18,6 +18,7 @@ from model_server import ModelServer, completion, serving
 from openai import OpenAI
 from proxied import proxied
 from recorded_calls_of import Told
+from test_wrap_responses import message, response
 
 from eventlog.errors import Busy
 from harness.exchange.outcomes import outcome_of
@@ -44,6 +45,8 @@ class Model:
 
     def __call__(self, request: dict[str, Any]) -> Any:
         number = self.number()
+        if "input" in request:
+            return response(number, {**message(f"a{number}"), "id": f"msg_{number}"})
         if "max_tokens" in request:
             return {
                 "id": f"msg_{number}",
@@ -86,6 +89,20 @@ def chat(client: OpenAI) -> Callable[[list[Any]], str]:
     return ask
 
 
+def responses(client: OpenAI) -> Callable[[list[Any]], Any]:
+    """What comes back is sent back as it came: a list of items."""
+
+    def ask(messages: list[Any]) -> str:
+        sent: list[Any] = []
+        for each in messages:
+            items = each["content"] if each["role"] == "assistant" else None
+            sent += json.loads(items) if items is not None else [each]
+        found = client.responses.create(model="m", instructions=SYSTEM, input=sent, store=False)
+        return json.dumps([item.model_dump() for item in found.output])
+
+    return ask
+
+
 def claude(client: Anthropic) -> Callable[[list[Any]], str]:
     def ask(messages: list[Any]) -> str:
         found = client.messages.create(model="m", max_tokens=9, system=SYSTEM, messages=messages)
@@ -104,7 +121,9 @@ def recording(
             yield chat(found.client())
         return
     recorder = Recorder(folder / "proxy.db", session=name)
-    if how == "anthropic":
+    if how == "responses":
+        yield responses(wrap(server.client(), recorder))
+    elif how == "anthropic":
         url = server.url.removesuffix("/v1")
         yield claude(wrap(Anthropic(api_key="k", base_url=url, max_retries=0), recorder))
     else:
@@ -125,8 +144,14 @@ def told(folder: Path, server: ModelServer, agents: list[Agent]) -> Told:
 
 
 def answers(events: list[Any]) -> list[str]:
-    given = (e.data["message"]["content"] for e in events if is_answer(e))
-    return [text if isinstance(text, str) else text[0]["text"] for text in given]
+    return [said_in(event.data["message"]) for event in events if is_answer(event)]
+
+
+def said_in(answer: dict[str, Any]) -> str:
+    if "items" in answer:
+        return json.dumps(answer["items"])
+    content = answer["content"]
+    return str(content if isinstance(content, str) else content[0]["text"])
 
 
 def is_answer(event: Any) -> bool:
@@ -141,7 +166,7 @@ def called(found: Told) -> list[int]:
 class TestRunsOfOneTask:
     """Evaluations run one task many times, at once or in turn, through one proxy."""
 
-    @pytest.mark.parametrize("how", ["wrap", "proxy", "anthropic"])
+    @pytest.mark.parametrize("how", ["wrap", "proxy", "anthropic", "responses"])
     @pytest.mark.parametrize("keep", [None, 3], ids=["whole", "cut"])
     def test_two_that_take_turns(self, tmp_path: Path, how: str, keep: int | None) -> None:
         with serving(Model()) as server, recording(server, tmp_path, how) as ask:
@@ -350,7 +375,7 @@ class Run:
 class TestCut:
     """An agent that keeps its last turns is one conversation."""
 
-    @pytest.mark.parametrize("how", ["wrap", "proxy", "anthropic"])
+    @pytest.mark.parametrize("how", ["wrap", "proxy", "anthropic", "responses"])
     @pytest.mark.parametrize("keep", [2, 3])
     def test_it_goes_on_where_it_stood(self, tmp_path: Path, how: str, keep: int) -> None:
         with serving(Model()) as server, recording(server, tmp_path, how) as ask:
@@ -381,7 +406,7 @@ class TestCut:
 class TestStartedAgain:
     """What is not in memory any more is known from the log."""
 
-    @pytest.mark.parametrize("how", ["wrap", "proxy", "anthropic"])
+    @pytest.mark.parametrize("how", ["wrap", "proxy", "anthropic", "responses"])
     @pytest.mark.parametrize("keep", [None, 2], ids=["whole", "cut"])
     def test_a_process_for_each_turn(self, tmp_path: Path, how: str, keep: int | None) -> None:
         with serving(Model()) as server:
