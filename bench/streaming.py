@@ -75,17 +75,18 @@ class _Clock:
     """What lies between two places of a client: its own side, and that of the network."""
 
     def __init__(self) -> None:
-        self.spent = 0.0
+        self.wall = self.processor = 0.0
 
     def begin(self) -> None:
         """The next call."""
-        self.spent = 0.0
+        self.wall = self.processor = 0.0
 
     def at(self, place: str) -> None:
         """The call has come there: in at the front, out at the back, and the same on its way back;
         what passes in between is counted."""
         sign = -1.0 if place in ("front in", "back in") else 1.0
-        self.spent += sign * time.perf_counter()
+        self.wall += sign * time.perf_counter()
+        self.processor += sign * time.thread_time()
 
 
 class _Timed(httpx2.BaseTransport):
@@ -123,8 +124,10 @@ class _Body(httpx2.SyncByteStream):
 class _Spent(NamedTuple):
     whole: float
     """From the call to the first piece in the agent's hands."""
-    own: float
-    """Of that, in our hands; 0 for a client that is not recorded."""
+    own: float = 0.0
+    """Of that, in our hands."""
+    processor: float = 0.0
+    """Of the processor, in our hands: that does not grow where other programs run."""
 
 
 def _asking(client: OpenAI, count: int, recorder: Recorder | None = None) -> Callable[[], _Spent]:
@@ -143,7 +146,7 @@ def _asking(client: OpenAI, count: int, recorder: Recorder | None = None) -> Cal
         stream = client.chat.completions.create(model="m", messages=said, tools=TOOLS, stream=True)
         pieces = iter(stream)
         first = next(pieces)
-        spent = _Spent(time.perf_counter() - began, clock.spent)
+        spent = _Spent(time.perf_counter() - began, clock.wall, clock.processor)
         found = [first, *pieces]
         text = "".join(piece.choices[0].delta.content or "" for piece in found)
         assert text == "an answer"
@@ -184,6 +187,8 @@ def _added(count: int, rounds: int, port: int, place: Path) -> list[Row]:
         aim = _AIMS[count] if name == "without the flush" else None
         rows.append(Row(f"{what}: added by us", statistics.median(own), "ms", aim=aim))
         rows.append(Row(f"{what}: added by us, p99", _p99(own), "ms"))
+        worked = statistics.median(each.processor * 1e3 for each in spent[name])
+        rows.append(Row(f"{what}: added by us, of the processor", worked, "ms"))
         rows.append(
             Row(f"{what}: more than direct", statistics.median(added), "ms", base, "direct")
         )
