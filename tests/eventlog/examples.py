@@ -164,6 +164,7 @@ FULL: tuple[Event, ...] = (
         headers=Json({"openai-beta": "x"}),
         places=Json({"input": 0, "tools": 2}),
     ),
+    ModelCalled(model="gpt-x", dialect="openai_chat", may_belong_to=("ann/coder/s1~2",)),
     ModelResponded(call=4, server_edited=("context_management",)),
     ModelFailed(
         call=4,
