@@ -31,10 +31,11 @@ from projections.dialects import RequestEntry
 from projections.dialects import dialect as dialect_of
 from projections.edited import server_edited
 from projections.expanding import Expanded, following
+from projections.known import tools_position
 from projections.last_request import Last, Tail, Tools, closed, grown, hashed, wired
 from projections.live import Live
 from projections.manifest import Piece
-from projections.observe import continued, draft_at, observe, tools_position
+from projections.observe import continued, draft_at, observe
 from projections.parts import parted
 from projections.remembered import Remembered
 from projections.runs import ItemPositions

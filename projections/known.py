@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from eventlog.messages import Dialect
+from projections import forms
 from projections.context import View
 from projections.dialects.entries import RequestEntry
 from projections.items import Item
@@ -86,3 +87,15 @@ class Known:
     """What stood after a position."""
     undone: Callable[[], Iterable[Undone]] = tuple
     """What would stand if the last compaction had not been, the last two, and so on."""
+
+
+def tools_position(tools: Sequence[tuple[int, str]], definitions: Any) -> int | None:
+    """Where these definitions were declared last; None where there are none, -1 where they were
+    never declared."""
+    if definitions is None:
+        return None
+    text = forms.canonical(definitions)
+    for position, declared in reversed(tools):
+        if declared == text:
+            return position
+    return -1

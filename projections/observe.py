@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from eventlog import codec, events, messages
 from eventlog.events import Event
@@ -55,7 +55,7 @@ from projections.items import Item
 from projections.known import Earlier as Earlier
 from projections.known import Known as Known
 from projections.known import Request as Request
-from projections.known import Undone
+from projections.known import Undone, tools_position
 from projections.manifest import Piece
 from projections.runs import Origin, Standing
 from projections.said_again import lines_of, repeats
@@ -96,18 +96,6 @@ def continued(items: Sequence[Item], entries: Sequence[RequestEntry]) -> int | N
         if entry_key(kind, item.message) != entry_key(kind, entry.message):
             return None
     return len(items)
-
-
-def tools_position(tools: Sequence[tuple[int, str]], definitions: Any) -> int | None:
-    """Where these definitions were declared last; None where there are none, -1 where they were
-    never declared."""
-    if definitions is None:
-        return None
-    text = forms.canonical(definitions)
-    for position, declared in reversed(tools):
-        if declared == text:
-            return position
-    return -1
 
 
 @dataclass(slots=True)
