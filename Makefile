@@ -21,8 +21,9 @@ check: .venv/.ready-check  ## Everything that CI checks
 	$(MAKE) --no-print-directory test
 	$(BIN)/cog --check -I . $(DOCS)
 
-reliability: .venv/.ready  ## The slow profiles: kill -9, races, mutated input
+reliability: .venv/.ready  ## The slow profiles: kill -9, races, mutated input, new random examples
 	$(BIN)/python -m pytest -q -m slow -n auto --dist worksteal
+	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal --hypothesis-profile=new
 
 bench: .venv/.ready-bench  ## Measure beside the limit; takes minutes
 	$(BIN)/python -m bench $(ARGS)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 for folder in ("projections", "harness", "cli", "eventlog"):
     sys.path.append(str(Path(__file__).parent / folder))
@@ -15,6 +16,14 @@ for folder in ("projections", "harness", "cli", "eventlog"):
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # In the background of a shell it is ignored, and would be by every process that a test stops.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# How long an example takes says how busy the machine is, not whether it is right.
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("new", UNTIMED)
+# Two runs of the same code say the same; ``make reliability`` looks for new examples.
+settings.register_profile("same", UNTIMED, derandomize=True)
+settings.load_profile("same")
 
 
 @pytest.fixture

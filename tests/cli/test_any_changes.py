@@ -136,8 +136,7 @@ class TestAnySequence:
 
     @settings(
         max_examples=6,
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        suppress_health_check=[HealthCheck.data_too_large],
     )
     @given(steps=st.lists(STEP, min_size=1, max_size=7))
     def test_every_command_says_the_same_of_what_came_out(self, steps: list[list[str]]) -> None:
@@ -149,7 +148,7 @@ class TestAnySequence:
             agrees(db, session)
             agrees(db, str(KEY))
 
-    @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=6)
     @given(steps=st.lists(STEP, max_size=4), last=STEP)
     def test_what_it_says_to_type_takes_any_step_back(
         self, steps: list[list[str]], last: list[str]

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from running import run
 from small_log import KEY, said, small_log
@@ -84,7 +84,7 @@ def live_and_rebuilt(live: Live) -> None:
             assert live.view(stream.key, at) == fold(live.log.read(stream.key, to=at))
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5)
 @given(steps=STEPS)
 @example(
     steps=[("fork", 0, 26), ("fork", 1, 27), ("fork", 2, 28), ("undo", 3, 16), ("undo", 3, 30)]

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cli.timeline
@@ -71,7 +71,7 @@ class TestTheRowsOfCalls:
     def test_a_result_takes_the_place_of_the_one_that_was_made_up(self, tmp_path: Path) -> None:
         assert_sizes(tmp_path / "l.db", [said("a"), REPAIR, CALL, RESULT, CALL])
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=60)
     @given(steps=STEPS)
     def test_each_says_how_much_stood_in_its_context(self, steps: list[events.Event]) -> None:
         with TemporaryDirectory() as folder:
@@ -118,7 +118,7 @@ ASKED = st.fixed_dictionaries(
 class TestAPartOfTheRows:
     """Without it a range, or the last rows, say other things of an event than the whole does."""
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=40)
     @given(
         STEPS.flatmap(lambda steps: st.permutations([*steps, CALLING, RESULT, RESULT])),
         st.lists(PASSES | ANSWERED, max_size=8),

@@ -96,7 +96,7 @@ class TestRoundTrip:
     # No pair of surrogates in a text field: as JSON two halves are one character.
     labels = st.text(st.characters(exclude_categories=["Cs"]) | st.just("\ud83d"))
 
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     @given(values, labels)
     def test_any_json_and_any_text_do(self, value: Any, label: str) -> None:
         event = events.MessageAppended(
@@ -287,7 +287,7 @@ class TestDamagedRows:
         with pytest.raises(EventInvalid):
             codec.decode("item_pinned", 1, False, payload)
 
-    @settings(deadline=None, max_examples=300)
+    @settings(max_examples=300)
     @given(st.sampled_from(ROWS), st.integers(0, 10_000), st.sampled_from('"{}[],:0x\\ '))
     def test_a_changed_byte_gives_an_event_or_a_typed_error(
         self, row: dict[str, Any], place: int, byte: str

@@ -86,7 +86,7 @@ class TestTheSourcesClock:
 
     @given(LABEL | nearly())
     @example("2026-11-30T10:20:30+0")
-    @settings(max_examples=2000, deadline=None)
+    @settings(max_examples=2000)
     def test_sql_and_python_say_the_same(self, db: sqlite3.Connection, label: str) -> None:
         assert in_sql(db, label) == in_python(label)
 
@@ -98,7 +98,7 @@ class TestTheTimeOfRecording:
     @example(-1)
     @example(1_767_225_599_999_999)
     @example(253_402_300_800_000_000)
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=500)
     def test_sql_and_python_say_the_same(self, db: sqlite3.Connection, at: int) -> None:
         (found,) = db.execute(f"select {recorded_sql('at')} from (select ? as at)", [at])
         assert found == (iso(at),)

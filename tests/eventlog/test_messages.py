@@ -193,7 +193,7 @@ STRANGE = st.recursive(
 class TestStrangeMessages:
     """Without it one odd message in somebody's transcript stops every fold of its session."""
 
-    @settings(deadline=None, max_examples=400)
+    @settings(max_examples=400)
     @given(st.sampled_from(DIALECTS), st.dictionaries(FIELDS, STRANGE, max_size=6))
     def test_any_object_has_parts_and_their_fields_are_texts(
         self, dialect: str, message: dict[str, Any]

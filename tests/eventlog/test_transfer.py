@@ -530,9 +530,7 @@ class TestADamagedLine:
 class TestExactness:
     """Whatever was said comes back in the same bytes, with the same head."""
 
-    @settings(
-        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(texts=st.lists(st.text(st.characters(codec=None)), min_size=1, max_size=6))
     def test_any_text_survives(self, tmp_path: Path, texts: list[str]) -> None:
         folder = tmp_path / uuid.uuid4().hex

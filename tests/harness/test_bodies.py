@@ -95,7 +95,7 @@ def read(reader: Bodies, raw: bytes) -> Body | str:
 class TestReadingAgainstTheLast:
     """What is not read again must be what would have been read."""
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(bodies=conversation())
     def test_any_bodies_are_read_as_if_each_were_the_only_one(self, bodies: list[bytes]) -> None:
         reader = Bodies("openai_chat")
@@ -111,7 +111,7 @@ class TestReadingAgainstTheLast:
             assert found.end == alone.end
             reader.take(found)
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(one=st.binary(max_size=40), other=st.binary(max_size=40), shared=st.binary())
     def test_the_common_front_is_as_long_as_possible(
         self, one: bytes, other: bytes, shared: bytes

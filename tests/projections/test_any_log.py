@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import recorded_calls
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_logs import LOG
 
@@ -41,7 +41,7 @@ def check_sendable(live: Live, key: StreamKey, at: int) -> None:
 class TestAnyPrefixOfAnyLog:
     """A session that cannot be sent any more is lost, whatever its file still holds."""
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=60)
     @given(log=LOG)
     def test_it_gives_a_valid_request_in_every_dialect_or_no_context(
         self, log: list[list[events.Event]]
@@ -52,7 +52,7 @@ class TestAnyPrefixOfAnyLog:
             for at in range(1, live.log.version(KEY) + 1):
                 check_sendable(live, KEY, at)
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=60)
     @given(
         log=LOG,
         fork_at=st.integers(1, 15),

@@ -16,13 +16,13 @@ from contexts_made import (
     say,
     signed,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projections.items import Item
 from projections.legality import check, legal_boundaries, snap_backward, snap_forward, units
 
-RANDOM = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RANDOM = settings(max_examples=100)
 U1, OK = say(1, "user", "fix it"), answer(9, text="ok")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_logs import LOG
 
@@ -294,7 +294,7 @@ class TestForks:
 class TestKeptViews:
     """The kept view is what makes an append cheap; it is worth nothing if it can be wrong."""
 
-    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=150)
     @given(log=LOG, fork_at=st.integers(1, 20), reopen=st.integers(0, 3))
     def test_live_equals_rebuilt_after_every_append_of_any_log(
         self, log: list[list[events.Event]], fork_at: int, reopen: int
@@ -323,7 +323,7 @@ class TestKeptViews:
             with open_log(path, read_only=True) as reader:
                 assert reader.view(key) == expected
 
-    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=150)
     @given(log=LOG, hidden=st.integers(1, 30))
     def test_also_where_barriers_are_thinned_at_every_compaction(
         self, log: list[list[events.Event]], hidden: int

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_logs import LOG
 
@@ -80,7 +80,7 @@ class TestPairs:
             found = excerpt(live, KEY, ["7"])
             assert ([item.id for item in found.items], found.added) == (["7"], ())
 
-    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=80)
     @given(log=LOG, choice=st.data())
     def test_any_items_of_any_log_can_be_sent_in_every_dialect(
         self, log: list[list[events.Event]], choice: st.DataObject

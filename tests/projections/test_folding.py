@@ -41,14 +41,14 @@ def assert_as_folded(stream: list[RecordedEvent]) -> None:
 class TestFolding:
     """Without this an audit shows contexts that never were, or takes hours to show them."""
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(LOG)
     def test_each_step_of_any_log_is_as_folded_from_nothing(
         self, log: list[list[events.Event]]
     ) -> None:
         assert_as_folded(placed(event for batch in log for event in batch))
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(LOG)
     def test_it_is_so_wherever_views_were_kept(self, log: list[list[events.Event]]) -> None:
         with pytest.MonkeyPatch.context() as patch:

@@ -208,7 +208,6 @@ class TestAnyConversation:
 
     @settings(
         max_examples=40,
-        deadline=None,
         report_multiple_bugs=False,
         phases=[Phase.generate, Phase.reuse],
     )

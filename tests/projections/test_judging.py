@@ -124,7 +124,7 @@ class Played:
 class TestAgainstOneByOne:
     """Without it a list of sessions and a look at a call tell different verdicts."""
 
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=80)
     @given(st.lists(STEP, min_size=2, max_size=9), st.integers(0, 2**16))
     def test_the_verdicts_are_the_same_for_any_calls_of_any_stream(
         self, tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, Any]], seed: int
@@ -174,7 +174,7 @@ class TestOfFoldedCalls:
             live.append(KEY, events.ModelResponded(call=call.position))
             assert session_stats(live, KEY).provenance == provenance
 
-    @settings(max_examples=120, deadline=None)
+    @settings(max_examples=120)
     @given(LOG, st.integers(0, 2**16), st.booleans())
     def test_the_verdicts_are_the_same_for_any_log(
         self,

@@ -48,7 +48,7 @@ def brought(history: list[RecordedEvent]) -> Iterator[Origin]:
 class TestLeaving:
     """Without these one command names a decision that another one does not."""
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(LOG)
     def test_it_is_what_why_tells_of_the_item(
         self, tmp_path_factory: pytest.TempPathFactory, log: list[list[events.Event]]
@@ -70,7 +70,7 @@ class TestLeaving:
                         history, gone, item
                     )
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(LOG)
     def test_the_coverage_of_an_audit_names_the_same(
         self, tmp_path_factory: pytest.TempPathFactory, log: list[list[events.Event]]

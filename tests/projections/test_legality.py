@@ -38,8 +38,7 @@ from projections.legality import NO_RESULT, START, Sendable, check, sendable
 
 RANDOM = settings(
     max_examples=120,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    suppress_health_check=[HealthCheck.filter_too_much],
 )
 
 

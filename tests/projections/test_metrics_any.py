@@ -124,7 +124,7 @@ def measured(made: Session, spec: str) -> Measured:
 class TestAnySession:
     """Without this the metrics are right for the sessions that somebody thought of."""
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(session(), SPEC)
     def test_what_is_kept_by_changes_is_what_the_whole_context_says(
         self, made: Session, spec: str
@@ -144,7 +144,7 @@ class TestAnySession:
         assert len(ground.calls[0].needs) == (to == 3)
         assert measured(made, "none").recall.lost == ()
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(session())
     def test_without_a_strategy_nothing_is_lost(self, made: Session) -> None:
         found = measured(made, "none")
@@ -156,7 +156,7 @@ class TestAnySession:
         assert found.survival is not None
         assert found.survival.not_verbatim == ()
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(session(), SPEC)
     def test_every_number_fits_to_the_others(self, made: Session, spec: str) -> None:
         found = measured(made, spec)
@@ -183,7 +183,7 @@ class TestAnySession:
 class TestRewind:
     """Without this a session that is often rewound needs what it never needed."""
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     @given(session())
     def test_taking_back_the_newest_is_as_going_over_everything_that_stays(
         self, made: Session

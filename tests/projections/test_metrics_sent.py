@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_logs import message, result
 from recorded_sessions import KEY, Session, long_session
@@ -206,7 +206,7 @@ class TestValidity:
         made.call(text="done")
         assert measured(made, "observed").validity[0].by_rule == {"orphan_result": 1}
 
-    @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=120)
     @given(
         st.lists(message() | result(), min_size=1, max_size=14),
         st.sampled_from(["none", "truncate:turns=2,at=model_call", "window:tokens=150"]),

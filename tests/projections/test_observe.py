@@ -285,7 +285,7 @@ MESSAGES = st.lists(
 class TestAnySequenceOfRequests:
     """Whatever an agent does to its context, the log explains it and gives it back."""
 
-    @settings(max_examples=120, deadline=None)
+    @settings(max_examples=120)
     @given(sequence=st.lists(MESSAGES, min_size=1, max_size=5))
     def test_every_request_is_exact(
         self, tmp_path_factory: pytest.TempPathFactory, sequence: list[list[dict[str, Any]]]

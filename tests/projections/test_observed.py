@@ -49,9 +49,7 @@ def assert_as_folded(live: Live, key: StreamKey) -> None:
 class TestObserved:
     """Without this every comparison is held against contexts that never were."""
 
-    @settings(
-        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(LOG)
     def test_of_any_log_each_call_has_the_context_as_folded(
         self, log: list[list[events.Event]]

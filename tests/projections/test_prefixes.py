@@ -270,9 +270,7 @@ class TestBill:
 class TestAgainstEveryContext:
     """Without this the quick way, by what was touched, could miss what a look at all would see."""
 
-    @settings(
-        max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(LOG)
     def test_of_any_log(self, log: list[list[events.Event]]) -> None:
         with TemporaryDirectory() as place, open_log(Path(place) / "log.db") as live:
@@ -335,7 +333,7 @@ def requests(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
 class TestAsSent:
     """Without this the row of a recorded request would rest on what should have been sent."""
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(requests())
     def test_rows_are_those_of_the_manifests(self, sent: list[list[dict[str, Any]]]) -> None:
         with TemporaryDirectory() as place, open_log(Path(place) / "log.db") as live:

@@ -51,7 +51,7 @@ class TestQuotes:
         assert Quotes([f"a{run}b"]).first_in(f"c{run}d") != ""
         assert Quotes([f"a{run[: LONG - 20]}b"]).first_in(f"c{run[: LONG - 20]}d") == ""
 
-    @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+    @settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
     @given(LETTERS, st.text(max_size=40), st.text(max_size=40))
     def test_every_line_is_found_wherever_it_stands(
         self, line: str, before: str, after: str

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_logs import DECISION, LOG, message, result
 
@@ -35,7 +35,7 @@ REWINDING = st.lists(
 )
 """Sessions that are rewound all the time."""
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=60)
 
 
 @pytest.fixture(autouse=True)

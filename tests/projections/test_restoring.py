@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_logs import LOG
 
 from eventlog import StreamKey, events
@@ -81,7 +81,7 @@ class TestWhatHasToBeUndone:
             live.append(KEY, said("one"), events.RepairApplied(rule="orphan", dropped=("1",)))
             assert undone(live, 1) == ([], {1: "event 2 (repair applied) cannot be undone"})
 
-    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=80)
     @given(log=LOG)
     def test_of_any_log_every_item_stands_as_it_came_in_or_is_told(
         self, log: list[list[events.Event]]

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from given import in_child, plain, program
-from hypothesis import HealthCheck, settings
 from hypothesis import given as given_any
+from hypothesis import settings
 from hypothesis import strategies as st
 from random_logs import LOG
 from test_search_query import naively
@@ -25,7 +25,8 @@ from eventlog.catching_up import Progress
 from eventlog.integrity import verify
 from eventlog.redaction import Target, redact
 from eventlog.scrub import scrub
-from projections import open_log
+from projections import open_log, runs
+from projections.force import out_of_force
 from projections.live import Live
 from projections.search import Hit, Place, Search, Wanted
 from projections.search_index import SearchIndex
@@ -223,9 +224,9 @@ class TestStates:
             assert names == ["3", "1"]
             catch_up(live)
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=25)
     @given_any(log=LOG, at=st.integers(1, 48))
-    def test_in_any_log_an_item_left_with_the_last_event_before_which_it_stood(
+    def test_in_any_log_an_item_left_with_its_event_or_the_last_before_which_it_stood(
         self, log: list[list[events.Event]], at: int
     ) -> None:
         with TemporaryDirectory() as folder, open_log(Path(folder) / "l.db") as live:
@@ -243,7 +244,11 @@ class TestStates:
             for hit in hits:
                 if hit.item is None:
                     continue
-                gone = left.get(hit.item.id) if hit.item.id not in standing else None
+                origin = runs.origin(hit.item.id)
+                taken_back = out_of_force(live.history(KEY, at)).get(runs.position_of(origin))
+                gone = None
+                if hit.item.id not in standing:
+                    gone = taken_back or left.get(hit.item.id)
                 if hit.state in ("folded", "dropped", "rewound", "undone"):
                     assert hit.by is not None
                     assert hit.by.position == gone
@@ -407,7 +412,7 @@ class TestIndex:
             assert found(search(again, "word")) == [("1", "visible", None)]
             assert verify(again.log).ok
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=25)
     @given_any(log=LOG, held=st.integers(0, 48), fork_at=st.integers(1, 20))
     def test_in_any_log_it_finds_what_a_plain_look_finds(
         self, log: list[list[events.Event]], held: int, fork_at: int

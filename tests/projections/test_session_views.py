@@ -102,7 +102,7 @@ def _asked(live: Live, sql: str) -> list[dict[str, Any]]:
 class TestAgreement:
     """Without it a query over a log and `ctxlog sessions` tell two stories of one session."""
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(STARTS, OWNERSHIPS, APPENDS, st.integers(0, 2**32))
     def test_the_views_say_what_the_statistics_say(
         self,

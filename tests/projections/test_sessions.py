@@ -398,7 +398,7 @@ APPENDS = st.lists(st.lists(EVENT | EXTRA, min_size=1, max_size=4), min_size=1, 
 class TestTheMarksThatStand:
     """Without it a provenance rests on a rule of its own, which the contexts do not follow."""
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(
         st.lists(MARKING, min_size=1, max_size=12)
         | st.lists(EVENT | MARKING, min_size=1, max_size=25)
@@ -423,7 +423,7 @@ class TestTheMarksThatStand:
 class TestTheTable:
     """Without these the list of sessions and the sessions themselves say different things."""
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(APPENDS, st.integers(0, 2**32))
     def test_it_is_what_a_fold_from_nothing_gives(
         self, tmp_path_factory: pytest.TempPathFactory, drawn: list[Any], seed: int

@@ -126,7 +126,7 @@ class TestCounts:
         with pytest.raises(tokens.UnknownCounter):
             counts(live, KEY, [], "no such")
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(LOG)
     def test_kept_counts_are_the_counts_at_every_position(
         self, tmp_path_factory: pytest.TempPathFactory, drawn: list[list[events.Event]]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from projections import tokens, vocabulary
@@ -403,7 +403,6 @@ class TestCalibration:
     def test_gives_what_is_still_an_estimate(self) -> None:
         assert str(calibrate([(1000, 1250)]).calibrated(1000)) == "≈1,250"
 
-    @settings(deadline=None)
     @given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 10**6)), min_size=1))
     def test_does_not_depend_on_the_order_of_the_calls(self, pairs: list[tuple[int, int]]) -> None:
         assert calibrate(pairs) == calibrate(sorted(pairs)) == calibrate(pairs[::-1])

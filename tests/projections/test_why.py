@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_logs import LOG
 
 from eventlog import StreamKey, events
@@ -39,7 +39,7 @@ def effects(live: Live, item: int | str, at: int | None = None) -> list[tuple[in
 class TestTheChain:
     """A person who asks why must not be told another story than the context itself."""
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=60)
     @given(log=LOG)
     def test_every_item_stands_after_each_of_its_events_as_in_the_view_there(
         self, log: list[list[events.Event]]
@@ -63,7 +63,7 @@ class TestTheChain:
                     state = now
                 assert found.now == state
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=60)
     @given(log=LOG)
     def test_what_is_in_force_is_what_the_fold_takes(self, log: list[list[events.Event]]) -> None:
         with TemporaryDirectory() as folder, open_log(Path(folder) / "l.db") as live:

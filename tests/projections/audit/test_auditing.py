@@ -52,9 +52,7 @@ def assert_adds_up(live: Live, key: StreamKey) -> None:
 class TestAccount:
     """Without it an item is gone and nobody says so."""
 
-    @settings(
-        max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(LOG)
     def test_of_any_log_every_item_is_in_one_state_and_the_tokens_add_up(
         self, log: list[list[events.Event]]

@@ -48,9 +48,8 @@ def cases(draw: st.DrawFn, items: st.SearchStrategy[list[Item]]) -> tuple[Record
 
 DRAWN = settings(
     max_examples=150,
-    deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[HealthCheck.data_too_large],
 )
 
 
