@@ -34,8 +34,8 @@ def wrap(
     calls; without it, and without a header ``X-Ctxlog-Session``, conversations are told apart by
     what they share.
 
-    Raises InputRefused for what is no such client or is recorded already, and what opening the log
-    raises.
+    Raises InputRefused for what is no such client (those of Bedrock and Vertex ask in another form)
+    or is recorded already, and what opening the log raises.
     """
     http = getattr(client, "_client", None)
     inner = getattr(http, "_transport", None)
