@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from eventlog.errors import InputRefused
 from harness.recording.codings import TooMuch, Unpacking
 from harness.recording.passing import EndOfStream
@@ -15,6 +17,7 @@ class PassedCall:
     def __init__(self, call: RecordedCall) -> None:
         self.call = call
         self.is_over = False
+        self._ending = threading.Lock()
         self._answering: Answering | None = None
         self._unpacking: Unpacking | None = None
         self._end = EndOfStream()
@@ -43,11 +46,14 @@ class PassedCall:
         return self._end.take(text)
 
     def ended(self, fault: BaseException | None = None) -> None:
-        """Nothing more comes, or nobody waits for it. Only the first end counts."""
-        if self.is_over:
-            return
-        self.is_over = True
-        fault = fault or self._fault
+        """Nothing more comes, or nobody waits for it. Only the first end counts, and it is recorded
+        when this returns, whoever told it."""
+        with self._ending:
+            if not self.is_over:
+                self.is_over = True
+                self._ended(fault or self._fault)
+
+    def _ended(self, fault: BaseException | None) -> None:
         if self._answering is not None:
             self._answering.ended(fault)
         else:

@@ -22,9 +22,10 @@ from http.server import ThreadingHTTPServer
 from typing import Any
 
 from eventlog.errors import InputRefused
+from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.recording.complaints import RecordingWarning
-from harness.recording.incoming import Guard
+from harness.recording.incoming import Guard, Refused
 from harness.recording.passed import PassedCall
 from harness.recording.proxying import Handler
 from harness.recording.recorder import RecordedCall, Recorder
@@ -97,6 +98,8 @@ class Proxy:
         self._shown_host = shown[0]
         self._thread: threading.Thread | None = None
         self._open: set[PassedCall] = set()
+        self._beginning = 0
+        """Calls that are being recorded before they go on."""
         self._ended = threading.Condition()
         self._calls = self._failed = 0
         self._keys: dict[StreamKey, None] = {}
@@ -127,14 +130,17 @@ class Proxy:
     def close(self) -> None:
         """Stop, and let the calls that are on their way end for a moment; the recorder stays
         open."""
-        self.is_stopping = True
+        with self._ended:
+            self.is_stopping = True
         if self._thread is not None:
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()
         until = time.monotonic() + GRACE
         with self._ended:
-            self._ended.wait_for(lambda: not self._open, max(until - time.monotonic(), 0))
+            self._ended.wait_for(
+                lambda: not self._open and not self._beginning, max(until - time.monotonic(), 0)
+            )
             left = list(self._open)
         for passed in left:
             passed.ended(ProxyStopped("the proxy was stopped"))
@@ -149,13 +155,24 @@ class Proxy:
 
     # -- its calls ------------------------------------------------------------------------------
 
-    def begun(self, call: RecordedCall) -> PassedCall:
-        """A call goes through."""
-        passed = PassedCall(call)
+    def begin(
+        self, dialect: Dialect, body: bytes, session: StreamKey | None, **sent: Any
+    ) -> PassedCall:
+        """A call goes through: it is recorded. Raises Refused while the proxy is being closed."""
         with self._ended:
-            self._calls += 1
-            self._open.add(passed)
-            self._placed(call)
+            if self.is_stopping:
+                raise Refused(503, "the proxy is being stopped")
+            self._beginning += 1
+        try:
+            passed = PassedCall(self.recorder.begin(dialect, body, session, **sent))
+            with self._ended:
+                self._calls += 1
+                self._open.add(passed)
+                self._placed(passed.call)
+        finally:
+            with self._ended:
+                self._beginning -= 1
+                self._ended.notify_all()
         return passed
 
     def ended(self, passed: PassedCall) -> None:

@@ -172,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
             self._exchange(upstream, incoming, None, None)
             return
         body = incoming.body()
-        call = self.proxy.recorder.begin(
+        passed = self.proxy.begin(
             dialect,
             _plain(body, incoming),
             session,
@@ -180,7 +180,6 @@ class Handler(BaseHTTPRequestHandler):
             headers=plain_headers(incoming.headers),
             keys=keys_of(incoming.headers.items(), incoming.target.partition("?")[2]),
         )
-        passed = self.proxy.begun(call)
         try:
             self._exchange(upstream, incoming, body, passed)
         except BaseException as fault:

@@ -50,8 +50,8 @@ def wrap(
     Behind ``ctxlog record`` or ``ctxlog proxy`` with the same log each call would be recorded
     twice: use one of them.
 
-    Raises InputRefused for what is no such client or is recorded otherwise, and what opening the
-    log raises.
+    Raises InputRefused for what is no such client (those of Bedrock and Vertex ask in another form)
+    or is recorded otherwise, and what opening the log raises.
     """
     http = getattr(client, "_client", None)
     inner = getattr(http, "_transport", None)

@@ -27,7 +27,7 @@ from model_server import ModelServer, chunks, completion, nowhere, serving, stre
 from proxied import Proxied, proxied, received, recorded, wait_for
 
 from eventlog.errors import InputRefused
-from harness.recording import passed, upstreams
+from harness.recording import Recorder, passed, upstreams
 from harness.recording.passing import EndOfStream
 from harness.recording.upstreams import Address, Upstream
 
@@ -545,6 +545,37 @@ class TestBreakingOff:
             waiting.set()
             sock.close()
         assert "the proxy was stopped" in recorded(to.db).failures[0].error
+
+    def test_a_call_that_is_being_recorded_then_gets_its_end(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An agent that is killed leaves one behind: its disk may be slow."""
+        begun, begin = threading.Event(), Recorder.begin
+
+        def slow(recorder: Recorder, *given: Any, **named: Any) -> Any:
+            call = begin(recorder, *given, **named)
+            begun.set()
+            wait_for(lambda: to.proxy.is_stopping)
+            time.sleep(0.3)
+            return call
+
+        monkeypatch.setattr(Recorder, "begin", slow)
+        with (
+            serving() as server,
+            proxied(server, tmp_path) as to,
+            socket.create_connection((to.proxy.host, to.proxy.port), 5) as sock,
+        ):
+            sock.sendall(request(to))
+            assert begun.wait(60)
+        found = recorded(to.db)
+        assert found.open == 0
+        assert len(found.verdicts) == 1
+
+    def test_nothing_goes_through_one_that_is_being_closed(self, tmp_path: Path) -> None:
+        with serving() as server, proxied(server, tmp_path) as to:
+            to.proxy.is_stopping = True
+            assert status(to.raw(request(to))) == 503
+            assert server.seen == []
 
 
 class TestKeys:
