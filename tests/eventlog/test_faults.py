@@ -112,13 +112,13 @@ class TestAFileThatWentAway:
     def test_appending_to_a_removed_file_is_refused(self, log: EventLog, path: Path) -> None:
         log.append(KEY, said())
         path.unlink()
-        with pytest.raises(UnsafePath, match="moved or replaced"):
+        with pytest.raises(UnsafePath, match="moved, deleted or replaced"):
             log.append(KEY, said())
 
     def test_appending_to_a_replaced_file_is_refused(self, log: EventLog, path: Path) -> None:
         log.append(KEY, said())
         path.rename(path.with_name("old.db"))
         path.touch()
-        with pytest.raises(UnsafePath, match="moved or replaced"):
+        with pytest.raises(UnsafePath, match="moved, deleted or replaced"):
             log.append(KEY, said())
         assert path.stat().st_size == 0
