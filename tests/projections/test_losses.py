@@ -59,8 +59,8 @@ class TestLosses:
             ("ORD-88231", "2", ("4",)),
         ]
 
-    def test_needed_is_what_a_person_said_or_a_later_message_holds(self, live: Live) -> None:
-        assert [one.text for one in losses(live, KEY, 3).needed] == ["ORD-77120", "ORD-88231"]
+    def test_telling_is_what_a_person_said_or_a_later_message_holds(self, live: Live) -> None:
+        assert [one.text for one in losses(live, KEY, 3).telling] == ["ORD-77120", "ORD-88231"]
 
     @pytest.mark.parametrize(
         "event",
@@ -89,7 +89,7 @@ class TestLosses:
     ) -> None:
         live.append(KEY, found_again("It is in shop/money.py."))
         found = losses(live, KEY, 3)
-        assert [(each.item.id, each.text) for each in found.sentences(found.needed)] == [
+        assert [(each.item.id, each.text) for each in found.sentences(found.telling)] == [
             ("2", "So is ORD-88231."),
             ("1", "The order is ORD-77120."),
             ("2", "It is in shop/money.py."),
@@ -99,8 +99,8 @@ class TestLosses:
         """Without it the audit tells of a literal that the command it names does not show."""
         live.append(KEY, found_again("shop/money.py:3: cents"))
         found = losses(live, KEY, 3)
-        assert {one.text: one.found_in for one in found.needed}["shop/money.py"] == ("5",)
-        assert {one.text: one.used_by for one in found.needed}["shop/money.py"] == ()
+        assert {one.text: one.found_in for one in found.telling}["shop/money.py"] == ("5",)
+        assert {one.text: one.used_by for one in found.telling}["shop/money.py"] == ()
 
     def test_where_no_compaction_stands_there_is_nothing_to_lose(self, live: Live) -> None:
         with pytest.raises(PositionNotFound, match="no compaction, substitution or revision at"):
