@@ -94,7 +94,7 @@ class TestThreads:
             with ThreadPoolExecutor(8) as pool:
                 list(pool.map(run, range(8)))
             recorder.close()
-        told = check(tmp_path / "log.db", server, 2)
+        told = check(tmp_path / "log.db", server, 8)
         assert set(told.events) == {f"n{n}" for n in range(8)}
 
 
