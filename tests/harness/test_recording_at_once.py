@@ -116,7 +116,7 @@ class TestThreads:
             with ThreadPoolExecutor(8) as pool:
                 list(pool.map(run, range(8)))
             recorder.close()
-        told = check(tmp_path / "log.db", server, 2)
+        told = check(tmp_path / "log.db", server, 8)
         assert set(told.events) == {f"n{n}" for n in range(8)}
 
     def test_another_conversation_while_one_of_the_session_is_asked(self, tmp_path: Path) -> None:
