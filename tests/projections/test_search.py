@@ -581,8 +581,9 @@ class TestOthers:
             child = program(INDEXER, path, stdout=subprocess.PIPE)
             with child:
                 assert child.stdout is not None
-                child.stdout.readline()
-                time.sleep(choose.uniform(0, 0.15))
+                for _ in range(choose.randrange(1, 4)):  # "ready", and one more for each page
+                    child.stdout.readline()
+                time.sleep(choose.uniform(0, 0.02))
                 os.kill(child.pid, signal.SIGKILL)
             with open_log(path) as live:
                 reached.append(SearchIndex(live).held() or 0)
