@@ -8,7 +8,7 @@ from eventlog.recorded import StreamKey
 from harness.recording.lookup import made_name
 from harness.recording.placing import MOST_HELD, Placing
 from harness.recording.posted import Posted
-from harness.recording.sessions import Began, session_key
+from harness.recording.sessions import NOWHERE, Began, session_key
 from harness.recording.streams import RecordedStream
 from projections import Live
 
@@ -38,6 +38,15 @@ class Placings:
             placing = Placing(self._live, home, is_named=named, parent=parent, parent_call=call)
         self._by_session[session] = placing
         return placing
+
+    def telling(self, session: StreamKey | None) -> RecordedStream:
+        """Where it is told what was lost of a session: in what was asked last of it. Of nobody's
+        calls, and where nothing was asked, that may be anywhere."""
+        placing = self._by_session.get(session)
+        if placing is None and session is None:
+            placing = next(reversed(self._by_session.values()), None)
+        placing = placing or self.of(session, NOWHERE)
+        return placing.newest or placing.home()
 
     def begin(
         self, session: StreamKey | None, began: Began, posted: Posted

@@ -114,8 +114,7 @@ class Recorder:
                 self._waiting.clear()
                 with suppress(CtxlogError):
                     for session in list(self._lost):
-                        placing = self._placings.of(session, NOWHERE)
-                        self._tell_of_lost(session, placing.newest or placing.home())
+                        self._tell_of_lost(session, self._placings.telling(session))
             finally:
                 self._is_writing = False
                 lifetimes.closed(self)

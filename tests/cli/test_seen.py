@@ -52,7 +52,7 @@ def test_why_says_whether_an_item_left_alone(log: Path) -> None:
 
 
 def test_show_and_audit_say_it_too(log: Path) -> None:
-    assert "(seen in a request)" in run("show", "s@k1", "--db", log).stdout
+    assert "by         seen in a request" in run("show", "s@k1", "--db", log).stdout
     with open_log(log) as live:
         live.append(KEY, CALL)
     assert "k1 (seen in a request)" in run("audit", "s", "--db", log).stdout

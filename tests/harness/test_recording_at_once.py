@@ -23,7 +23,6 @@ from test_recording_trouble import held
 
 from eventlog import EventLog, StreamKey
 from eventlog.events import MessageAppended
-from harness.exchange import threads as threads_module
 from harness.exchange.outcomes import outcome_of
 from harness.recording import Recorder, session, wrap
 from harness.recording import placing as placing_module
@@ -168,7 +167,7 @@ class TestManyConversations:
         else:
             monkeypatch.setattr(placings_module, "MOST_SESSIONS", 2)
             monkeypatch.setattr(placing_module, "RECENT", 2)
-        monkeypatch.setattr(threads_module, "HELD", told)
+        monkeypatch.setattr(placing_module, "MOST_TOLD", told)
         with serving(echo) as server:
             recorder = Recorder(tmp_path / "log.db")
             client = wrap(server.client(), recorder)
@@ -291,14 +290,13 @@ class TestNames:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
     ) -> None:
         path = tmp_path / "log.db"
-        first, second, third, last = recorders = [Recorder(path, session="s") for _ in range(4)]
+        first, second, third = recorders = [Recorder(path, session="s") for _ in range(3)]
         ask(first, "first", 0)
         names = ["second", "third"]  # each has a conversation of its own
-        if turns == 2:  # or they go on with that one, to which somebody wrote meanwhile
+        asked = []
+        if turns == 2:  # or they go on with that one, of which a call is open
             names = ["first", "first"]
-            ask(second, "first", 0)
-            ask(third, "first", 0)
-            ask(last, "first", 0)
+            asked = [begin(second, "first", 1), begin(third, "first", 1)]
         exists, taken = EventLog.exists, list[str]()
 
         def looked_up(log: EventLog, key: StreamKey) -> bool:
@@ -311,12 +309,14 @@ class TestNames:
         monkeypatch.setattr(EventLog, "exists", looked_up)
         ask(second, names[0], turns)
         assert len(taken) == 1
+        for call in asked:
+            ended(call, "first")
         for recorder in recorders:
             assert not recorder.missed
             recorder.close()
         told = apart(path)
         assert {v.name for v in told.verdicts} == {"exact"}
-        assert told.types()["model_responded"] == (3 if turns == 1 else 6)
+        assert told.types()["model_responded"] == 3 + len(asked)
 
     @pytest.mark.parametrize("when", [[True], [False, True]], ids=["before it", "after it"])
     def test_a_session_that_another_process_begins_just_now(

@@ -282,7 +282,7 @@ class TestTitleAndTime:
         assert session_stats(live, KEY._replace(session="f")).happened_at > "2026-01-02T04"
 
     def test_without_any_clock_it_went_on_when_it_was_recorded(self, live: Live) -> None:
-        live.append(KEY, events.SessionStarted(ownership="observed"), said("a"))
+        live.append(KEY, events.SessionStarted(ownership="observed", format="swe-agent"), said("a"))
         first = session_states(live)[0].updated
         live.append(KEY, said("b"))
         assert session_states(live)[0].updated > first

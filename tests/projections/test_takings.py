@@ -111,8 +111,8 @@ class TestWhatItTook:
         self, live: Live
     ) -> None:
         found = losses(live, KEY, 6)
-        assert ("./drop.sh", ("14",)) in [(one.text, one.used_by) for one in found.needed]
-        assert "Never run ./drop.sh on it" in [one.text for one in found.needed]
+        assert ("./drop.sh", ("14",)) in [(one.text, one.used_by) for one in found.telling]
+        assert "Never run ./drop.sh on it" in [one.text for one in found.telling]
 
     def test_an_item_that_had_left_is_not_what_it_took(self, live: Live) -> None:
         live.append(
