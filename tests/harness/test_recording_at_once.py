@@ -23,7 +23,6 @@ from test_recording_trouble import held
 
 from eventlog import EventLog, StreamKey
 from eventlog.events import MessageAppended
-from harness.exchange import threads as threads_module
 from harness.exchange.outcomes import outcome_of
 from harness.recording import Recorder, session, wrap
 from harness.recording import placing as placing_module
@@ -168,7 +167,7 @@ class TestManyConversations:
         else:
             monkeypatch.setattr(placings_module, "MOST_SESSIONS", 2)
             monkeypatch.setattr(placing_module, "RECENT", 2)
-        monkeypatch.setattr(threads_module, "HELD", told)
+        monkeypatch.setattr(placing_module, "MOST_TOLD", told)
         with serving(echo) as server:
             recorder = Recorder(tmp_path / "log.db")
             client = wrap(server.client(), recorder)
@@ -298,7 +297,9 @@ class TestNames:
             names = ["first", "first"]
             ask(second, "first", 0)
             ask(third, "first", 0)
-            ask(last, "first", 0)
+            said = json.loads(body("first", 1))
+            said["messages"][-1]["content"] = "first of something else"
+            ended(last.begin("openai_chat", json.dumps(said).encode()), "first")
         exists, taken = EventLog.exists, list[str]()
 
         def looked_up(log: EventLog, key: StreamKey) -> bool:
