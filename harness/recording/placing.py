@@ -159,6 +159,7 @@ class Placing:
     def inherited(self) -> None:
         """In a child after ``fork()``: its parent goes on with everything that is under way, and
         this process from the last places before that."""
+        self._doubt = None
         for stream in self._recent.values():
             if stream.open:
                 stream.base = min(stream.open) - 1
@@ -236,10 +237,12 @@ class Placing:
 
     def _settled(self, posted: Posted) -> _Placed | None:
         """The call of which nobody could say whether it stands, where it does and is made again."""
-        doubt, self._doubt = self._doubt, None
-        if doubt is None or not doubt.stream.stands(self._live, doubt.plan.drafts[-1]):
+        doubt = self._doubt
+        if doubt is None:
             return None
-        if doubt.body.raw is not posted.body:
+        stands = doubt.stream.stands(self._live, doubt.plan.drafts[-1], doubt.plan.version)
+        self._doubt = None  # not before: where the log cannot be read it stays in doubt
+        if not stands or doubt.body.raw is not posted.body:
             return None
         doubt.stream.take(doubt.plan, doubt.body, doubt.dialect)
         self._hold(doubt.stream, doubt.body)

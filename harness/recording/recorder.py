@@ -259,7 +259,7 @@ class Recorder:
     def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
         stream = call.stream
         assert stream is not None
-        if not (call.drafts and stream.stands(self.live, call.drafts[-1])):
+        if not (call.drafts and stream.stands(self.live, call.drafts[-1], call.position)):
             bound = (event.model_copy(update={"call": call.position}) for event in events)
             call.drafts = call.drafts or drafted(bound)
             stream.write(self.live, call.drafts, durable=False)
