@@ -22,11 +22,11 @@ from model_server import ModelServer, completion, serving
 from openai import OpenAI
 from recorded_calls_of import KEY, Told, held
 
-from eventlog.errors import Busy, DatabaseFault, InputRefused, OutcomeUnknown
+from eventlog.errors import Busy, DatabaseFault, InputRefused, LogClosed, OutcomeUnknown
 from eventlog.events import MessageAppended
 from eventlog.log import EventLog
 from harness.exchange.outcomes import outcome_of
-from harness.recording import Recorder, RecordingWarning, wrap
+from harness.recording import Recorder, RecordingWarning, lifetimes, wrap
 from harness.recording import recorder as recorder_module
 from harness.recording import transport as transport_module
 from harness.recording.lifetimes import _at_exit as at_exit
@@ -392,6 +392,32 @@ class TestABusyLog:
         assert [body["messages"][0].get("content") for body in told.bodies] == [None, "one", "two"]
         assert told.types()["model_responded"] == 2
         assert {v.name for v in told.verdicts} == {"exact"}
+
+    def test_what_comes_after_that_is_missed_and_waits_for_nothing(self, tmp_path: Path) -> None:
+        path, answer = tmp_path / "log.db", outcome_of("openai_chat", completion("b"), 200)
+        recorder = Recorder(path, session="s")
+        calls = [recorder.begin("openai_chat", request({"role": "user", "content": "a"}))]
+        calls += [recorder.begin("openai_chat", request({"role": "user", "content": "b"}))]
+        recorder.close()
+        calls[0].failed("dropped")  # a stream that nobody holds any more: nobody is told
+        with pytest.warns(RecordingWarning, match="answer was not recorded: .* was closed"):
+            calls[1].ended(answer)
+        calls.append(recorder.begin("openai_chat", request({"role": "user", "content": "c"})))
+        calls[2].ended(answer)
+        assert recorder.missed == 1
+        assert not recorder.waiting
+        assert not recorder._flusher._is_awake
+        assert recorder not in lifetimes._HOLDING
+        recorder.close()
+        assert Told(path).types()["model_called"] == 2
+
+    def test_a_request_after_that_does_not_go_out_where_it_was_asked_for(
+        self, tmp_path: Path
+    ) -> None:
+        recorder = Recorder(tmp_path / "log.db", on_error="raise")
+        recorder.close()
+        with pytest.raises(LogClosed):
+            recorder.begin("openai_chat", request({"role": "user", "content": "a"}))
 
 
 def _small_files(size: int) -> tuple[int, int]:
