@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from eventlog.errors import OutcomeUnknown, WrongExpectedVersion
+from eventlog.errors import EventInvalid, OutcomeUnknown, WrongExpectedVersion
 from eventlog.events import Event, SessionStarted
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
@@ -19,6 +20,10 @@ from projections.followed import Asked, Followed, Plan
 
 Names = Callable[[], Iterable[StreamKey]]
 """The names that a new stream may have, the next free one first."""
+
+
+DAMAGED = (EventInvalid, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of reading an event that somebody changed in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +196,15 @@ class RecordedStream:
                 self.base = done.last
         else:
             self.is_foreign |= self.followed.catch_up() and self.base > 0
+
+
+class Doubt(NamedTuple):
+    """A call of which nobody could say whether it stands in the log."""
+
+    stream: RecordedStream
+    plan: Plan
+    body: Body
+    dialect: Dialect
 
 
 def drafted(events: Iterable[Event]) -> tuple[Draft, ...]:
