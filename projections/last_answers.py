@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import loads
 from eventlog.recorded import StreamKey
 from projections.live import Live
@@ -40,10 +41,12 @@ def last_answers(live: Live, user: str, agent: str) -> Iterator[LastAnswer]:
     """Of the sessions of a user's agent, those begun last in front."""
     rows = live.log.query(_ANSWERS, (_AMONG, user, agent, SESSIONS, _END)).fetchall()
     for session, payload in rows:
-        data = loads(payload)
-        yield LastAnswer(
-            StreamKey(user, agent, session), data["call"], data["dialect"], data["message"]
-        )
+        try:
+            data = loads(payload)
+            call, dialect, message = int(data["call"]), str(data["dialect"]), dict(data["message"])
+        except (EventInvalid, LookupError, TypeError, ValueError):
+            continue  # one that is damaged belongs to a session that nobody can go on with
+        yield LastAnswer(StreamKey(user, agent, session), call, dialect, message)
 
 
 _ANSWERS = """
@@ -57,7 +60,7 @@ with newest as (
     where stream = row and position > end - ? and type = 'model_responded'
   ) as position from newest
 )
-select session, payload from answered join events
+select session, cast(payload as blob) from answered join events
   on stream = row and events.position = answered.position - 1
 where type = 'message_appended' and payload is not null
 order by row desc

@@ -5,7 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Literal
 
-from eventlog.errors import Busy, CtxlogError, DatabaseFault, InputRefused, OutcomeUnknown
+from eventlog.errors import (
+    Busy,
+    CtxlogError,
+    DatabaseFault,
+    InputRefused,
+    LogClosed,
+    OutcomeUnknown,
+)
 from harness.exchange.sent_keys import text_without_keys
 
 OnError = Literal["warn", "raise", "ignore"]
@@ -29,7 +36,8 @@ class Complaints:
         """Say once that calls are not recorded; what is over is never broken by it."""
         if self.on_error == "raise" and not is_over:
             raise error
-        is_of_log = isinstance(error, DatabaseFault | OutcomeUnknown)
+        is_fault = isinstance(error, DatabaseFault | OutcomeUnknown)
+        is_of_log = is_fault and not isinstance(error, LogClosed)  # nothing waits for one of these
         if self.on_error == "ignore" or is_of_log in self._warned:
             return
         self._warned.add(is_of_log)

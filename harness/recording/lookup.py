@@ -16,6 +16,7 @@ from eventlog.recorded import StreamKey
 from harness.exchange.asks import Ask, answered, ask_of
 from harness.exchange.thread import Thread
 from harness.exchange.threads import Threads
+from harness.recording.streams import DAMAGED
 from projections import Live
 from projections.last_answers import LastAnswer, last_answers
 from projections.proof import request_of
@@ -57,7 +58,10 @@ class Lookup:
         for last in last_answers(self._live, self._home.user, self._home.agent):
             if last.stream in self.known or not self._is_ours(last.stream.session):
                 continue
-            said = answered(last.dialect, last.message)
+            try:
+                said = answered(last.dialect, last.message)
+            except DAMAGED:
+                continue
             if all(wanted.isdisjoint((each.key, *each.ids)) for each in said):
                 continue
             thread = self._read(last)
@@ -83,7 +87,7 @@ class Lookup:
             (call,) = self._live.log.at(last.stream, [last.call]).values()
             body = Requests(self._live).sent(last.stream, call).body
             ask = ask_of(request_of(last.dialect, body))
-        except CtxlogError:  # some of it was erased
+        except (CtxlogError, *DAMAGED):  # some of it was erased, or cannot be read
             return None
         thread = self.known[last.stream] = self._threads.begin(ask)
         self._threads.answered(thread, last.dialect, last.message)

@@ -20,13 +20,13 @@ is without a call, and two processes never take the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
-from eventlog.errors import OutcomeUnknown
+from eventlog.errors import CriticalUnknown, OutcomeUnknown
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
 from harness.exchange.asks import Ask, ask_of
@@ -35,7 +35,7 @@ from harness.exchange.threads import NEW, Found, Threads
 from harness.recording.bodies import Bodies, Body
 from harness.recording.lookup import Lookup
 from harness.recording.posted import Posted, asked_of
-from harness.recording.streams import RecordedStream
+from harness.recording.streams import DAMAGED, Doubt, RecordedStream
 from projections import Live
 from projections.followed import MESSAGES, Asked, Plan
 from projections.proof import request_of
@@ -77,7 +77,7 @@ class Placing:
         self._parent, self._parent_call = parent, parent_call
         self.held = 0
         """Bytes of the last requests of its conversations."""
-        self._doubt: _Doubt | None = None
+        self._doubt: Doubt | None = None
         self._threads = Threads(joins_small=False, most=MOST_TOLD)
         self._own: RecordedStream | None = None
         self._recent: dict[StreamKey, RecordedStream] = {}
@@ -159,6 +159,7 @@ class Placing:
     def inherited(self) -> None:
         """In a child after ``fork()``: its parent goes on with everything that is under way, and
         this process from the last places before that."""
+        self._doubt = None
         for stream in self._recent.values():
             if stream.open:
                 stream.base = min(stream.open) - 1
@@ -195,7 +196,7 @@ class Placing:
         asked = asked_of(posted, Bodies(posted.dialect).read(posted.body))
         ask = ask_of(request_of(posted.dialect, asked.body))
         if self._is_named and self._own is None:
-            self._own = self._home_stream()
+            self._own = self._readable(self._home_stream)
         found = self._found(ask)
         if self._own is None:
             placed = self._in(self._stream(found), posted, found, belongs=True)
@@ -224,7 +225,7 @@ class Placing:
         try:
             is_done = stream.call(self._live, plan, body, dialect, drafts)
         except OutcomeUnknown:
-            self._doubt = _Doubt(stream, plan, body, dialect)
+            self._doubt = Doubt(stream, plan, body, dialect)
             raise
         if is_done:
             self._hold(stream, body)
@@ -236,10 +237,12 @@ class Placing:
 
     def _settled(self, posted: Posted) -> _Placed | None:
         """The call of which nobody could say whether it stands, where it does and is made again."""
-        doubt, self._doubt = self._doubt, None
-        if doubt is None or not doubt.stream.stands(self._live, doubt.plan.drafts[-1]):
+        doubt = self._doubt
+        if doubt is None:
             return None
-        if doubt.body.raw is not posted.body:
+        stands = doubt.stream.stands(self._live, doubt.plan.drafts[-1], doubt.plan.version)
+        self._doubt = None  # not before: where the log cannot be read it stays in doubt
+        if not stands or doubt.body.raw is not posted.body:
             return None
         doubt.stream.take(doubt.plan, doubt.body, doubt.dialect)
         self._hold(doubt.stream, doubt.body)
@@ -335,8 +338,17 @@ class Placing:
         if thread is None:
             return self._new("" if self._is_unused() else ".")
         if not isinstance(thread.place, RecordedStream):
-            thread.place = RecordedStream.loaded(self._live, *self._place(thread), thread)
+            load = partial(RecordedStream.loaded, self._live, *self._place(thread), thread)
+            thread.place = self._readable(load)
+            thread.place.thread = thread
         return thread.place
+
+    def _readable(self, load: Callable[[], RecordedStream]) -> RecordedStream:
+        """A stream of the log; one beside it where that cannot be read."""
+        try:
+            return load()
+        except (CriticalUnknown, *DAMAGED):
+            return self._new("~")
 
     @staticmethod
     def _place(thread: Thread) -> tuple[StreamKey, int]:
@@ -384,12 +396,3 @@ class Placing:
 
 
 _Placed = tuple[RecordedStream, int]
-
-
-class _Doubt(NamedTuple):
-    """A call of which nobody could say whether it stands in the log."""
-
-    stream: RecordedStream
-    plan: Plan
-    body: Body
-    dialect: Dialect

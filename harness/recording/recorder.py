@@ -23,6 +23,7 @@ from eventlog.errors import (
     Busy,
     CtxlogError,
     DatabaseFault,
+    LogClosed,
     OutcomeUnknown,
     WrongExpectedVersion,
 )
@@ -86,6 +87,7 @@ class Recorder:
         self._resting = 0.0
         """Until when the log is left alone."""
         self._is_writing = False
+        self._is_closed = False
         self._lost: dict[StreamKey | None, tuple[int, str]] = {}
         """By session: calls that were given up and are not told in the log yet, and why."""
         self._mutex = threading.RLock()
@@ -103,7 +105,7 @@ class Recorder:
         return sum(each.posted is not None for each in self._waiting)
 
     def close(self) -> None:
-        """Write what still waits, and close the connection."""
+        """Write what still waits, and close the connection. What comes after that is missed."""
         with self._mutex:
             self._resting, self._is_writing = 0.0, True
             try:
@@ -116,7 +118,7 @@ class Recorder:
                     for session in list(self._lost):
                         self._tell_of_lost(session, self._placings.telling(session))
             finally:
-                self._is_writing = False
+                self._is_writing, self._is_closed = False, True
                 lifetimes.closed(self)
                 self.live.close()
 
@@ -143,6 +145,10 @@ class Recorder:
         posted = Posted(dialect, body, url, headers or {})
         waiting = Waiting(call, posted)
         with self._mutex:
+            if self._is_closed:
+                self.missed += 1
+                self._complaints.of(LogClosed(str(self.live.log.path)))
+                return call
             if self._is_writing:  # by a signal, or while rubbish was collected
                 self._wait(waiting)
                 self._hold()
@@ -234,6 +240,10 @@ class Recorder:
 
     def _ended(self, call: RecordedCall, events: Sequence[Event]) -> None:
         with self._mutex:
+            if self._is_closed:
+                if call.is_answered and call.position:  # of another one nobody knows, as it stands
+                    self._complaints.of(LogClosed(str(self.live.log.path)), is_over=True)
+                return
             waiting = Waiting(call, events=tuple(events))
             if self._is_writing:
                 self._waiting.append(waiting)
@@ -258,7 +268,7 @@ class Recorder:
     def _end(self, call: RecordedCall, events: Sequence[Event]) -> None:
         stream = call.stream
         assert stream is not None
-        if not (call.drafts and stream.stands(self.live, call.drafts[-1])):
+        if not (call.drafts and stream.stands(self.live, call.drafts[-1], call.position)):
             bound = (event.model_copy(update={"call": call.position}) for event in events)
             call.drafts = call.drafts or drafted(bound)
             stream.write(self.live, call.drafts, durable=False)
@@ -283,7 +293,7 @@ class Recorder:
 
     def _hold(self) -> None:
         """Stay until it is written, even if nobody asks for this recorder any more."""
-        lifetimes.hold(self, is_needed=bool(self._waiting or self._lost))
+        lifetimes.hold(self, is_needed=not self._is_closed and bool(self._waiting or self._lost))
         if self._waiting:
             self._flusher.wake()
 

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from eventlog.errors import OutcomeUnknown, WrongExpectedVersion
+from eventlog.errors import EventInvalid, OutcomeUnknown, WrongExpectedVersion
 from eventlog.events import Event, SessionStarted
 from eventlog.messages import Dialect
 from eventlog.recorded import Draft, StreamKey
@@ -19,6 +20,10 @@ from projections.followed import Asked, Followed, Plan
 
 Names = Callable[[], Iterable[StreamKey]]
 """The names that a new stream may have, the next free one first."""
+
+
+DAMAGED = (EventInvalid, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of reading an event that somebody changed in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class RecordedStream:
     thread: Thread | None = None
     """What its next request is told by; None before its first."""
     base: int = 0
-    """The last position that is of this process; 0 before its first call."""
+    """The last position up to which all is of this process; 0 before its first call."""
     is_foreign: bool = False
     """Whether another process wrote to it since its last call, and not only a note."""
     was_single: bool = True
@@ -130,18 +135,23 @@ class RecordedStream:
         self.bodies.setdefault(dialect, Bodies(dialect)).take(body)
         self.open.add(plan.position)
 
-    def stands(self, live: Live, draft: Draft) -> bool:
-        """Whether what was to be appended stands there, where nobody could say so: its salt is
-        nobody else's. What is new there is taken in."""
+    def stands(self, live: Live, draft: Draft, behind: int) -> bool:
+        """Whether what was to be appended behind a position stands there, where nobody could say
+        so: its salt is nobody else's. What is new there is taken in.
+
+        Where the log cannot be read, it is asked again.
+        """
         log = live.log
         if not log.exists(self.key):
             return False
-        new = range(self.followed.version + 1, log.version(self.key) + 1)
-        if draft.salt not in log.salts(self.key, new).values():
+        salts = log.salts(self.key, range(behind + 1, log.version(self.key) + 1))
+        at = next((position for position, salt in salts.items() if salt == draft.salt), 0)
+        if not at:
             return False
         self.birth = None
-        self.followed.catch_up()
-        self.base = self.followed.version
+        self.followed.catch_up(at)
+        self.base = max(self.base, at)
+        self.is_foreign |= self.followed.catch_up()  # what another process wrote behind it
         return True
 
     def begin(self, live: Live) -> None:
@@ -182,9 +192,19 @@ class RecordedStream:
         done = live.log.append(self.key, *drafts, durable=durable)
         if done.first == self.followed.version + 1:
             self.followed.followed(*drafts)
-            self.base = done.last
+            if not self.is_foreign:
+                self.base = done.last
         else:
             self.is_foreign |= self.followed.catch_up() and self.base > 0
+
+
+class Doubt(NamedTuple):
+    """A call of which nobody could say whether it stands in the log."""
+
+    stream: RecordedStream
+    plan: Plan
+    body: Body
+    dialect: Dialect
 
 
 def drafted(events: Iterable[Event]) -> tuple[Draft, ...]:

@@ -20,17 +20,20 @@ import httpx2
 import pytest
 from model_server import ModelServer, completion, serving
 from openai import OpenAI
-from recorded_calls_of import Told, held
+from recorded_calls_of import KEY, Told, held
 
-from eventlog.errors import Busy, DatabaseFault, InputRefused, OutcomeUnknown
+from eventlog.errors import Busy, DatabaseFault, InputRefused, LogClosed, OutcomeUnknown
+from eventlog.events import MessageAppended
 from eventlog.log import EventLog
-from harness.recording import Recorder, RecordingWarning, wrap
+from harness.exchange.outcomes import outcome_of
+from harness.recording import Recorder, RecordingWarning, lifetimes, wrap
 from harness.recording import recorder as recorder_module
 from harness.recording import transport as transport_module
 from harness.recording.lifetimes import _at_exit as at_exit
 from harness.recording.placing import Placing
 from harness.recording.transport import RecordingTransport
 from harness.recording.wire import Answering
+from projections import open_log
 
 
 @pytest.fixture
@@ -50,6 +53,29 @@ def settled(recorder: Recorder) -> None:
     while recorder.waiting or recorder._flusher._is_awake:
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def request(*messages: Any) -> bytes:
+    """The body of a request."""
+    body = {"model": "m", "messages": messages}
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def unreadable(*_: Any, **__: Any) -> Any:
+    raise DatabaseFault("disk I/O error")
+
+
+def doubtful(monkeypatch: pytest.MonkeyPatch, of: str) -> None:
+    """The next append of an event of that type stands, and nobody can say so."""
+    append, times = EventLog.append, iter([True])
+
+    def broken(self: EventLog, stream: Any, *drafts: Any, **named: Any) -> Any:
+        done = append(self, stream, *drafts, **named)
+        if of in [getattr(each, "event", each).type for each in drafts] and next(times, False):
+            raise OutcomeUnknown("disk I/O error")
+        return done
+
+    monkeypatch.setattr(EventLog, "append", broken)
 
 
 class TestAnUnknownOutcome:
@@ -90,6 +116,59 @@ class TestAnUnknownOutcome:
         assert found.types()["model_responded"] == 3
         assert len(found.events) == 1
         assert recorder.missed == 0
+
+    @pytest.mark.parametrize("session", ["s", None])
+    @pytest.mark.parametrize("of", ["model_called", "model_responded"])
+    def test_it_stands_once_where_the_log_cannot_be_read_either(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: str | None, of: str
+    ) -> None:
+        """A disk that fails fails at reading, too; here at each step of finding out, once."""
+        monkeypatch.setattr(recorder_module, "PAUSE", 0.0)
+        path, body = (
+            tmp_path / "log.db",
+            b'{"model":"m","messages":[{"role":"user","content":"a"}]}',
+        )
+        recorder = Recorder(path, session=session, on_error="ignore")
+        monkeypatch.setattr(recorder._flusher, "wake", lambda: None)
+        doubtful(monkeypatch, of)
+        call = recorder.begin("openai_chat", body)
+        answer = outcome_of("openai_chat", json.dumps(completion("b")), 200)
+        if of == "model_responded":
+            call.ended(answer)
+        for step in ("exists", "version", "salts", "read"):
+            with monkeypatch.context() as patched:
+                patched.setattr(EventLog, step, unreadable)
+                recorder._flush()
+        call.ended(answer)
+        recorder.close()
+        found = Told(path)
+        found.check([json.loads(body)])
+        assert found.types()["model_responded"] == 1
+        assert recorder.missed == 0
+
+    def test_what_another_process_wrote_behind_it_is_not_taken_for_its_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(recorder_module, "PAUSE", 0.0)
+        path, said = tmp_path / "log.db", [{"role": "user", "content": "a"}]
+        recorder = Recorder(path, session="s", on_error="ignore")
+        monkeypatch.setattr(recorder._flusher, "wake", lambda: None)
+        doubtful(monkeypatch, "model_called")
+        call = recorder.begin("openai_chat", request(*said))
+        with open_log(path) as live:  # another process goes on in the same session
+            message = {"role": "user", "content": "from elsewhere"}
+            live.append(
+                KEY, MessageAppended(dialect="openai_chat", source="human", message=message)
+            )
+        answer = outcome_of("openai_chat", json.dumps(completion("b")), 200)
+        call.ended(answer)
+        said += [{"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]
+        recorder.begin("openai_chat", request(*said)).ended(answer)
+        recorder.close()
+        found = Told(path)
+        assert found.types()["context_compacted"] == 0, "nobody left out what came from elsewhere"
+        assert found.types()["session_forked"] + found.types()["session_started"] == 2
+        assert [v.name for v in found.verdicts] == ["exact", "exact"]
 
 
 class TestABusyLog:
@@ -313,6 +392,32 @@ class TestABusyLog:
         assert [body["messages"][0].get("content") for body in told.bodies] == [None, "one", "two"]
         assert told.types()["model_responded"] == 2
         assert {v.name for v in told.verdicts} == {"exact"}
+
+    def test_what_comes_after_that_is_missed_and_waits_for_nothing(self, tmp_path: Path) -> None:
+        path, answer = tmp_path / "log.db", outcome_of("openai_chat", completion("b"), 200)
+        recorder = Recorder(path, session="s")
+        calls = [recorder.begin("openai_chat", request({"role": "user", "content": "a"}))]
+        calls += [recorder.begin("openai_chat", request({"role": "user", "content": "b"}))]
+        recorder.close()
+        calls[0].failed("dropped")  # a stream that nobody holds any more: nobody is told
+        with pytest.warns(RecordingWarning, match="answer was not recorded: .* was closed"):
+            calls[1].ended(answer)
+        calls.append(recorder.begin("openai_chat", request({"role": "user", "content": "c"})))
+        calls[2].ended(answer)
+        assert recorder.missed == 1
+        assert not recorder.waiting
+        assert not recorder._flusher._is_awake
+        assert recorder not in lifetimes._HOLDING
+        recorder.close()
+        assert Told(path).types()["model_called"] == 2
+
+    def test_a_request_after_that_does_not_go_out_where_it_was_asked_for(
+        self, tmp_path: Path
+    ) -> None:
+        recorder = Recorder(tmp_path / "log.db", on_error="raise")
+        recorder.close()
+        with pytest.raises(LogClosed):
+            recorder.begin("openai_chat", request({"role": "user", "content": "a"}))
 
 
 def _small_files(size: int) -> tuple[int, int]:
