@@ -12,8 +12,11 @@ import pytest
 from model_server import completion, nowhere
 from recorded_calls_of import Told
 
+from eventlog.messages import Dialect
 from harness.recording import Recorder
 from harness.recording.transport import RecordingTransport
+from projections import open_log
+from projections.checking import check
 
 HI = b'"messages":[{"role":"user","content":"hi"}]'
 
@@ -81,3 +84,41 @@ def test_it_goes_out_and_is_counted(name: str, session: str | None, tmp_path: Pa
     assert out == COUNTED[name]
     assert missed == 1
     assert not told.bodies
+
+
+class TestForms:
+    """The same message in another form is another request: 1 is not 1.0, nor true, and the fields
+    of a message stand in their order."""
+
+    def test_the_same_in_the_eyes_of_python(self, tmp_path: Path) -> None:
+        asked = {"role": "user", "content": "how many"}
+        bodies = []
+        for number in (1, 1.0, True, 1):
+            answer = {"role": "assistant", "content": '{"n":1}', "parsed": {"n": number}}
+            more = {"role": "user", "content": f"and now {len(bodies)}"}
+            bodies.append({"model": "m", "messages": [asked, answer, more]})
+        self.check(tmp_path, "openai_chat", [{"model": "m", "messages": [asked]}, *bodies])
+
+    def test_another_order_of_fields(self, tmp_path: Path) -> None:
+        block = {"type": "tool_result", "tool_use_id": "c1", "content": "r"}
+        one = {"role": "user", "content": [block], "name": "x"}
+        other = {"content": [block], "name": "x", "role": "user"}
+        more = [{"role": "user", "content": f"go on {n}"} for n in range(3)]
+        said = [[one], [other, more[0]], [one, more[0]], [other, *more]]
+        both = [[one, more[0], other, more[1]]]
+        bodies = [{"model": "m", "messages": messages, "max_tokens": 9} for messages in said + both]
+        self.check(tmp_path, "anthropic", bodies)
+
+    def check(self, folder: Path, dialect: Dialect, bodies: list[dict[str, Any]]) -> None:
+        recorder = Recorder(folder / "log.db", session="s", on_error="raise")
+        wires = [json.dumps(body, separators=(",", ":")).encode() for body in bodies]
+        for wire in wires:
+            recorder.begin(dialect, wire).failed("nobody was asked")
+        recorder.close()
+        told = Told(folder / "log.db")
+        told.check(bodies)
+        told.check_bytes(wires)
+        with open_log(folder / "log.db") as live:
+            for info in live.log.streams():
+                for call in check(live, info.key):
+                    assert (call.outcome, call.same_bytes) == ("same", True), call
