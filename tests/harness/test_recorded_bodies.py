@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 from model_server import completion, nowhere
-from recorded_calls_of import Told
+from recorded_calls_of import KEY, Told
 
 from eventlog.messages import Dialect
 from harness.recording import Recorder
@@ -122,3 +122,26 @@ class TestForms:
             for info in live.log.streams():
                 for call in check(live, info.key):
                     assert (call.outcome, call.same_bytes) == ("same", True), call
+
+
+@pytest.mark.parametrize(
+    ("dialect", "wire"),
+    [
+        ("openai_responses", b'{"model":"m","prompt":{"id":"pmpt_1"}}'),
+        ("openai_responses", b'{"model":"m","input":[],"prompt":{"id":"pmpt_1"}}'),
+        ("openai_responses", b'{"input":"hi","model":"m"}'),
+        ("openai_chat", b'{"model":"m"}'),
+        ("openai_chat", b'{"messages":[],"model":"m"}'),
+        ("openai_chat", b"{}"),
+    ],
+)
+def test_without_a_list_it_is_another_body(dialect: Dialect, wire: bytes, tmp_path: Path) -> None:
+    """A stored prompt is asked without any input."""
+    recorder = Recorder(tmp_path / "log.db", session="s", on_error="raise")
+    recorder.begin(dialect, wire).failed("nobody was asked")
+    recorder.close()
+    told = Told(tmp_path / "log.db")
+    assert told.wires == [(wire, True)]
+    with open_log(tmp_path / "log.db") as live:
+        (call,) = check(live, KEY)
+        assert call.same_bytes
