@@ -109,6 +109,14 @@ class TestForms:
         bodies = [{"model": "m", "messages": messages, "max_tokens": 9} for messages in said + both]
         self.check(tmp_path, "anthropic", bodies)
 
+    def test_a_system_prompt_of_null(self, tmp_path: Path) -> None:
+        messages = [{"role": "user", "content": f"go on {n}"} for n in range(5)]
+        bodies: list[dict[str, Any]] = [
+            {"model": "m", "max_tokens": 9, **system, "messages": messages[: n + 1]}
+            for n, system in enumerate([{}, {"system": None}, {}, {"system": ""}, {"system": None}])
+        ]
+        self.check(tmp_path, "anthropic", bodies)
+
     def check(self, folder: Path, dialect: Dialect, bodies: list[dict[str, Any]]) -> None:
         recorder = Recorder(folder / "log.db", session="s", on_error="raise")
         wires = [json.dumps(body, separators=(",", ":")).encode() for body in bodies]
