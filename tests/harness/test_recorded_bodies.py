@@ -112,7 +112,7 @@ class TestForms:
     def test_a_system_prompt_of_null(self, tmp_path: Path) -> None:
         messages = [{"role": "user", "content": f"go on {n}"} for n in range(5)]
         bodies: list[dict[str, Any]] = [
-            {"model": "m", "max_tokens": 9, **system, "messages": messages[: n + 1]}
+            {"model": "m", "max_tokens": 9, "messages": messages[: n + 1], **system}
             for n, system in enumerate([{}, {"system": None}, {}, {"system": ""}, {"system": None}])
         ]
         self.check(tmp_path, "anthropic", bodies)
