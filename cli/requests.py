@@ -16,7 +16,7 @@ from projections.items import Item
 from projections.references import Reference
 from projections.sent import Requests
 from projections.verdicts import Verdict, judge, messages_alone
-from projections.wire import as_sent, ordered
+from projections.wire import as_sent, whole_of
 
 As = Literal["json", "curl", "python"]
 
@@ -55,7 +55,7 @@ def request_of_call(live: Live, place: Reference) -> RequestData:
     if call.data.get("manifest") is not None:
         sent = Requests(live).sent(place.stream, call)
         salt = live.log.salts(place.stream, [call.position]).get(call.position)
-        request: Any = ordered(sent.body, call.data.get("places"))
+        request: Any = whole_of(sent.body, call.data)
         body, same = as_sent(request, call.data, salt)
         kind, text = "as_sent", body.decode()
         notes = _known_as_sent(call, verdict, sent.items, same=same)

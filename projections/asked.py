@@ -38,6 +38,8 @@ class Asked:
     """Where its last message ends, in bytes; 0 where nobody looked."""
     front: int = 0
     """How many of its fields stand before the list of messages."""
+    is_listed: bool = True
+    """Whether there is a list of messages, be it empty."""
     url: str = ""
     """Where it goes, and nothing secret; empty where nobody knows."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -61,7 +63,7 @@ class Asked:
     def places(self, parameters: Mapping[str, Any]) -> dict[str, int]:
         """At which places among all fields those stand that are no parameters."""
         names, name = list(self.fields), MESSAGES[self.dialect]
-        if name not in self.fields:
+        if name not in self.fields and self.is_listed:
             names.insert(self.front, name)
         return {name: at for at, name in enumerate(names) if name not in parameters}
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from eventlog.recorded import RecordedEvent
 from projections import manifest
+from projections.forms import identical
 from projections.manifest import SentAs
 from projections.runs import ItemPositions
 
@@ -56,7 +57,7 @@ def following(
     forms = {}
     for number, shape in shapes.items():
         known = before.forms.get(number) if before is not None else None
-        same = known is not None and known.shape == shape
+        same = known is not None and identical(known.shape, shape)
         forms[number] = known if known is not None and same else Form(shape, call)
     return Expanded(entries, forms)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from eventlog.events import Event, ModelCalled, SessionForked, ToolsDeclared
 from eventlog.jsonvalue import Json
@@ -195,7 +196,7 @@ class Followed:
         last = self._last
         if last is None or not asked.kept or last.dialect != asked.dialect:
             return None
-        if not forms.identical(last.first, asked.fields.get(_FIRST[asked.dialect])):
+        if not forms.identical(last.first, _first(asked)):
             return None
         start = asked.kept + last.lead
         if start > len(last.entries):
@@ -280,7 +281,7 @@ class Followed:
                 tools_hash = digests.value_hash(salts[seen.tools], request.tools)
             tail = Tail(
                 asked.dialect,
-                asked.fields.get(_FIRST[asked.dialect]),
+                _first(asked),
                 len(proved.entries) - len(asked.messages),
                 Tools(request.tools, seen.tools, tools_hash),
                 0,
@@ -300,7 +301,7 @@ class Followed:
         last = self._last
         if last is None or not asked.kept or last.dialect != asked.dialect:
             return 0, []
-        if not forms.identical(last.first, asked.fields.get(_FIRST[asked.dialect])):
+        if not forms.identical(last.first, _first(asked)):
             return 0, []
         start = min(asked.kept + last.lead, len(last.entries))
         return start, [piece for entry in last.entries[:start] for piece in entry]
@@ -378,6 +379,12 @@ class Followed:
             return known + [at for at in fresh if low <= at <= high]
 
         return positions
+
+
+def _first(asked: Asked) -> dict[str, Any]:
+    """What stands before the conversation; a null is not nothing."""
+    name = _FIRST[asked.dialect]
+    return {name: asked.fields[name]} if name in asked.fields else {}
 
 
 def _proved(event: ModelCalled, asked: Asked) -> ModelCalled:

@@ -38,7 +38,7 @@ class Tail:
     """A request behind what it shares with the last one."""
 
     dialect: Dialect
-    first: Any
+    first: dict[str, Any]
     """Its instructions or system prompt; None where it has none apart from the messages."""
     lead: int
     """Entries that are none of its messages."""
@@ -61,7 +61,7 @@ class Last:
     """What the last request was made of, so that the next one goes on from it."""
 
     dialect: Dialect
-    first: Any
+    first: dict[str, Any]
     lead: int
     tools: Tools
     entries: list[SentAs]

@@ -157,7 +157,7 @@ def json_forms(shapes: Shapes) -> Json | None:
         return None
     numbers: dict[str, list[int]] = {}
     for number, shape in shapes.items():
-        numbers.setdefault(forms.canonical(shape), []).append(number)
+        numbers.setdefault(forms.written(shape), []).append(number)
     return Json({",".join(map(str, same)): shapes[same[0]] for same in numbers.values()})
 
 
@@ -197,9 +197,11 @@ def changed(shapes: Shapes, before: Expanded, begins: int, kept: int) -> Shapes:
     """
     said = {n: shape for n, shape in shapes.items() if n >= kept}
     for number in {*shapes, *before.forms}:
+        if not begins <= number < kept:
+            continue
         shape, form = shapes.get(number, {}), before.forms.get(number)
-        same = shape == before.form(number) and not (form is not None and form.is_erased)
-        if begins <= number < kept and not same:
+        is_erased = form is not None and form.is_erased
+        if is_erased or not forms.identical(shape, before.form(number)):
             said[number] = shape
     return said
 

@@ -17,6 +17,7 @@ from eventlog.recorded import StreamKey
 from projections import digests
 from projections.dialects.entries import RequestEntry
 from projections.expanding import Expanded
+from projections.forms import identical
 from projections.items import Item
 from projections.live import Live
 from projections.manifest import Piece, SentAs
@@ -108,11 +109,8 @@ class Walked:
             if (
                 old is None
                 or new is None
-                or (old.shape, old.is_erased)
-                != (
-                    new.shape,
-                    new.is_erased,
-                )
+                or old.is_erased != new.is_erased
+                or not identical(old.shape, new.shape)
             ):
                 shared = min(shared, self._row_of(number))
         return shared
@@ -138,7 +136,7 @@ class Walked:
             shapes = tuple(form.shape if form is not None else {} for form in found)
             is_erased = any(form is not None and form.is_erased for form in found)
             row = known.get(entry)
-            if row is None or row.shapes != shapes or row.is_erased_form != is_erased:
+            if row is None or not identical(row.shapes, shapes) or row.is_erased_form != is_erased:
                 row = self._row(entry, shapes, is_erased, whole)
             yield row
 

@@ -60,6 +60,15 @@ def ordered(body: Mapping[str, Any], places: Mapping[str, int] | None) -> dict[s
     return {name: body[name] for name in names}
 
 
+def whole_of(body: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
+    """The body that a recorded call had, with its fields where they stood; without a list of
+    messages where it had none."""
+    places, name = call.get("places"), MESSAGES[call["dialect"]]
+    if places is not None and name not in places and body.get(name) == []:
+        body = {field: value for field, value in body.items() if field != name}
+    return ordered(body, places)
+
+
 def as_sent(
     whole: Mapping[str, Any], call: Mapping[str, Any], salt: bytes | None
 ) -> tuple[bytes, bool]:
@@ -120,8 +129,8 @@ class Written:
         self._looked_at = len(entries)
         lone = [entry for at in self._apart for entry in entries[at].sent]
         whole = {**provider.to_request(lone, tools, call.get("parameters") or {})}
-        listed = whole[name] == []
-        body = ordered(whole, call.get("places"))
+        body = whole_of(whole, call)
+        listed = body.get(name) == []
 
         def message(each: Sent) -> Any:
             return provider.to_request(each.sent)[name][0]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote, unquote_plus
 
 from eventlog.events import Event, MessageAppended, ModelFailed, Origin
 from eventlog.jsonvalue import Json
@@ -24,15 +25,20 @@ _SHORTEST = 8
 """Characters; what is shorter is no key, but what somebody wrote in place of one."""
 
 
+_SIGNED = re.compile(r"^(?:code|key|sig)$|signature$", re.IGNORECASE)
+"""Names of keys that only an address gives them."""
+
+
 def keys_of(headers: Iterable[tuple[str, str]], query: str = "", user: str = "") -> Keys:
     """The keys in the headers of a request, in the query and before the host of its address."""
     found: list[str] = []
     for name, value in headers:
         if is_secret_name(name):
             found += _parts(name, value)
-    for name, value in parse_qsl(query):
-        if name == "key" or is_secret_name(name):
-            found.append(value)
+    for part in query.split("&"):
+        name, _, value = part.partition("=")  # which may come back as it was written
+        if _SIGNED.search(unquote(name)) or is_secret_name(unquote(name)):
+            found += [value, unquote(value), unquote_plus(value)]
     found += [user, unquote(user.partition(":")[2])]
     return frozenset(each for each in found if len(each) >= _SHORTEST)
 

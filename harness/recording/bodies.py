@@ -40,6 +40,8 @@ class Body:
     """How many messages stand at its front that the last body had there, to the byte."""
     same: int = 0
     """How many bytes at its front are those of the last body."""
+    is_listed: bool = True
+    """Whether there is a list of messages."""
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class _Read:
     ends: list[int] = field(default_factory=list)
     """Where each message ends, in characters of what was read."""
     back: dict[str, Any] = field(default_factory=dict)
+    is_listed: bool = True
 
 
 class Bodies:
@@ -113,7 +116,7 @@ class Bodies:
         else:
             ends = last.ends[:kept] + array("q", _offsets(text, found.ends, start))
         messages = last.messages[:kept] + found.messages
-        return Body(raw, found.front, found.back, messages, ends, kept, same)
+        return Body(raw, found.front, found.back, messages, ends, kept, same, found.is_listed)
 
     def _scanned(self, text: str, kept: int) -> _Read | None:
         """What stands behind the messages that are kept, or the whole; None where it is unusual,
@@ -147,7 +150,7 @@ class Bodies:
             raise InputRefused(f"the body {found}")
         given = value.get(self._field)
         if not isinstance(given, list):
-            return _Read(back=value)
+            return _Read(back=value, is_listed=False)
         names = list(value)
         before = names.index(self._field)
         front = {name: value[name] for name in names[:before]}

@@ -172,19 +172,28 @@ class Placing:
         """The conversation whose last request and answer stand at its front."""
         dialect, raw = posted.dialect, posted.body
         known = [s for s in reversed(self._recent.values()) if not s.open and dialect in s.bodies]
-        for stream in known:
-            if stream.goes_on(posted):
-                placed = self._on(stream, posted)
-                if placed is not None:
-                    return placed
-        nearest = max(known[:_NEAR], key=lambda s: s.bodies[dialect].in_common(raw), default=None)
-        return self._on(nearest, posted) if nearest is not None else None
+        going = [stream for stream in known if stream.goes_on(posted)]
+        # First the one of which most stands in it; of those that are the same, who waits longest.
+        for stream in sorted(reversed(going), key=lambda s: -len(s.bodies[dialect].last.raw)):
+            said = stream.bodies[dialect].last.raw
+            same = [s for s in going if s is not stream and s.bodies[dialect].last.raw == said]
+            placed = self._on(stream, posted, same)
+            if placed is not None:
+                return placed
+        common = [(stream.bodies[dialect].in_common(raw), stream) for stream in known[:_NEAR]]
+        most = max((size for size, _ in common), default=0)
+        nearest = [stream for size, stream in common if size == most]
+        return self._on(nearest[-1], posted, nearest[:-1]) if nearest else None
 
-    def _on(self, stream: RecordedStream, posted: Posted) -> _Placed | None:
-        """In that stream, where it goes on from there and only its end is new."""
+    def _on(
+        self, stream: RecordedStream, posted: Posted, same: Sequence[RecordedStream] = ()
+    ) -> _Placed | None:
+        """In that stream, where it goes on from there and only its end is new. ``same``: those that
+        were asked the same last; the call says so where it goes on from there as well."""
         asked, body = stream.read(posted)
         while (plan := stream.followed.going_on(asked)) is not None:
-            if self._called(stream, plan, body, posted.dialect, plan.drafts):
+            others = [s.key for s in same if s.followed.going_on(s.read(posted)[0]) is not None]
+            if self._called(stream, plan, body, posted.dialect, _doubtful(plan, others)):
                 if stream.thread is not None:
                     new = {MESSAGES[asked.dialect]: list(asked.messages[asked.kept :])}
                     self._threads.went_on(stream.thread, ask_of(request_of(asked.dialect, new)))
@@ -299,6 +308,7 @@ class Placing:
         self, stream: RecordedStream, posted: Posted, found: Found, *, belongs: bool
     ) -> _Placed | None:
         """In that stream, or in a fork of it; None for a side call."""
+        others = [self._place(thread)[0] for thread in found.others]
         while True:
             asked, body = stream.read(posted)
             is_told = belongs or (stream.base and not stream.open)
@@ -318,17 +328,8 @@ class Placing:
                 if stream is self._own and stream.is_foreign:
                     self._own = forked  # the other one goes on there
                 stream, belongs = forked, True
-            elif self._called(stream, plan, body, posted.dialect, self._drafts(plan, found)):
+            elif self._called(stream, plan, body, posted.dialect, _doubtful(plan, others)):
                 return stream, plan.position
-
-    def _drafts(self, plan: Plan, found: Found) -> Sequence[Draft]:
-        """What is appended: the call says where it may belong as well."""
-        others = [self._place(thread)[0] for thread in found.others[:_OTHERS]]
-        if not others:
-            return plan.drafts
-        *before, call = plan.drafts
-        told = call.event.model_copy(update={"may_belong_to": tuple(map(str, others))})
-        return (*before, replace(call, event=told))
 
     # -- streams --------------------------------------------------------------------------------
 
@@ -393,6 +394,15 @@ class Placing:
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
                 yield key
+
+
+def _doubtful(plan: Plan, others: Sequence[StreamKey]) -> Sequence[Draft]:
+    """What is appended: the call says where it may belong as well."""
+    if not others:
+        return plan.drafts
+    *before, call = plan.drafts
+    told = call.event.model_copy(update={"may_belong_to": tuple(map(str, others[:_OTHERS]))})
+    return (*before, replace(call, event=told))
 
 
 _Placed = tuple[RecordedStream, int]

@@ -37,6 +37,7 @@ def asked_of(posted: Posted, body: Body) -> Asked:
         same=body.same,
         end=body.end,
         front=len(body.front),
+        is_listed=body.is_listed,
         url=posted.url,
         headers=posted.headers,
         is_whole=fields is given,

@@ -82,7 +82,8 @@ def evil(dialect: str, text: str) -> dict[str, Any]:
         {"content": [{"type": "text", "text": text, text: None}], "role": "user"},
     ]
     if dialect == "openai_responses":
-        return {"instructions": text, "model": text, "input": messages, "metadata": {"said": text}}
+        name = text.replace("passwd", "hosts")  # what stands under that word is withheld
+        return {"instructions": text, "model": text, "input": messages, "metadata": {name: text}}
     if dialect == "anthropic":
         tools = [{"name": text, "description": text, "input_schema": {"type": "object"}}]
         return {"max_tokens": 9, "tools": tools, "messages": messages, "system": text, "model": "m"}

@@ -21,7 +21,7 @@ from projections import open_log
 from projections.judging import judge_all
 from projections.sent import Requests
 from projections.verdicts import Verdict
-from projections.wire import as_sent, ordered
+from projections.wire import as_sent, whole_of
 
 
 class Told:
@@ -45,7 +45,7 @@ class Told:
                     body = Requests(live).sent(key, call).body
                     self.bodies.append(body)
                     salt = salts.get(call.position)
-                    whole = ordered(body, call.data["places"])
+                    whole = whole_of(body, call.data)
                     self.wires.append(as_sent(whole, call.data, salt))
 
     def types(self) -> Counter[str]:

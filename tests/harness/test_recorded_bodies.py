@@ -10,10 +10,13 @@ from typing import Any
 import httpx2
 import pytest
 from model_server import completion, nowhere
-from recorded_calls_of import Told
+from recorded_calls_of import KEY, Told
 
+from eventlog.messages import Dialect
 from harness.recording import Recorder
 from harness.recording.transport import RecordingTransport
+from projections import open_log
+from projections.checking import check
 
 HI = b'"messages":[{"role":"user","content":"hi"}]'
 
@@ -81,3 +84,72 @@ def test_it_goes_out_and_is_counted(name: str, session: str | None, tmp_path: Pa
     assert out == COUNTED[name]
     assert missed == 1
     assert not told.bodies
+
+
+class TestForms:
+    """The same message in another form is another request: 1 is not 1.0, nor true, and the fields
+    of a message stand in their order."""
+
+    def test_the_same_in_the_eyes_of_python(self, tmp_path: Path) -> None:
+        asked = {"role": "user", "content": "how many"}
+        bodies = []
+        for number in (1, 1.0, True, 1):
+            answer = {"role": "assistant", "content": '{"n":1}', "parsed": {"n": number}}
+            more = {"role": "user", "content": f"and now {len(bodies)}"}
+            bodies.append({"model": "m", "messages": [asked, answer, more]})
+        self.check(tmp_path, "openai_chat", [{"model": "m", "messages": [asked]}, *bodies])
+
+    def test_another_order_of_fields(self, tmp_path: Path) -> None:
+        block = {"type": "tool_result", "tool_use_id": "c1", "content": "r"}
+        one = {"role": "user", "content": [block], "name": "x"}
+        other = {"content": [block], "name": "x", "role": "user"}
+        more = [{"role": "user", "content": f"go on {n}"} for n in range(3)]
+        said = [[one], [other, more[0]], [one, more[0]], [other, *more]]
+        both = [[one, more[0], other, more[1]]]
+        bodies = [{"model": "m", "messages": messages, "max_tokens": 9} for messages in said + both]
+        self.check(tmp_path, "anthropic", bodies)
+
+    def test_a_system_prompt_of_null(self, tmp_path: Path) -> None:
+        messages = [{"role": "user", "content": f"go on {n}"} for n in range(5)]
+        bodies: list[dict[str, Any]] = [
+            {"model": "m", "max_tokens": 9, "messages": messages[: n + 1], **system}
+            for n, system in enumerate([{}, {"system": None}, {}, {"system": ""}, {"system": None}])
+        ]
+        self.check(tmp_path, "anthropic", bodies)
+
+    def check(self, folder: Path, dialect: Dialect, bodies: list[dict[str, Any]]) -> None:
+        recorder = Recorder(folder / "log.db", session="s", on_error="raise")
+        wires = [json.dumps(body, separators=(",", ":")).encode() for body in bodies]
+        for wire in wires:
+            recorder.begin(dialect, wire).failed("nobody was asked")
+        recorder.close()
+        told = Told(folder / "log.db")
+        told.check(bodies)
+        told.check_bytes(wires)
+        with open_log(folder / "log.db") as live:
+            for info in live.log.streams():
+                for call in check(live, info.key):
+                    assert (call.outcome, call.same_bytes) == ("same", True), call
+
+
+@pytest.mark.parametrize(
+    ("dialect", "wire"),
+    [
+        ("openai_responses", b'{"model":"m","prompt":{"id":"pmpt_1"}}'),
+        ("openai_responses", b'{"model":"m","input":[],"prompt":{"id":"pmpt_1"}}'),
+        ("openai_responses", b'{"input":"hi","model":"m"}'),
+        ("openai_chat", b'{"model":"m"}'),
+        ("openai_chat", b'{"messages":[],"model":"m"}'),
+        ("openai_chat", b"{}"),
+    ],
+)
+def test_without_a_list_it_is_another_body(dialect: Dialect, wire: bytes, tmp_path: Path) -> None:
+    """A stored prompt is asked without any input."""
+    recorder = Recorder(tmp_path / "log.db", session="s", on_error="raise")
+    recorder.begin(dialect, wire).failed("nobody was asked")
+    recorder.close()
+    told = Told(tmp_path / "log.db")
+    assert told.wires == [(wire, True)]
+    with open_log(tmp_path / "log.db") as live:
+        (call,) = check(live, KEY)
+        assert call.same_bytes

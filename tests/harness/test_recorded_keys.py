@@ -137,6 +137,24 @@ class TestWhatIsSent:
         assert not files_with(tmp_path, KEY)
 
     @either
+    @pytest.mark.parametrize("name", ["sig", "code", "X-Amz-Signature"])
+    def test_in_an_address_that_is_told_as_it_was_written(
+        self, name: str, tmp_path: Path, how: str
+    ) -> None:
+        key = f"{KEY}/+="
+
+        def refused(request: Any) -> Any:
+            return (404, {"error": {"message": f"there is no {server.seen[-1][1]} for {key}"}})
+
+        with (
+            serving(refused) as server,
+            recorded(how, server, tmp_path, default_query={name: key}) as client,
+            pytest.raises(openai.NotFoundError, match="%2F"),
+        ):
+            client.chat.completions.create(model="m", messages=SAID)
+        assert not files_with(tmp_path, KEY)
+
+    @either
     @pytest.mark.parametrize(
         "fields",
         [
