@@ -187,6 +187,8 @@ def call_lines(row: PrefixCallData, style: Style) -> Iterator[str]:
         yield f"c{row.call} is the first call: there was nothing to reuse"
         return
     held = f"c{row.call} held against c{row.against}"
+    if row.against != row.call - 1:
+        held += ", the last one of the same model and tools"
     if row.cause is None:
         text = f"{held}: nothing broke, ≈{row.share or 0:.0%} of it could be reused"
     else:

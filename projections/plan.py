@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from eventlog.events import MessageAppended, ToolResultRecorded, ToolsDeclared
-from eventlog.recorded import Draft, RecordedEvent
+from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from projections.last_request import Tail
 
 
@@ -32,6 +33,14 @@ class Plan:
     def only_adds(self) -> bool:
         """Whether it goes on behind all that stands, whoever wrote it."""
         return self.kind == "call" and all(map(_adds, self.drafts[:-1]))
+
+    def doubted(self, others: Sequence[StreamKey]) -> Sequence[Draft]:
+        """What to append where it may belong to other sessions as well: the call says so."""
+        if not others:
+            return self.drafts
+        *before, call = self.drafts
+        told = call.event.model_copy(update={"may_belong_to": tuple(map(str, others))})
+        return (*before, replace(call, event=told))
 
 
 def _adds(draft: Draft) -> bool:

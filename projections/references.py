@@ -71,6 +71,11 @@ class Reference:
     """Of a call or a compaction."""
 
 
+def is_place(text: str) -> bool:
+    """Whether a text behind ``@`` is read as a place in a session."""
+    return _PLACE.fullmatch(text) is not None
+
+
 # -- text ---------------------------------------------------------------------------------------
 
 

@@ -46,6 +46,13 @@ class Complaints:
         told = f"{front}: {text_without_keys(_said(error))}"
         warnings.warn(told, RecordingWarning, stacklevel=4)
 
+    def end(self, missed: int) -> None:
+        """Say that calls were waiting, and are lost now."""
+        if missed and self.on_error == "warn":
+            what = "a call that waited was" if missed == 1 else f"{missed:,} calls that waited were"
+            told = f"{what} not recorded: the log could not be written before the end"
+            warnings.warn(told, RecordingWarning, stacklevel=3)
+
     def log_is_written(self) -> None:
         """What happens to the log from now on is said again."""
         self._warned.discard(True)

@@ -21,7 +21,6 @@ is without a call, and two processes never take the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -193,7 +192,7 @@ class Placing:
         asked, body = stream.read(posted)
         while (plan := stream.followed.going_on(asked)) is not None:
             others = [s.key for s in same if s.followed.going_on(s.read(posted)[0]) is not None]
-            if self._called(stream, plan, body, posted.dialect, _doubtful(plan, others)):
+            if self._called(stream, plan, body, posted.dialect, plan.doubted(others[:_OTHERS])):
                 if stream.thread is not None:
                     new = {MESSAGES[asked.dialect]: list(asked.messages[asked.kept :])}
                     self._threads.went_on(stream.thread, ask_of(request_of(asked.dialect, new)))
@@ -328,7 +327,7 @@ class Placing:
                 if stream is self._own and stream.is_foreign:
                     self._own = forked  # the other one goes on there
                 stream, belongs = forked, True
-            elif self._called(stream, plan, body, posted.dialect, _doubtful(plan, others)):
+            elif self._called(stream, plan, body, posted.dialect, plan.doubted(others[:_OTHERS])):
                 return stream, plan.position
 
     # -- streams --------------------------------------------------------------------------------
@@ -394,15 +393,6 @@ class Placing:
             key = StreamKey(user, agent, f"{session}{separator}{number}")
             if not self._live.log.exists(key):
                 yield key
-
-
-def _doubtful(plan: Plan, others: Sequence[StreamKey]) -> Sequence[Draft]:
-    """What is appended: the call says where it may belong as well."""
-    if not others:
-        return plan.drafts
-    *before, call = plan.drafts
-    told = call.event.model_copy(update={"may_belong_to": tuple(map(str, others[:_OTHERS]))})
-    return (*before, replace(call, event=told))
 
 
 _Placed = tuple[RecordedStream, int]

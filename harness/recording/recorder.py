@@ -106,13 +106,14 @@ class Recorder:
 
     def close(self) -> None:
         """Write what still waits, and close the connection. What comes after that is missed."""
+        lost: list[RecordedCall] = []
         with self._mutex:
             self._resting, self._is_writing = 0.0, True
             try:
                 self._write_waiting()
-                for each in self._waiting:
-                    if each.posted is not None:
-                        self._give_up(each.call, "the log could not be written before the end")
+                lost = [each.call for each in self._waiting if each.posted is not None]
+                for call in lost:
+                    self._give_up(call, "the log could not be written before the end")
                 self._waiting.clear()
                 with suppress(CtxlogError):
                     for session in list(self._lost):
@@ -121,6 +122,7 @@ class Recorder:
                 self._is_writing, self._is_closed = False, True
                 lifetimes.closed(self)
                 self.live.close()
+        self._complaints.end(len(lost))
 
     # -- a call ---------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
+from projections.references import is_place
 
 if TYPE_CHECKING:
     from harness.recording.recorder import Recorder
@@ -98,7 +99,7 @@ def session_key(session: StreamKey | str) -> StreamKey:
 
     A name may hold one slash: ``feature/x``. With two or more it is a key, of which the session is
     what stands behind the second. A name that begins with ``-`` could not be typed afterwards, and
-    is mostly an option that lacks its value.
+    is mostly an option that lacks its value; one that ends like ``@c1`` would be read as a place.
 
     Raises InputRefused, EventInvalid.
     """
@@ -107,6 +108,8 @@ def session_key(session: StreamKey | str) -> StreamKey:
     key = StreamKey.parse(session) if session.count("/") > 1 else StreamKey(*_LOCAL, session)
     if key.session.startswith("-"):
         raise InputRefused(f"the name of a session cannot begin with '-': {key.session[:80]!r}")
+    if "@" in key.session and is_place(key.session.rpartition("@")[2]):
+        raise InputRefused(f"the name of a session cannot end like a place: {key.session[-80:]!r}")
     return key.checked()
 
 

@@ -29,7 +29,7 @@ class Prefix(Rule):
         rows = self.subject.prefixes
         causes: dict[str, list[PrefixRow]] = {}
         for row in rows:
-            if row.cause is not None:
+            if row.cause is not None and (row.cause != "rewind" or row.rewritten):
                 causes.setdefault(row.cause, []).append(row)
         for cause, found in causes.items():
             yield self._broken(cause, found)

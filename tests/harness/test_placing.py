@@ -268,6 +268,23 @@ class TestRunsOfOneTask:
         found.check(server.requests)
         assert called(found) == [5, 5]
 
+    def test_two_that_are_the_same_go_on_in_turns_and_that_is_told(self, tmp_path: Path) -> None:
+        """Each call repeats the last to the byte, and both had the same answers."""
+        with (
+            serving(lambda request: completion("ok")) as server,
+            recording(server, tmp_path) as ask,
+        ):
+            runs: list[list[Any]] = [[], []]
+            for text in (TASK, "look first", "mend it"):
+                for said in runs:
+                    said.append({"role": "user", "content": text})
+                    said.append({"role": "assistant", "content": ask(said)})
+        found = told(tmp_path, server, [])
+        assert called(found) == [3, 3]
+        _, second = found.events
+        doubts = [[*e["may_belong_to"]] for e in found.of("model_called") if "may_belong_to" in e]
+        assert doubts == [[f"local/recorded/{second}"]] * 2
+
     def test_what_nothing_tells_apart_is_told(self, tmp_path: Path) -> None:
         """All answers are alike, and what was said differently is cut off."""
         with (

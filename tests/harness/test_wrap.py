@@ -400,13 +400,18 @@ class TestWhatGoesWrong:
             client.close()
             Told(tmp_path / "log.db").check(server.requests)
 
-    @pytest.mark.parametrize("name", ["-x", "--", "ann/bot/-x"])
+    @pytest.mark.parametrize("name", ["-x", "--", "ann/bot/-x", "a@c1", "a@k2^", "ann/bot/x@12"])
     def test_a_name_that_could_not_be_typed_is_refused(self, name: str, tmp_path: Path) -> None:
         client = OpenAI(api_key="k", base_url=nowhere())
-        with pytest.raises(InputRefused, match="cannot begin with '-'"):
+        why = "cannot end like a place" if "@" in name else "cannot begin with '-'"
+        with pytest.raises(InputRefused, match=why):
             wrap(client, tmp_path / "log.db", session=name)
-        with pytest.raises(InputRefused, match="cannot begin with '-'"), session(name):
+        with pytest.raises(InputRefused, match=why), session(name):
             pass
+
+    def test_a_name_may_hold_an_address(self) -> None:
+        with session("ann@example.org") as key:
+            assert key.session == "ann@example.org"
 
     def test_a_client_whose_calls_are_not_known_is_refused(self, tmp_path: Path) -> None:
         """It would be taken, and nothing of it recorded."""
