@@ -16,7 +16,7 @@ from projections.items import Item
 from projections.references import Reference
 from projections.sent import Requests
 from projections.verdicts import Verdict, judge, messages_alone
-from projections.wire import as_sent, whole_of
+from projections.wire import STYLES, as_sent, whole_of
 
 As = Literal["json", "curl", "python"]
 
@@ -90,7 +90,7 @@ def request_of_call(live: Live, place: Reference) -> RequestData:
     )
 
 
-def before_sending(data: RequestData) -> list[str]:
+def before_sending(data: RequestData, form: As) -> list[str]:
     """What a person has to know before a command or a script sends the request."""
     notes = []
     lacks = [name for name in _REQUIRED[data.dialect] if name not in data.request]
@@ -100,6 +100,8 @@ def before_sending(data: RequestData) -> list[str]:
         notes.append(f"where it went was not recorded; this sends it to {data.url}")
     elif data.url.partition("?")[0] != _PATHS[data.dialect]:
         notes.append(f"this sends the request and your key to {data.url}, where the call went")
+    if form == "python" and data.same_bytes and STYLES[0].text(data.request) != data.text:
+        notes.append("the client of Python writes the same JSON in other bytes")
     return notes
 
 

@@ -92,17 +92,21 @@ def _show_request(out: Output, data: RequestData, form: Form) -> None:
     from cli.render_request import render_request, safe_json
     from cli.requests import before_sending
 
-    body = data.text
+    body, notes = data.text, [*data.notes]
+    notes += before_sending(data, form) if form != "json" else []
     data.text = render_request(data, form, ascii=out.style.ascii)
     if out.as_json:
         out.show(data, "")
     elif form != "json":
         out.write_exactly(data.text + "\n")
     elif out.is_terminal:
-        out.write(safe_json(body, ascii=out.style.ascii))
+        shown = safe_json(body, ascii=out.style.ascii)
+        out.write(shown)
+        if shown != body and data.same_bytes:
+            notes.append("escaped for a terminal; into a pipe it is what was sent")
     else:
         out.write_exactly(body if data.same_bytes else body + "\n")
-    for note in [*data.notes, *(before_sending(data) if form != "json" else ())]:
+    for note in notes:
         out.note(note)
     if data.verdict == "broken":
         raise typer.Exit(INTEGRITY)

@@ -217,10 +217,13 @@ class Recorder:
             drafts = drafted(plan(stream))
             if drafts:
                 version = stream.followed.version
-                done = self.live.append(stream.key, *drafts, expected_version=version)
+                try:
+                    done = self.live.append(stream.key, *drafts, expected_version=version)
+                except OutcomeUnknown:
+                    return stream.stands(self.live, drafts[-1], version)
                 stream.followed.followed(*drafts)
                 stream.base = done.last
-        except (Busy, WrongExpectedVersion):
+        except (Busy, OutcomeUnknown, WrongExpectedVersion):
             return False
         finally:
             self._is_writing = False

@@ -194,6 +194,7 @@ class TestBytes:
         assert not FORBIDDEN.search(text)
         assert "日本 é" in text
         assert json.loads(text) == json.loads(body)
+        assert b"escaped for a terminal" in done.stderr
 
 
 class TestCurl:
@@ -280,11 +281,19 @@ class TestPython:
         body = written(asked, "javascript")
         record(tmp_path / "r.db", server.url + PATHS[dialect], dialect, body)
         sent = again(tmp_path, [sys.executable, "-"], sends(tmp_path / "r.db", "python"))
+        told = run("show", "s@c1", "--request", "--as", "python", "--db", tmp_path / "r.db").stderr
         assert sent.returncode == 0, sent.stderr
         assert sent.stdout.strip()
         assert server.bodies == [body]  # its client writes JSON as JavaScript does
+        assert "in other bytes" not in told
         given = server.received[0]
         assert "sk-now" in given.get("x-api-key", "") + given.get("authorization", "")
+
+    def test_bytes_that_it_writes_in_another_way_are_told(self, tmp_path: Path) -> None:
+        body = written(evil("openai_chat", "é"), "python")
+        record(tmp_path / "r.db", "", "openai_chat", body)
+        result = run("show", "s@c1", "--request", "--as", "python", "--db", tmp_path / "r.db")
+        assert "writes the same JSON in other bytes" in result.stderr
 
     def test_what_no_client_of_python_can_send_is_refused(self, tmp_path: Path) -> None:
         body = written(evil("openai_chat", TEXTS["surrogate"]), "javascript")

@@ -146,6 +146,18 @@ class TestAnUnknownOutcome:
         assert found.types()["model_responded"] == 1
         assert recorder.missed == 0
 
+    @pytest.mark.parametrize("of", ["session_started", "message_appended"])
+    def test_what_is_kept_for_a_framework_stands_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: str
+    ) -> None:
+        path, message = tmp_path / "log.db", {"role": "user", "content": "keep this"}
+        event = MessageAppended(dialect="openai_chat", source="human", message=message)
+        recorder = Recorder(path)
+        doubtful(monkeypatch, of)
+        recorder.write(KEY, lambda _: [event])
+        recorder.close()
+        assert Told(path).types() == {"session_started": 1, "message_appended": 1}
+
     def test_what_another_process_wrote_behind_it_is_not_taken_for_its_own(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
