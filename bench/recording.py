@@ -79,8 +79,8 @@ TOOLS = [
 # -- time -----------------------------------------------------------------------------------------
 
 
-def _overhead(history: int, turns: int, aim: float | None, *, flushed: bool) -> list[Row]:
-    context = history(history)
+def _overhead(size: int, turns: int, aim: float | None, *, flushed: bool) -> list[Row]:
+    context = history(size)
     texts = messages(2 * turns, seed=7)
     before: list[float] = []
     after: list[float] = []
@@ -108,7 +108,7 @@ def _overhead(history: int, turns: int, aim: float | None, *, flushed: bool) -> 
             commits.append(time.perf_counter() - began)
         assert not recorder.missed
         recorder.close()
-    name = f"a call after {history:,} messages"
+    name = f"a call after {size:,} messages"
     kind = "" if flushed else ", without the flush"
     rows = []
     for what, times in (("before it goes out", before[1:]), ("after its answer", after[1:])):
