@@ -2,7 +2,7 @@
 
 A look asks the file one number (``data_version``), and reads only when another process wrote. Every
 read is over before the next one begins, so no writer waits for us, and none is kept from moving
-what it wrote into the file itself.
+what it wrote into the file itself. What is not there yet is waited for (``Awaited``).
 """
 
 from __future__ import annotations
@@ -12,15 +12,21 @@ import re
 import select
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
 from itertools import groupby, islice
-from typing import NamedTuple
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from cli.models_log import FollowedRow, TimelineData
+from cli.opening import opened
+from cli.options import Settings
 from cli.timeline import timeline
 from eventlog import RecordedEvent, StreamKey
-from eventlog.errors import Busy, LogNotFound
+from eventlog.connection import EMPTY
+from eventlog.errors import Ambiguous, Busy, LogNotFound, NotALog, StreamNotFound
 from projections import Live
+from projections.references import find_session
 
 PAUSE = 0.1
 """Seconds between two looks."""
@@ -49,26 +55,30 @@ class Batch(NamedTuple):
 
 
 class Following:
-    """What is appended from now on, to a session and what goes on from it, or to all of them."""
+    """What is appended from now on, to a session and what goes on from it, or to all of them;
+    with ``since`` also what came behind that sequence, while it was waited for."""
 
-    def __init__(self, live: Live, home: StreamKey | None, chosen: Chosen) -> None:
+    def __init__(
+        self, live: Live, home: StreamKey | None, chosen: Chosen, since: int | None = None
+    ) -> None:
         self._live, self._chosen = live, chosen
         self._home = home
         self._belongs = {home: True}
-        self._file = os.stat(live.log.path)
+        self._file = File(live)
         self._seen = -1
-        self._sequence = live.log.last_sequence()
+        self._sequence = live.log.last_sequence() if since is None else since
         self._known = live.log.version(home) if home is not None else 0
 
-    def last(self, rows: int) -> Iterator[Batch]:
-        """The last rows that stand there already."""
-        if not rows:
+    def last(self, rows: int | None) -> Iterator[Batch]:
+        """The last rows that stand there already; None for all that a session has."""
+        if rows == 0:
             return
         if self._home is not None:
             whole = self._chosen._asdict()
             data = timeline(self._live, self._home, at=self._known, most=rows, **whole)
             yield Batch(self._home, data, self._sequence)
             return
+        assert rows is not None  # whoever waited for a log has seen nothing of it: ``since``
         width, found = max(_PAGE, 4 * rows), list[Batch]()
         while True:  # from the end back, until there are enough
             start = max(0, self._sequence - width)
@@ -85,12 +95,7 @@ class Following:
 
     def new(self) -> Iterator[Batch]:
         """What came since the last look. Raises LogNotFound where the file is another one."""
-        try:
-            now = os.stat(self._live.log.path)
-        except FileNotFoundError:
-            raise LogNotFound(str(self._live.log.path)) from None
-        if (now.st_dev, now.st_ino) != (self._file.st_dev, self._file.st_ino):
-            raise LogNotFound(f"{self._live.log.path} (it is another file now)")
+        self._file.check()
         try:
             version = self._live.log.data_version()
             if version == self._seen:
@@ -150,6 +155,93 @@ class Following:
             return False
         parent = begun.data.get("parent_session") or ""
         return bool(parent) and parent != str(key) and self._is_wanted(StreamKey.parse(parent))
+
+
+class File:
+    """The file of a log that stays open."""
+
+    def __init__(self, live: Live) -> None:
+        self._path = live.log.path
+        self._found = os.stat(self._path)
+
+    def check(self) -> None:
+        """Raises LogNotFound where the path leads to it no more."""
+        try:
+            now = os.stat(self._path)
+        except FileNotFoundError:
+            raise LogNotFound(str(self._path)) from None
+        if (now.st_dev, now.st_ino) != (self._found.st_dev, self._found.st_ino):
+            raise LogNotFound(f"{self._path} (it is another file now)")
+
+
+class Awaited:
+    """A log and a session of it, each waited for where it is not there yet: who watches an agent
+    may begin before it does. ``note`` is given a line of each that is waited for."""
+
+    def __init__(self, settings: Settings, name: str | None, note: Callable[[str], None]) -> None:
+        self._settings, self._name, self._note = settings, name, note
+        self._open = ExitStack()
+        self.home: StreamKey | None = None
+        self.since: int | None = None
+        """The sequence behind which all is new; None where nothing had to be waited for."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def found(self) -> Live | None:
+        """The log, once both are there; None when nobody reads any more."""
+        live = self._log()
+        if live is None or self._name is None:
+            return live
+        return live if self._session(live, self._name) else None
+
+    def _log(self) -> Live | None:
+        while True:
+            try:
+                return self._open.enter_context(opened(self._settings, read_only=True))
+            except (LogNotFound, NotALog) as error:
+                if isinstance(error, NotALog) and error.what != EMPTY:
+                    raise
+                if self.since is None:
+                    self.since = 0
+                    self._note(f"waiting for a log at {error.path}")
+            if not wait():
+                return None
+
+    def _session(self, live: Live, name: str) -> bool:
+        """Look for it each time that somebody wrote; False when nobody reads any more."""
+        file, seen, is_told = File(live), -1, False
+        while True:
+            file.check()
+            try:
+                version, end = live.log.data_version(), live.log.last_sequence()
+                if version != seen:
+                    self.home = find_session(live, name)
+                    return True
+            except (StreamNotFound, Ambiguous) as error:
+                seen, self.since = version, end
+                if not is_told:
+                    self._note(f"waiting for session {name}{_like(error)}")
+                is_told = True
+            except Busy:  # at the next look
+                pass
+            if not wait():
+                return False
+
+
+def _like(error: StreamNotFound | Ambiguous) -> str:
+    """The sessions that may have been meant."""
+    if isinstance(error, Ambiguous):
+        return f"; so far it names several: {', '.join(error.candidates)}"
+    return f"; near it: {', '.join(error.near)}" if error.near else ""
 
 
 _PAGE = 200

@@ -57,5 +57,8 @@ def no_log_yet(path: str) -> Exception:
 
     error = LogNotFound(path)
     name = current_program()
-    error.args = (f"{error}; `{name} import PATH` makes one, `{name} demo` shows how",)
+    error.args = (
+        f"{error}; `{name} import PATH` or `{name} record -- CMD` makes one, "
+        f"`{name} demo` shows how",
+    )
     return error

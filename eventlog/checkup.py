@@ -60,7 +60,8 @@ def checkup(path: Path, *, seconds: float = 10.0) -> Iterator[Check]:
     try:
         check_path(path, create=False)
     except LogNotFound:
-        yield Check("file", "warning", "there is no log yet", "`ctxlog import PATH` makes one")
+        made = "`ctxlog import PATH` or `ctxlog record -- CMD` makes one"
+        yield Check("file", "warning", "there is no log yet", made)
         return
     except CtxlogError as error:
         yield Check("file", "problem", str(error), "name another log with --db")

@@ -41,6 +41,9 @@ from eventlog.errors import (
 
 Durability = Literal["full", "normal"]
 
+EMPTY = "it is empty"
+"""Why a file is no log yet: another process is about to make one of it, or nobody."""
+
 NETWORK = frozenset(
     {
         "nfs",
@@ -209,7 +212,7 @@ def open_connection(
         with translated(path, timeout):
             version = _examine(connection, path)
             if read_only and version == 0:
-                raise NotALog(str(path), "it is empty")
+                raise NotALog(str(path), EMPTY)
             if lock is not None:
                 try:
                     lock.open()  # not before: beside a foreign file nothing is left

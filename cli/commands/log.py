@@ -70,14 +70,15 @@ def command(
 
     --follow shows the last 10 rows (-n: other than 10) and then each row as another process appends
     it, of the session and of what forks off it or begins in it; without S of all sessions. A line
-    ==> S <== says whose the next rows are. With --json each row is one line of JSON.
+    ==> S <== says whose the next rows are. With --json each row is one line of JSON. A log or a
+    session that is not there yet is waited for, and then shown from its beginning.
 
     Example: ctxlog log last --at c12
 
     Example: ctxlog log last --follow
     """
-    from cli.following import Chosen, Following
-    from cli.naming import place, session_key, span_of, types_of, whole_session
+    from cli.following import Awaited, Chosen, Following
+    from cli.naming import place, span_of, types_of, whole_session
     from cli.render_log import render_log
     from cli.timeline import timeline
     from eventlog.errors import InputRefused
@@ -87,9 +88,16 @@ def command(
         if at or span:
             raise InputRefused("--follow shows what comes: without --at and --range")
         wanted = Chosen(types_of(types or []), calls, events)
-        with opened(settings_of(ctx), read_only=True) as live:
-            home = session_key(live, whole_session(session, "followed")) if session else None
-            _follow(out, Following(live, home, wanted), 10 if last is None else last, home)
+        name = whole_session(session, "followed") if session else None
+        with Awaited(settings_of(ctx), name, out.note) as awaited:
+            live, rows = awaited.found(), 10 if last is None else last
+            if live is None:
+                return
+            if awaited.since is None:
+                _follow(out, Following(live, awaited.home, wanted), rows, awaited.home)
+            else:  # all of it is new: from its beginning, and under the name that was found
+                following = Following(live, awaited.home, wanted, awaited.since)
+                _follow(out, following, None if awaited.home is not None else 0, None)
         return
     if session is None:
         raise InputRefused("name a session, or follow all of them with --follow")
@@ -112,7 +120,7 @@ def command(
         out.show(data, render_log(data, out.style))
 
 
-def _follow(out: Output, following: Following, rows: int, home: StreamKey | None) -> None:
+def _follow(out: Output, following: Following, rows: int | None, home: StreamKey | None) -> None:
     """Until nobody reads any more, or somebody interrupts."""
     from cli.following import wait
 

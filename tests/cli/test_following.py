@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import queue
+import select
 import signal
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ from typing import Any
 
 import pytest
 from running import environment, run
-from small_log import FORK, KEY, said, small_log
+from small_log import EVENTS, FORK, KEY, said, small_log
 
 from eventlog import StreamKey
 from eventlog.events import SessionStarted, SessionTitled
@@ -57,6 +58,12 @@ class Followed:
         answers = [json.loads(self.line()) for _ in range(count)]
         assert all((a["ctxlog"], a["command"]) == (1, "log") for a in answers)
         return [answer["data"] for answer in answers]
+
+    def told(self) -> str:
+        """The next line that it says on the other stream."""
+        assert self.running.stderr is not None
+        assert select.select([self.running.stderr], [], [], PATIENCE)[0]
+        return self.running.stderr.readline().decode().rstrip("\n")
 
     def ends(self) -> tuple[int, bytes]:
         """Its exit code, and what it said."""
@@ -186,6 +193,107 @@ class TestSessions:
         live.append(StreamKey("u", "a", "newest"), said("user", "is newest"))
         with following("last", "--db", db, home=tmp_path) as followed:
             assert "is newest" in followed.line()
+
+
+class TestWaiting:
+    """Who watches an agent may begin before it does."""
+
+    @pytest.mark.parametrize("is_empty", [False, True])
+    def test_a_log_that_is_made_later_is_shown_from_its_beginning(
+        self, is_empty: bool, tmp_path: Path
+    ) -> None:
+        db = tmp_path / "later.db"
+        if is_empty:  # as SQLite leaves it for a moment
+            db.touch()
+        with following(KEY.session, "-n", "1", "--db", db, home=tmp_path) as followed:
+            assert followed.told() == f"waiting for a log at {db}"
+            with open_log(db) as live:
+                live.append(StreamKey("u", "a", "other"), said("user", "of another one"))
+                assert followed.told() == f"waiting for session {KEY.session}"
+                live.append(KEY, *EVENTS)
+                live.append(KEY, said("user", "and then"))
+            seen = followed.until("and then")
+            whole = run("log", KEY.session, "--db", db).stdout.splitlines()
+        assert seen[0] == f"==> {KEY} <=="
+        rows = [line.split()[:2] for line in whole]
+        assert [line.split()[:2] for line in seen[1:]] == rows[-len(seen) + 1 :]
+        assert "You mend refunds." in seen[1]
+
+    def test_every_session_of_a_log_that_is_made_later(self, tmp_path: Path) -> None:
+        db = tmp_path / "later.db"
+        with following("--json", "-n", "1", "--db", db, home=tmp_path) as followed:
+            assert followed.told() == f"waiting for a log at {db}"
+            with open_log(db) as live:
+                for name in ("one", "two"):
+                    key = StreamKey("u", "a", name)
+                    live.append(key, said("user", "first"), said("user", "second"))
+            rows = followed.rows(4)
+        assert [(row["key"], row["preview"]) for row in rows] == [
+            (f"u/a/{name}", text) for name in ("one", "two") for text in ("first", "second")
+        ]
+
+    def test_a_session_and_what_began_in_it_at_once(
+        self, db: Path, live: Live, tmp_path: Path
+    ) -> None:
+        home, agent = StreamKey("u", "a", "monday"), StreamKey("u", "a", "agent")
+        with following("monday", "--json", "--db", db, home=tmp_path) as followed:
+            assert followed.told() == "waiting for session monday"
+            followed.running.send_signal(signal.SIGSTOP)  # the look that finds one finds both
+            live.append(home, *(said("user", f"n{number}") for number in range(15)))
+            live.append(agent, SessionStarted(parent_session=str(home)), said("user", "below"))
+            followed.running.send_signal(signal.SIGCONT)
+            live.append(home, said("user", "the end"))
+            rows = followed.rows(17)
+        assert [row["preview"] for row in rows if row["key"] == str(home)] == [
+            *(f"n{number}" for number in range(15)),
+            "the end",
+        ]
+        assert "below" in [row["preview"] for row in rows if row["key"] == str(agent)]
+
+    @pytest.mark.parametrize(
+        ("name", "why"),
+        [
+            ("refundz", "; near it: refunds-0001 (Refunds)"),
+            ("twin", "; so far it names several: u/a/twin, v/a/twin"),
+        ],
+    )
+    def test_what_may_have_been_meant_is_told(
+        self, name: str, why: str, db: Path, live: Live, tmp_path: Path
+    ) -> None:
+        for user in ("u", "v"):
+            live.append(StreamKey(user, "a", "twin"), said("user", "x"))
+        with following(name, "--db", db, home=tmp_path) as followed:
+            assert followed.told() == f"waiting for session {name}{why}"
+            followed.running.send_signal(signal.SIGINT)
+            assert followed.ends() == (130, b"")
+
+    def test_it_waits_without_a_word_where_none_is_wanted(
+        self, db: Path, live: Live, tmp_path: Path
+    ) -> None:
+        with following("monday", "-q", "--db", db, home=tmp_path) as followed:
+            with pytest.raises(subprocess.TimeoutExpired):
+                followed.running.wait(timeout=2)
+            live.append(StreamKey("u", "a", "monday"), said("user", "is there"))
+            followed.until("is there")
+            followed.running.send_signal(signal.SIGINT)
+            assert followed.ends() == (130, b"")
+
+    def test_a_file_that_is_gone_meanwhile_is_told(self, db: Path, tmp_path: Path) -> None:
+        with following("monday", "--db", db, home=tmp_path) as followed:
+            followed.told()
+            os.replace(db, tmp_path / "moved.db")
+            code, told = followed.ends()
+        assert (code, told.count(b"\n")) == (5, 1)
+
+    def test_another_file_is_no_log_that_may_come(self, tmp_path: Path) -> None:
+        other = tmp_path / "other.db"
+        other.write_bytes(b"x" * 5000)
+        result = run("log", "--follow", "--db", other)
+        assert result.exit_code == 5
+        assert "not a ctxlog database" in result.stderr
+
+    def test_only_who_follows_waits(self, db: Path) -> None:
+        assert run("log", "monday", "--db", db).exit_code == 3
 
 
 class TestItsEnd:
