@@ -10,7 +10,7 @@ from cli.models_audit import AuditCallData, AuditData, AuditedData, FindingData
 from cli.render_prefixes import SIGNS, render_prefixes
 from cli.safetext import display_width
 from cli.saying import trigger_words
-from cli.style import Style, heading, named, pad, pad_left, plural, short, tokens
+from cli.style import Style, heading, listed, pad, pad_left, plural, short, tokens
 from projections.audit.model import Coverage, MoveRow, Severity, State
 from projections.audit.passages import MoveKind
 from projections.audit.verdicts import failure
@@ -349,9 +349,10 @@ def _sessions(
     for finding in data.findings:
         of.setdefault(finding.session, []).append(finding)
     shown, left = 0, list[int]()
-    width = max((display_width(_name(s, names)) for s in data.sessions), default=0)
-    for session in data.sessions:
-        name = pad(named(_name(session, names), style, max(width, 8)), width)
+    cells = [listed(names.get(s.key, s.key), style) for s in data.sessions]
+    width = max(map(display_width, cells), default=0)
+    for session, cell in zip(data.sessions, cells, strict=True):
+        name = pad(cell, width)
         if session.error:
             text = style.line(f"! {session.error}", style.width - width - 2)
             yield f"{style.paint(name, 'bold')}  {text}"
@@ -375,7 +376,3 @@ def _sessions(
         more = f"{plural(sum(left), 'more finding')} in {plural(len(left), 'session')}"
         yield style.paint(f"{more}: audit S shows those of one, --json has all", "dim")
     yield style.paint(f"{plural(len(data.sessions), 'session')}: {_counted(data)}", "bold")
-
-
-def _name(session: AuditedData, names: Mapping[str, str]) -> str:
-    return names.get(session.key, session.key)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from cli.models_whatif import CompareData, NeededData, PricesData, StrategyData
 from cli.safetext import display_width, safe_text
-from cli.style import Style, pad, pad_left, plural, short
+from cli.style import Style, listed, pad, pad_left, plural, short
 from projections.metrics.intervals import Interval
 from projections.metrics.prices import Rates, Tier
 
@@ -229,7 +229,7 @@ def _needed(data: CompareData, style: Style, names: Mapping[str, str]) -> Iterat
     yield style.paint(style.line(title, style.width), "bold")
     many = len(data.sessions) > 1
     shown = data.needed[:_MOST]
-    where = [_where(one, names, many) for one in shown]
+    where = [_where(one, names if many else None, style) for one in shown]
     room = max(map(display_width, where))
     total = len(data.strategies)
     for one, place in zip(shown, where, strict=True):
@@ -242,8 +242,8 @@ def _needed(data: CompareData, style: Style, names: Mapping[str, str]) -> Iterat
         yield style.paint(style.block(f"  … {len(data.needed) - _MOST:,} more"), "dim")
 
 
-def _where(one: NeededData, names: Mapping[str, str], many: bool) -> str:
-    front = f"{names.get(one.session, one.session)}@" if many else ""
+def _where(one: NeededData, names: Mapping[str, str] | None, style: Style) -> str:
+    front = f"{listed(names.get(one.session, one.session), style)}@" if names is not None else ""
     return f"{front}{one.item} → c{one.call}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from cli.models_search import HitData, SearchData
 from cli.render_sessions import when
 from cli.safetext import display_width, safe_text
-from cli.style import Style, ascii_text, pad, typed
+from cli.style import Style, ascii_text, listed, pad, typed
 
 SIGNS = {
     "visible": "●",
@@ -73,7 +73,7 @@ def _color(sign: str) -> str:
 
 
 def _name(row: HitData, names: Mapping[str, str], style: Style) -> str:
-    return style.line(names.get(row.key, row.key), 200)
+    return listed(names.get(row.key, row.key), style)
 
 
 def _who(row: HitData) -> str:

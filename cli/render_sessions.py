@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cli.safetext import display_width
-from cli.style import Style, named, pad, pad_left, plural, short
+from cli.style import Style, listed, named, pad, pad_left, plural, short
 
 if TYPE_CHECKING:
     from projections.sessions import SessionStats
@@ -14,11 +14,8 @@ if TYPE_CHECKING:
 _LEAST_TITLE = 12
 """Columns; where not even these are left, other columns go."""
 
-_ANY = 1000
-"""Columns that no name of a session needs."""
-
 _GIVING_WAY = ("known as", "agent", "when", "cl", "k", "calls")
-"""What goes first where it is narrow. The name of a session is never cut: it is typed next."""
+"""What goes first where it is narrow. The name of a session stays."""
 
 
 def render_sessions(
@@ -50,7 +47,7 @@ def _table(
 ) -> tuple[_Columns, dict[str, int]]:
     """The columns, and how wide those are for which there is room."""
     columns: _Columns = {
-        "session": ([style.line(names.get(row.key, row.key), _ANY) for row in rows], False),
+        "session": ([listed(names.get(row.key, row.key), style) for row in rows], False),
         "when": ([_when(row) for row in rows], False),
         "agent": ([style.line(_agent(row.key), 12) for row in rows], False),
         "calls": ([str(row.calls) for row in rows], True),

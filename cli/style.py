@@ -53,6 +53,12 @@ _REF = 24
 _PIECE = 8
 """Characters of a piece of an id where there is little room."""
 
+_TYPED = 72
+"""Columns of a session's name that a person may type: a full key with two ids in it."""
+
+_CUT = 28
+"""Columns that are left of a longer one: each column of ``sessions`` then has room at 100."""
+
 _BEYOND = re.compile(r"[^\x00-\x7f]")
 
 
@@ -187,6 +193,13 @@ def named(key: str, style: Style, room: int) -> str:
         if display_width(line) <= room:
             return line
     return style.line(name, room)
+
+
+def listed(name: str, style: Style) -> str:
+    """The name of a session in a row of a table: whole, since it is typed next, unless it is so
+    long that nobody types it. Then it leaves the other columns their room."""
+    whole = style.line(name, _TYPED)
+    return whole if whole == style.line(name, 2 * _TYPED) else style.line(name, _CUT)
 
 
 def ranges(names: Iterable[str]) -> str:

@@ -86,12 +86,12 @@ def _names(event: RecordedEvent, item: Origin) -> bool:
 
 
 def coverage(subject: Subject) -> Coverage:
-    """The account of a session, at its end."""
-    groups: dict[tuple[StateName, str, str], list[int]] = {}
+    """The account of a session, at its end; of one state and reason in the order of what was
+    decided."""
+    groups: dict[tuple[StateName, str, int], list[int]] = {}
     for name, fate in subject.passages.fates.items():
         state, reason, position = state_of(name, subject)
-        by = subject.name(position) if position else ""
-        sums = groups.setdefault((state, reason, by), [0, 0, 0])
+        sums = groups.setdefault((state, reason, position), [0, 0, 0])
         for place, count in enumerate((1, fate.came, fate.tokens)):
             sums[place] += count
     return Coverage(
@@ -100,8 +100,15 @@ def coverage(subject: Subject) -> Coverage:
         context_items=len(subject.passages.standing),
         context_tokens=subject.passages.tokens,
         states=tuple(
-            State(state=state, reason=reason, by=by, items=items, tokens=tokens, tokens_left=left)
-            for (state, reason, by), (items, tokens, left) in sorted(
+            State(
+                state=state,
+                reason=reason,
+                by=subject.name(position) if position else "",
+                items=items,
+                tokens=tokens,
+                tokens_left=left,
+            )
+            for (state, reason, position), (items, tokens, left) in sorted(
                 groups.items(), key=lambda group: (_ORDER.index(group[0][0]), group[0][1:])
             )
         ),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import recorded_calls
+from demo_log import demo_log
 from running import ROOT, data, run
 from small_log import EVENTS, KEY, said, small_log
 
@@ -382,6 +383,41 @@ class TestSessionsAndStats:
         result = run("sessions", "--width", str(width), "--db", db)
         assert result.stderr.strip() == told
         assert ("known as" in result.stdout) is not bool(told)
+
+    @pytest.mark.parametrize("args", [["sessions"], ["audit", "--all"], ["search", "refunds"]])
+    def test_one_long_name_leaves_the_other_columns_their_room(
+        self, db: Path, args: list[str]
+    ) -> None:
+        """A header of a request can name a session at any length."""
+        front = "the refund run of monday " * 14
+        with open_log(db) as live:
+            for end in "ab":  # alike to the end: no beginning is enough
+                live.append(StreamKey("local", "proxy", front + end), said("user", "refunds 7"))
+        shown = run(*args, "--db", db)
+        assert "no room for" not in shown.stderr
+        lines = shown.stdout.splitlines()
+        assert max(map(len, lines)) <= 100
+        long = [line for line in lines if line.lstrip(" ●").startswith("the refund run")]
+        assert len(long) == 2
+        behind = {"sessions": " proxy ", "audit": "no calls", "search": "[refunds] 7"}[args[0]]
+        assert all("…" in line and behind in line for line in long)
+        other = next(line for line in lines if "refunds-0001" in line)
+        assert len(other.split()) > 3
+
+    def test_one_long_name_leaves_what_was_lost_its_room(self, tmp_path: Path) -> None:
+        front = "the refund run of monday " * 14
+        demo = demo_log(tmp_path)
+        short = data("sessions", "--db", demo)["sessions"][0]["key"]
+        with open_log(demo) as live:
+            for end in "ab":
+                key = StreamKey("local", "proxy", front + end)
+                live.log.fork(key, short, live.log.version(short))
+        both = [str(StreamKey("local", "proxy", front + end)) for end in "ab"]
+        shown = run("compare", *both, "--strategy", "truncate:turns=1", "--db", demo)
+        assert shown.exit_code == 0, shown.stderr
+        rows = [line for line in shown.stdout.splitlines() if " → c" in line]
+        assert rows
+        assert all("…@" in row and len(row) <= 100 for row in rows)
 
     @pytest.mark.parametrize("width", [40, 60, 80, 100])
     def test_what_is_listed_as_a_name_is_taken_as_one(self, tmp_path: Path, width: int) -> None:

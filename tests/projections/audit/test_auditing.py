@@ -91,6 +91,16 @@ class TestAccount:
         }
         assert seen
 
+    def test_of_one_state_the_decisions_stand_in_their_order(self) -> None:
+        made = Session()
+        for number in range(11):
+            asked = made.human(f"question {number}")
+            made.call(text="answer")
+            made.compacted([asked], f"summary {number}")
+        states = audit_of(made).coverage.states
+        told = [state.by for state in states if state.state == "summarised"]
+        assert told == [f"k{number}" for number in range(1, 12)]
+
 
 class TestRows:
     """Without them nobody sees at which call something was gone."""
