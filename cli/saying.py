@@ -138,6 +138,17 @@ _NOUNS = {
     "recording_interrupted": "a gap in the recording",
     "redacted": "a redaction",
     "record_unrecognized": "a record that is no message",
+    "reply_started": "the beginning of a reply",
+    "output_produced": "a structured output",
+    "reply_ended": "the end of a reply",
+    "permissions_set": "a change of permissions",
+    "permission_decided": "a permission",
+    "tool_call_started": "the start of a tool",
+    "tool_groups_set": "a change of tool groups",
+    "file_seen": "a file as it was",
+    "tasks_set": "the list of tasks",
+    "middleware_state_set": "the state of a middleware",
+    "prompt_rendered": "a rendered prompt",
 }
 
 
@@ -192,6 +203,24 @@ def _redacted(data: Mapping[str, object]) -> str:
     return f"redacted: {len(targets) if isinstance(targets, list) else 0} events"
 
 
+def _listed(data: Mapping[str, object], name: str) -> str:
+    values = data.get(name)
+    return ", ".join(map(str, values)) if isinstance(values, list | tuple) else ""
+
+
+def _resumed(data: Mapping[str, object]) -> str:
+    cleared, kept = _listed(data, "cleared"), _listed(data, "kept")
+    said = [f"cleared {cleared}" if cleared else "", f"kept {kept}" if kept else ""]
+    return ": ".join(filter(None, ["resumed", "; ".join(filter(None, said))]))
+
+
+def _tasks(data: Mapping[str, object]) -> str:
+    tasks = data.get("tasks")
+    found = [t for t in tasks if isinstance(t, Mapping)] if isinstance(tasks, list | tuple) else []
+    done = sum(t.get("status") == "done" for t in found)
+    return f"tasks: {done} of {len(found)} done"
+
+
 _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "context_compacted": _compacted,
     "placeholder_substituted": _substituted,
@@ -215,4 +244,20 @@ _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "task_classified": lambda d: f"task: {_short(d, 'task_type')}",
     "model_called": lambda d: _short(d, "model"),
     "tools_declared": lambda d: "tools declared",
+    "session_resumed": _resumed,
+    "reply_started": lambda d: "reply started",
+    "output_produced": lambda d: "structured output given",
+    "reply_ended": lambda d: (
+        f"reply {_short(d, 'outcome') or 'answered'} {_short(d, 'detail')}".rstrip()
+    ),
+    "permissions_set": lambda d: f"permissions: {_short(d, 'mode') or 'ask'}",
+    "permission_decided": lambda d: (
+        f"{_short(d, 'name')} {_short(d, 'verdict')} by {_short(d, 'by') or 'nobody named'}"
+    ),
+    "tool_call_started": lambda d: f"{_short(d, 'name')} started",
+    "tool_groups_set": lambda d: f"tool groups: {_listed(d, 'groups') or 'none'}",
+    "file_seen": lambda d: f"{_short(d, 'path')} {_short(d, 'how') or 'read'}",
+    "tasks_set": _tasks,
+    "middleware_state_set": lambda d: f"{_short(d, 'name')} keeps its state",
+    "prompt_rendered": lambda d: f"prompt {_short(d, 'template')} {_short(d, 'role')}".rstrip(),
 }

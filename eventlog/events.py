@@ -17,6 +17,18 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from eventlog.agent import FileSeen as FileSeen
+from eventlog.agent import MiddlewareStateSet as MiddlewareStateSet
+from eventlog.agent import OutputProduced as OutputProduced
+from eventlog.agent import PermissionDecided as PermissionDecided
+from eventlog.agent import PermissionsSet as PermissionsSet
+from eventlog.agent import PromptRendered as PromptRendered
+from eventlog.agent import ReplyEnded as ReplyEnded
+from eventlog.agent import ReplyStarted as ReplyStarted
+from eventlog.agent import Task as Task
+from eventlog.agent import TasksSet as TasksSet
+from eventlog.agent import ToolCallStarted as ToolCallStarted
+from eventlog.agent import ToolGroupsSet as ToolGroupsSet
 from eventlog.calls import ModelCalled as ModelCalled
 from eventlog.calls import ModelFailed as ModelFailed
 from eventlog.calls import ModelResponded as ModelResponded
@@ -82,6 +94,8 @@ class SessionResumed(EventBase):
     type: Literal["session_resumed"] = "session_resumed"
     cleared: tuple[str, ...] = ()
     """What of the agent's state was reset on resuming."""
+    kept: tuple[str, ...] = ()
+    """What of it went on."""
 
 
 class SessionStored(EventBase):
@@ -346,6 +360,17 @@ Event = (
     | RecordingInterrupted
     | Redacted
     | RecordUnrecognized
+    | ReplyStarted
+    | OutputProduced
+    | ReplyEnded
+    | PermissionsSet
+    | PermissionDecided
+    | ToolCallStarted
+    | ToolGroupsSet
+    | FileSeen
+    | TasksSet
+    | MiddlewareStateSet
+    | PromptRendered
 )
 """Every event type, bare, so that ``get_args`` and ``match`` work."""
 

@@ -19,15 +19,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eventlog import codec
+from eventlog.erased_messages import REDACTED as REDACTED
+from eventlog.erased_messages import Payload, block, either, guess, message, tool
 from eventlog.errors import EventInvalid
 from eventlog.events import EventBase
 from eventlog.jsonvalue import loads
-
-REDACTED = "[redacted]"
-"""What stands where text stood."""
-
-Payload = dict[str, Any]
-
 
 Holds = Callable[[str], bool]
 """Whether a text holds something that is to be erased."""
@@ -39,6 +35,7 @@ SPARED = frozenset(
         "file",
         "finish_reason",
         "foreign_session_id",
+        "kept",
         "label",
         "response_id",
         "rule",
@@ -108,7 +105,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
         "importer_version",
         "foreign_session_id",
     ),
-    "session_resumed": ("cleared",),
+    "session_resumed": ("cleared", "kept"),
     "session_stored": ("items",),
     "message_appended": ("dialect", "source", "label", "call", "after"),
     "tool_result_recorded": (
@@ -154,12 +151,36 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "repair_applied": ("rule", "dropped", "renamed", "call_ids"),
     "recording_interrupted": ("calls_missed",),
     "record_unrecognized": ("file", "line", "offset", "kind"),
+    "reply_started": ("reply_id",),
+    "output_produced": ("reply_id",),
+    "reply_ended": ("reply_id", "outcome"),
+    "permissions_set": ("mode",),
+    "permission_decided": ("tool_call_id", "name", "verdict"),
+    "tool_call_started": ("tool_call_id", "name", "has_effects"),
+    "tool_groups_set": ("groups",),
+    "middleware_state_set": ("name",),
+    "file_seen": ("how", "size", "modified_ns", "tool_call_id", "is_whole"),
+    "prompt_rendered": ("item", "template", "role", "version"),
 }
 """Fields that stay as they are."""
 
 
 def _text(value: Any, payload: Mapping[str, Any]) -> Any:
     return REDACTED
+
+
+def _nothing(value: Any, payload: Mapping[str, Any]) -> Any:
+    return None
+
+
+def _blank(value: Any, payload: Mapping[str, Any]) -> Any:
+    return ""
+
+
+def _tasks(value: Any, payload: Mapping[str, Any]) -> Any:
+    tasks = value if isinstance(value, list) else []
+    kept = ({k: t[k] for k in ("id", "status") if k in t} for t in tasks if isinstance(t, dict))
+    return [{"id": "", **each, "title": REDACTED} for each in kept]
 
 
 def _usage(value: Any, payload: Mapping[str, Any]) -> Any:
@@ -182,33 +203,26 @@ def _message(value: Any, payload: Mapping[str, Any]) -> Any:
 
 
 def _revised(value: Any, payload: Mapping[str, Any]) -> Any:
-    return _either(_guess(value), value)
+    return either(guess(value), value)
 
 
 def _patch(value: Any, payload: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict):
         return {}
-    kept = _either(_guess(value), value)
+    kept = either(guess(value), value)
     return {name: part for name, part in kept.items() if name in value}
 
 
 def _native(value: Any, payload: Mapping[str, Any]) -> Any:
     dialect = str(payload.get("dialect", ""))
     if dialect == "anthropic" and isinstance(value, dict) and "role" not in value:
-        return _block(value)
-    return message(dialect, value)
-
-
-def _either(dialect: str, value: Any) -> Any:
-    """A message, or the bare block that Anthropic's tool results are."""
-    if isinstance(value, dict) and "role" not in value and value.get("type") == "tool_result":
-        return _block(value)
+        return block(value)
     return message(dialect, value)
 
 
 def _new_message(value: Any) -> Any:
     kept = {name: value[name] for name in ("dialect", "source", "label") if name in value}
-    return {**kept, "message": _either(str(value.get("dialect", "")), value.get("message"))}
+    return {**kept, "message": either(str(value.get("dialect", "")), value.get("message"))}
 
 
 def _new_messages(value: Any, payload: Mapping[str, Any]) -> Any:
@@ -222,7 +236,7 @@ def _inserted(value: Any, payload: Mapping[str, Any]) -> Any:
 def _definitions(value: Any, payload: Mapping[str, Any]) -> Any:
     tools = value if isinstance(value, list) else []
     dialect = str(payload.get("dialect", ""))
-    return [_tool(dialect, tool) for tool in tools if isinstance(tool, dict)]
+    return [tool(dialect, each) for each in tools if isinstance(each, dict)]
 
 
 def _forms(value: Any, payload: Mapping[str, Any]) -> Any:
@@ -249,6 +263,10 @@ _Left = Callable[[Any, Mapping[str, Any]], Any]
 
 _LEFT: dict[str, dict[str, _Left]] = {
     "session_titled": {"title": _text},
+    "output_produced": {"value": _nothing},
+    "file_seen": {"path": _text},
+    "tasks_set": {"tasks": _tasks},
+    "prompt_rendered": {"salt": _blank, "template_digest": _blank, "rendered_digest": _blank},
     "message_appended": {"message": _message},
     "tool_result_recorded": {"content": _text, "native": _native},
     "tools_declared": {"definitions": _definitions},
@@ -264,135 +282,3 @@ _LEFT: dict[str, dict[str, _Left]] = {
     "record_unrecognized": {"raw": _text},
 }
 """Fields of which something else stays."""
-
-
-# -- messages -----------------------------------------------------------------------------------
-
-
-def message(dialect: str, value: Any) -> Any:
-    """A message, or a merge patch of one, with its role and its calls and no text."""
-    if not isinstance(value, dict):
-        return {"role": "user", "content": REDACTED}
-    if dialect == "openai_responses":
-        if isinstance(value.get("items"), list):
-            return {"items": [_responses(item, "assistant") for item in value["items"]]}
-        return _responses(value, "user")
-    if dialect == "anthropic":
-        return _content({"content": REDACTED, **_named(value, ("role",))}, value, _block)
-    return _chat(value)
-
-
-def _guess(value: Any) -> str:
-    """A revision does not say its dialect: by what only one of them has."""
-    if not isinstance(value, dict):
-        return ""
-    content = value.get("content")
-    blocks = content if isinstance(content, list) else []
-    kinds = {str(block.get("type")) for block in blocks if isinstance(block, dict)}
-    if "items" in value or "type" in value or "output" in value or kinds & _RESPONSES_TEXT:
-        return "openai_responses"
-    return "anthropic" if kinds & {"tool_use", "tool_result", "thinking"} else ""
-
-
-_RESPONSES_TEXT = {"input_text", "output_text"}
-
-
-def _named(value: Mapping[str, Any], names: tuple[str, ...]) -> Payload:
-    return {name: value[name] for name in names if isinstance(value.get(name), str)}
-
-
-def _content(kept: Payload, value: Mapping[str, Any], part: Callable[[Any], Any]) -> Payload:
-    content = value.get("content")
-    if isinstance(content, list) and content:
-        kept["content"] = [part(block) for block in content]
-    elif content is not None:
-        kept["content"] = REDACTED
-    elif "content" in value:
-        kept["content"] = kept.get("content")
-    return kept
-
-
-def _plain(block: Any) -> Payload:
-    return {"type": "text", "text": REDACTED}
-
-
-def _block(block: Any) -> Payload:
-    kind = block.get("type") if isinstance(block, dict) else None
-    if kind == "tool_use":
-        return {"type": kind, **_named(block, ("id", "name")), "input": {}}
-    if kind == "tool_result":
-        kept = {"type": kind, **_named(block, ("tool_use_id",)), "content": REDACTED}
-        return {**kept, "is_error": True} if block.get("is_error") is True else kept
-    return _plain(block)
-
-
-def _chat(value: Mapping[str, Any]) -> Payload:
-    kept = _named(value, ("role",))
-    if kept.get("role") in ("tool", "function"):
-        kept.update(_named(value, ("tool_call_id", "name")))
-    for name in ("reasoning_content", "reasoning", "refusal"):
-        if value.get(name) and isinstance(value[name], str):
-            kept[name] = REDACTED
-    _content(kept, value, _plain)
-    if isinstance(value.get("tool_calls"), list):
-        kept["tool_calls"] = [_call(call) for call in value["tool_calls"] if isinstance(call, dict)]
-    if isinstance(value.get("function_call"), dict):
-        kept["function_call"] = {**_named(value["function_call"], ("name",)), "arguments": "{}"}
-    if kept.get("content") is None and not any(map(kept.get, ("tool_calls", "function_call"))):
-        kept["content"] = REDACTED
-    return kept
-
-
-def _call(call: Mapping[str, Any]) -> Payload:
-    kept: Payload = _named(call, ("id", "type"))
-    inner: Payload
-    for kind, field, empty in (("function", "arguments", "{}"), ("custom", "input", REDACTED)):
-        if isinstance(call.get(kind), dict):
-            inner = _named(call[kind], ("name",))
-            kept[kind] = {**inner, field: empty}
-    return kept
-
-
-def _responses(item: Any, role: str) -> Payload:
-    if not isinstance(item, dict):
-        return _said(role)
-    kind = item.get("type")
-    if kind in (None, "message"):
-        named = _named(item, ("type", "role"))
-        text = "output_text" if named.get("role", role) == "assistant" else "input_text"
-        return _content(named, item, lambda block: {"type": text, "text": REDACTED})
-    named = _named(item, ("type", "call_id", "name"))
-    if kind == "function_call":
-        return {**named, "arguments": "{}"}
-    if kind == "custom_tool_call":
-        return {**named, "input": REDACTED}
-    if kind == "tool_search_call":
-        return {**named, "arguments": {}}
-    if kind == "local_shell_call":
-        action = {"type": "exec", "command": [], "env": {}}
-        return {**named, **_named(item, ("id", "status")), "action": action}
-    if isinstance(kind, str) and kind.endswith("_output"):
-        return {**named, "output": REDACTED}
-    # A thought, a search, a picture: bound to an id or a signature that holds for other bytes.
-    return _said(role if kind == "agent_message" else "assistant")
-
-
-def _said(role: str) -> Payload:
-    text = "output_text" if role == "assistant" else "input_text"
-    content = [{"type": text, "text": REDACTED}]
-    return {"type": "message", "role": role, "content": content}
-
-
-def _tool(dialect: str, tool: Mapping[str, Any]) -> Payload:
-    kept = _named(tool, ("type", "name"))
-    empty = {"type": "object", "properties": {}}
-    if dialect == "anthropic":
-        return (
-            kept if "type" in kept and kept["type"] != "custom" else {**kept, "input_schema": empty}
-        )
-    if dialect == "openai_responses":
-        return {**kept, "parameters": empty} if kept.get("type") == "function" else kept
-    for kind in ("function", "custom"):
-        if isinstance(tool.get(kind), dict):
-            kept[kind] = _named(tool[kind], ("name",))
-    return kept

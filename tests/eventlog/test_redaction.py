@@ -477,7 +477,8 @@ KEPT = {
     "implied inferred covered layout by trigger pre_tokens post_tokens summarizer fell_back_from",
     "opaque result target task_type to model tools strategy server_edited request_digest manifest",
     "response_id finish_reason status rule dropped renamed call_ids calls_missed file line offset",
-    "usage origin inserted messages items",
+    "usage origin inserted messages items kept reply_id outcome mode verdict has_effects groups",
+    "how size modified_ns is_whole template role version",
 }
 KEPT_FIELDS = {name for line in KEPT for name in line.split()}
 DEEP = {
@@ -507,7 +508,9 @@ def canaried(event: Event) -> Event:
     for name, value in payload.items():
         if name == "reason" and event.type == "compaction_declined":
             continue
-        if name == "partial":
+        if name == "tasks":
+            payload[name] = [{**t, "title": CANARY, "note": CANARY} for t in value]
+        elif name == "partial":
             value["message"] = filled(value["message"])
         elif name not in KEPT_FIELDS:
             payload[name] = filled(value)
