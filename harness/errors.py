@@ -25,3 +25,12 @@ class Unreachable(UpstreamFault):
 
 class RequestRejected(UpstreamFault):
     """The endpoint does not take this request: it is larger than the model's window, say."""
+
+
+class ReplyFailed(CtxlogError):
+    """The agent's reply came to no answer: ``outcome`` says how it ended."""
+
+    def __init__(self, outcome: str, detail: str) -> None:
+        self.outcome = outcome
+        self.detail = detail
+        super().__init__(f"the reply {outcome}: {detail}" if detail else f"the reply {outcome}")

@@ -1,0 +1,383 @@
+"""A conversation with a model that keeps its own context in order.
+
+    with Conversation("agent.db", OpenAI(), "gpt-x", session="monday") as conversation:
+        print(conversation.ask("What does this repository do?"))
+
+A human message comes in, the strategy decides at each moment, the context is sent, tools run, and
+each step is in the log before the next begins. So a process may end anywhere: ``go_on`` finishes
+what was under way, and a tool whose effects nobody saw is not run again without asking.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import BaseModel
+
+from eventlog.errors import InputRefused, WrongExpectedVersion
+from eventlog.events import (
+    DecisionUndone,
+    Event,
+    ItemPinned,
+    ItemUnpinned,
+    MessageAppended,
+    MessageRevised,
+    SessionRewound,
+    SessionStarted,
+    Source,
+)
+from eventlog.jsonvalue import Json
+from eventlog.messages import SYSTEM_ROLES, Call
+from eventlog.outputs import Outputs
+from eventlog.recorded import StreamKey
+from harness.conversation.charge import Charge
+from harness.conversation.client import own_client
+from harness.conversation.happenings import Answered, Ended, Happening
+from harness.conversation.own_stream import OwnStream
+from harness.conversation.reply import Reply
+from harness.conversation.sending import Sending
+from harness.endpoint import Endpoint
+from harness.errors import ReplyFailed
+from harness.recording.sessions import session_key
+from harness.summarizers import EndpointSummarizer, KeptSummarizer
+from harness.tools.permissions import Judgement
+from harness.tools.tool import Tool
+from harness.tools.toolbox import Toolbox
+from projections import Live, open_log
+from projections.agent_state import AgentState, agent_state, initial, resumption
+from projections.items import Item
+from projections.legality import sendable
+from projections.ownership import is_observed
+from projections.strategies.base import Strategy
+from projections.strategies.spec import parse
+from projections.tokens import counter
+from projections.written import Summarize
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+STRATEGY = "cut | clear | compact"
+"""Results are cut as they come in, old ones cleared, old turns summarised."""
+
+MOST_CALLS = 50
+"""Calls of the model for one reply."""
+
+Approve = Callable[[Tool, Mapping[str, Any], Judgement], bool]
+"""Asked whether a tool call may run: the tool, its arguments, and why it is asked."""
+
+
+class Conversation:
+    """One session that this process goes on with.
+
+    ``log`` is a path or an open log. ``session`` is a name, a key, or nothing for a new one.
+    ``strategy`` is a spec or strategies; ``summarize`` what writes summaries, else the model itself
+    does. ``approve`` is asked about tools that the permissions do not decide; without it they are
+    denied. ``system`` is the system prompt: of a session that has another one it is revised.
+
+    The same session with another model, other tools or another prompt goes on with its history.
+
+    Raises InputRefused for a session that another program writes (fork it first), for an unknown
+    strategy and for a client that is not ``openai.OpenAI``, and what opening a log raises.
+    """
+
+    def __init__(
+        self,
+        log: Live | str | os.PathLike[str],
+        client: OpenAI,
+        model: str,
+        *,
+        session: StreamKey | str | None = None,
+        system: str | None = None,
+        strategy: str | Sequence[Strategy] = STRATEGY,
+        tools: Toolbox | Iterable[Tool | Callable[..., object]] = (),
+        summarize: Summarize | None = None,
+        approve: Approve | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        most_calls: int = MOST_CALLS,
+    ) -> None:
+        self._is_ours = not isinstance(log, Live)
+        self.live = log if isinstance(log, Live) else open_log(log)
+        try:
+            self.key = _key(self.live, session)
+            self.model = model
+            self.parameters = dict(parameters or {})
+            self.most_calls = most_calls
+            self.tools = tools if isinstance(tools, Toolbox) else Toolbox(tools)
+            self.approve = approve
+            self._begin(system)
+            self.stream = OwnStream(self.live, self.key)
+            self.sending = Sending(self.stream)
+            self.client = own_client(client, self.sending)
+            if summarize is None:
+                writer = EndpointSummarizer(Endpoint(client, model), counting=counter())
+                summarize = KeptSummarizer(writer, Outputs(self.live.log), self.key).summarize
+            strategies = parse(strategy) if isinstance(strategy, str) else tuple(strategy)
+            self.charge = Charge(self.live, self.key, strategies, counter(), summarize)
+            self._state = initial()
+            self.caught_up()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the log, where it was opened here. Nothing has to be saved."""
+        if self._is_ours:
+            self.live.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- what a person says ---------------------------------------------------------------------
+
+    def say(
+        self,
+        content: str | Sequence[Mapping[str, Any]],
+        *,
+        source: Source = "human",
+        label: str = "",
+        output: type[BaseModel] | None = None,
+    ) -> Iterator[Happening]:
+        """Say something, and follow the reply as it happens: it goes on as this is read.
+
+        ``content`` is a text, or parts as OpenAI's chat takes them. What a program says has another
+        ``source`` and a ``label``. With ``output`` the answer has to be JSON of that model.
+
+        Raises WrongExpectedVersion where another process went on with the session (``refresh``,
+        look, and say it again), IntegrityFault, and what an append raises. Of the model's failures
+        nothing is raised: the reply then ends as ``failed``.
+        """
+        value = content if isinstance(content, str) else [dict(part) for part in content]
+        message = MessageAppended(
+            dialect="openai_chat",
+            source=source,
+            label=label,
+            message=Json({"role": "user", "content": value}),
+        )
+        return Reply(self, output).begin(message)
+
+    def ask(self, content: str, **settings: Any) -> str:
+        """The same, and wait for the answer. Raises ReplyFailed too."""
+        return self._answer(self.say(content, **settings))
+
+    def go_on(self) -> Iterator[Happening]:
+        """Finish a reply that its process did not: run what tools wait, and ask the model.
+
+        There is nothing to finish where the last word is the model's.
+        """
+        if not self.is_waiting():
+            return iter(())
+        return Reply(self, reply_id=self.state.reply.id).go_on()
+
+    def inject(self, text: str, label: str, source: Source = "injected") -> int:
+        """Put a message of a program into the context; the position of its item."""
+        with self.writing():
+            event = self.injected(text, label, source)
+            events = self.charge.coming(event)
+            return self.append(*events) + events.index(event)
+
+    def _answer(self, happenings: Iterator[Happening]) -> str:
+        text = ""
+        for each in happenings:
+            if isinstance(each, Answered):
+                text = each.text
+            elif isinstance(each, Ended) and each.outcome != "answered":
+                raise ReplyFailed(each.outcome, each.detail)
+        return text
+
+    # -- the context ----------------------------------------------------------------------------
+
+    @property
+    def state(self) -> AgentState:
+        """The agent's state, without its context: ``items`` is that."""
+        return self._state.state
+
+    @property
+    def version(self) -> int:
+        """The position up to which this conversation has seen its session."""
+        return self.stream.version
+
+    @property
+    def tokens(self) -> int:
+        """Of the context, as the strategy counts."""
+        return self.charge.tokens
+
+    def items(self) -> list[Item]:
+        """The context as it stands, not repaired."""
+        return self.charge.items()
+
+    def refresh(self) -> int:
+        """Read what other processes appended; how many events that were."""
+        before = self.stream.version
+        self.recover()
+        return self.stream.version - before
+
+    def pin(self, item: str, reason: str = "") -> None:
+        """No strategy may touch the item from here on."""
+        self._noted(ItemPinned(item=item, reason=reason))
+
+    def unpin(self, item: str) -> None:
+        """Strategies may touch it again."""
+        self._noted(ItemUnpinned(item=item))
+
+    def undo(self, target: int, reason: str = "") -> None:
+        """The context is as if the decision at that position had not been taken."""
+        self._noted(DecisionUndone(target=target, reason=reason))
+
+    def rewind(self, to: int, reason: str = "") -> None:
+        """The context is again as it was after that position."""
+        self._noted(SessionRewound(to=to, reason=reason))
+
+    def use(self, strategy: str | Sequence[Strategy]) -> None:
+        """Another strategy decides from here on."""
+        strategies = parse(strategy) if isinstance(strategy, str) else tuple(strategy)
+        self.charge.strategies = strategies
+        self.recover()
+
+    # -- what a reply needs ---------------------------------------------------------------------
+
+    def append(self, *events: Event) -> int:
+        """Append what was decided or has happened; the position of the first."""
+        first = self.stream.append(*events)
+        self.caught_up()
+        return first
+
+    def caught_up(self) -> None:
+        """Take in what was appended, by whom so ever."""
+        events = self.stream.since(self._state.position)
+        self.charge.told(events)
+        if any(event.type == "redacted" for event in events):
+            self._state = initial()
+            events = self.stream.since(0)
+        for event in events:
+            self._state.evolve(event)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """What is decided in here is appended, or forgotten: the log says what holds."""
+        try:
+            yield
+        except BaseException:
+            self.recover()
+            raise
+
+    def recover(self) -> None:
+        """Begin anew from what the log holds."""
+        self.stream.refresh()
+        self.charge.anew()
+        self.caught_up()
+
+    def overtaken(self) -> WrongExpectedVersion:
+        """Another process appended while a model answered; the answer is recorded behind that."""
+        known, self.stream.was_overtaken = self.stream.overtaken_at, False
+        return WrongExpectedVersion(str(self.key), known, self.version)
+
+    def settle(self) -> None:
+        """Record what has to be repaired before the context can be sent.
+
+        Raises NoContext where there is nothing to send.
+        """
+        repairs = [repair.event() for repair in sendable(self.charge.items()).repairs]
+        events = [event for event in repairs if event is not None]
+        if events:
+            self.append(*events)
+
+    def injected(
+        self, text: str, label: str, source: Source = "injected"
+    ) -> MessageAppended:
+        """A message of a program."""
+        message = Json({"role": "user", "content": text})
+        return MessageAppended(
+            dialect="openai_chat", source=source, label=label, message=message
+        )
+
+    def open_calls(self) -> list[Call]:
+        """The calls of tools that wait for their results, behind the last human message."""
+        found: dict[str, Call] = {}
+        for item in self.charge.items():
+            if item.is_human:
+                found.clear()
+            for part in item.parts:
+                if part.kind == "call":
+                    found[part.id] = Call(part.id, part.name, part.text)
+                elif part.kind == "result":
+                    found.pop(part.id, None)
+        return list(found.values())
+
+    def was_started(self, call: Call) -> bool:
+        """Whether the call began to run, and nobody saw it end."""
+        return any(each.tool_call_id == call.id for each in self.state.started_calls)
+
+    def is_waiting(self) -> bool:
+        """Whether the model has the next word: the last reply did not come to its end."""
+        items = [item for item in self.charge.items() if item.role not in SYSTEM_ROLES]
+        if not items:
+            return False
+        last = items[-1]
+        if last.source == "model":
+            return bool(self.open_calls())
+        return last.kind != "summary"
+
+    # -- its beginning --------------------------------------------------------------------------
+
+    def _begin(self, system: str | None) -> None:
+        """Stand in the log: begun, or taken up again. Raises InputRefused, WrongExpectedVersion."""
+        log = self.live.log
+        if not log.exists(self.key):
+            opening: list[Event] = [SessionStarted()]
+            if system is not None:
+                opening.append(_system(system))
+            self.live.append(self.key, *opening, expected_version=0)
+            return
+        if is_observed(log, self.key):
+            raise InputRefused(
+                f"{self.key} is written by another program: fork it, and go on with the fork"
+            )
+        version = log.version(self.key)
+        events: list[Event] = [resumption(agent_state(self.live, self.key))]
+        if system is not None:
+            events += self._prompted(system)
+        self.live.append(self.key, *events, expected_version=version)
+
+    def _prompted(self, system: str) -> list[Event]:
+        """What makes the system prompt that of this session."""
+        first = next(iter(self.live.items(self.key)), None)
+        if first is None or first.role not in SYSTEM_ROLES:
+            return [_system(system).model_copy(update={"after": "0"})]
+        message = _system(system).message
+        if dict(first.message) == message.value:
+            return []
+        return [MessageRevised(item=first.id, message=message, reason="another system prompt")]
+
+    def _noted(self, event: Event) -> None:
+        with self.writing():
+            self.append(event)
+
+
+def _system(text: str) -> MessageAppended:
+    return MessageAppended(
+        dialect="openai_chat",
+        source="injected",
+        label="system-prompt",
+        message=Json({"role": "system", "content": text}),
+    )
+
+
+def _key(live: Live, session: StreamKey | str | None) -> StreamKey:
+    if session is None:
+        return StreamKey("local", "chat", uuid.uuid4().hex[:8])
+    if isinstance(session, str) and session.count("/") < 2:
+        return StreamKey("local", "chat", session).checked()
+    return session_key(session)
