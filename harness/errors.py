@@ -1,9 +1,10 @@
-"""What goes wrong between us and a model.
+"""What goes wrong between us and a model, or a tool.
 
 CtxlogError
-└── UpstreamFault        a model's endpoint gave no answer that can be used
-    ├── Unreachable      no connection, no answer in time, no key, no such model, too many calls
-    └── RequestRejected  it was reached, and does not take this request
+├── UpstreamFault        a model's endpoint gave no answer that can be used
+│   ├── Unreachable      no connection, no answer in time, no key, no such model, too many calls
+│   └── RequestRejected  it was reached, and does not take this request
+└── ToolRefused          a tool does not do what it was asked for; the model is told
 """
 
 from __future__ import annotations
@@ -25,3 +26,8 @@ class Unreachable(UpstreamFault):
 
 class RequestRejected(UpstreamFault):
     """The endpoint does not take this request: it is larger than the model's window, say."""
+
+
+class ToolRefused(CtxlogError):
+    """A tool does not do what it was asked for. The message is the result that the model is given,
+    as it stands: it says what to do instead."""
