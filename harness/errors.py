@@ -1,9 +1,10 @@
-"""What goes wrong between us and a model.
+"""What goes wrong between us and a model, or a tool.
 
 CtxlogError
-└── UpstreamFault        a model's endpoint gave no answer that can be used
-    ├── Unreachable      no connection, no answer in time, no key, no such model, too many calls
-    └── RequestRejected  it was reached, and does not take this request
+├── UpstreamFault        a model's endpoint gave no answer that can be used
+│   ├── Unreachable      no connection, no answer in time, no key, no such model, too many calls
+│   └── RequestRejected  it was reached, and does not take this request
+└── ToolRefused          a tool does not do what it was asked for; the model is told
 """
 
 from __future__ import annotations
@@ -34,3 +35,8 @@ class ReplyFailed(CtxlogError):
         self.outcome = outcome
         self.detail = detail
         super().__init__(f"the reply {outcome}: {detail}" if detail else f"the reply {outcome}")
+
+
+class ToolRefused(CtxlogError):
+    """A tool does not do what it was asked for. The message is the result that the model is given,
+    as it stands: it says what to do instead."""

@@ -1,0 +1,21 @@
+"""Tools for a live conversation: functions that a model may call, run so that nothing it asks for
+raises, hangs or is forgotten."""
+
+from harness.tools.attempt import ToolOutcome
+from harness.tools.context import Context, ToolState
+from harness.tools.running import Pending, refused, run, run_all
+from harness.tools.tool import Tool, tool
+from harness.tools.toolbox import Toolbox
+
+__all__ = [
+    "Context",
+    "Pending",
+    "Tool",
+    "ToolOutcome",
+    "ToolState",
+    "Toolbox",
+    "refused",
+    "run",
+    "run_all",
+    "tool",
+]
