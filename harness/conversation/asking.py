@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from eventlog.events import Event
 from harness.conversation.happenings import Piece
 from harness.exchange.answers import Answer
 from projections.dialects import dialect
@@ -48,7 +49,7 @@ class Asking:
         from openai import OpenAIError
 
         of, sending = self._of, self._of.sending
-        ahead = of.charge.calling()
+        ahead: Sequence[Event] = of.charge.calling()
         body = self._body()
         sending.calls.clear()
         while True:

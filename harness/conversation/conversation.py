@@ -61,8 +61,9 @@ from projections.written import Summarize
 if TYPE_CHECKING:
     from openai import OpenAI
 
-STRATEGY = "cut | clear | compact"
-"""Results are cut as they come in, old ones cleared, old turns summarised."""
+STRATEGY = "cut:limit=16000 | clear:keep=5 | compact:trigger_tokens=48000"
+"""Results are cut as they come in, old ones cleared, old turns summarised. With the numbers of the
+strategies' own a summary would be written at every turn behind the third."""
 
 MOST_CALLS = 50
 """Calls of the model for one reply."""
@@ -179,7 +180,7 @@ class Conversation:
         """
         if not self.is_waiting():
             return iter(())
-        return Reply(self, reply_id=self.state.reply.id).go_on()
+        return Reply(self, reply_id=self.state.reply.reply_id).go_on()
 
     def inject(self, text: str, label: str, source: Source = "injected") -> int:
         """Put a message of a program into the context; the position of its item."""
@@ -294,14 +295,10 @@ class Conversation:
         if events:
             self.append(*events)
 
-    def injected(
-        self, text: str, label: str, source: Source = "injected"
-    ) -> MessageAppended:
+    def injected(self, text: str, label: str, source: Source = "injected") -> MessageAppended:
         """A message of a program."""
         message = Json({"role": "user", "content": text})
-        return MessageAppended(
-            dialect="openai_chat", source=source, label=label, message=message
-        )
+        return MessageAppended(dialect="openai_chat", source=source, label=label, message=message)
 
     def open_calls(self) -> list[Call]:
         """The calls of tools that wait for their results, behind the last human message."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from eventlog.errors import EventInvalid
 from eventlog.events import PermissionDecided
 from eventlog.jsonvalue import loads
 from eventlog.messages import Call
+from harness.tools.attempt import ToolOutcome
 from harness.tools.permissions import Judgement, judge
-from harness.tools.running import ToolOutcome, refused
+from harness.tools.running import refused
 from harness.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -40,10 +41,8 @@ def permitted(of: Conversation, call: Call) -> Tool | ToolOutcome:
         allowed = of.approve is not None and of.approve(found, arguments, judgement)
         by = "human" if of.approve is not None else "nobody to ask"
     if judgement.verdict != "allowed":
-        verdict = "allowed" if allowed else "denied"
-        of.append(
-            PermissionDecided(tool_call_id=call.id, name=call.name, verdict=verdict, by=by)
-        )
+        verdict: Literal["allowed", "denied"] = "allowed" if allowed else "denied"
+        of.append(PermissionDecided(tool_call_id=call.id, name=call.name, verdict=verdict, by=by))
     if allowed:
         return found
     if again:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ValidationError
@@ -34,12 +34,12 @@ from harness.conversation.happenings import (
     Changed,
     Ended,
     Happening,
-    Piece,
     ToolCalled,
     ToolEnded,
 )
 from harness.conversation.permitting import permitted
-from harness.tools.running import Pending, ToolOutcome, run_all
+from harness.tools.attempt import ToolOutcome
+from harness.tools.running import Pending, run_all
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
@@ -104,7 +104,7 @@ class Reply:
 
     # -- the model ------------------------------------------------------------------------------
 
-    def _ask(self) -> Iterator[Any]:
+    def _ask(self) -> Generator[Happening, None, Mapping[str, Any] | None]:
         """Ask the model once; its message, or None where the reply ended instead."""
         of = self._of
         while True:
@@ -161,7 +161,9 @@ class Reply:
             of.append(OutputProduced(reply_id=self.id, value=Json(loads(text))))
         except (ValidationError, EventInvalid, ValueError) as error:
             self._refused += 1
-            told = f"That is not the output that was asked for: {error}. Answer with the JSON alone."
+            told = (
+                f"That is not the output that was asked for: {error}. Answer with the JSON alone."
+            )
             of.append(*of.charge.coming(of.injected(told, "output-refused")))
             return False
         return True
