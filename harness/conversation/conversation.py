@@ -61,7 +61,7 @@ from projections.written import Summarize
 if TYPE_CHECKING:
     from openai import OpenAI
 
-STRATEGY = "cut:limit=16000 | clear:keep=5 | compact:trigger_tokens=48000"
+STRATEGY = "cut:limit=16000 | clear:keep=5,trigger=24000 | compact:trigger_tokens=48000"
 """Results are cut as they come in, old ones cleared, old turns summarised. With the numbers of the
 strategies' own a summary would be written at every turn behind the third."""
 
