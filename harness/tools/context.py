@@ -7,7 +7,7 @@ schema. What a tool records goes into the same append as its result: a crash lea
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -55,9 +55,8 @@ class ActiveTools(Protocol):
     def groups(self) -> tuple[str, ...]:
         """The active groups."""
 
-    @property
-    def files(self) -> Mapping[str, SeenFile]:
-        """The files that were seen, by the path that ``FileSeen`` names."""
+    def file(self, path: str) -> SeenFile | None:
+        """What is known of a file, by the path that ``FileSeen`` names."""
 
 
 class ToolState(Protocol):

@@ -43,6 +43,8 @@ class Tool:
     """Seconds; none: it minds its time itself, or may take as long as it wants."""
     in_order: bool = False
     """Without effects, and still never beside another call: it changes what the next one sees."""
+    needs_permission: bool = True
+    """Whether the mode speaks about it: not where it keeps nothing but the session's own state."""
     subject_kind: SubjectKind = "text"
     subject_of: Subject | None = field(default=None, repr=False, compare=False)
     """What permission rules match on; none: the only argument, else all of them as JSON."""
@@ -115,6 +117,7 @@ def tool(
     subject: Subject | None = None,
     subject_kind: SubjectKind = "text",
     in_order: bool = False,
+    needs_permission: bool = True,
 ) -> Tool: ...
 
 
@@ -131,6 +134,7 @@ def tool(
     subject: Subject | None = None,
     subject_kind: SubjectKind = "text",
     in_order: bool = False,
+    needs_permission: bool = True,
 ) -> Callable[[Callable[..., object]], Tool]: ...
 
 
@@ -146,6 +150,7 @@ def tool(
     subject: Subject | None = None,
     subject_kind: SubjectKind = "text",
     in_order: bool = False,
+    needs_permission: bool = True,
 ) -> Tool | Callable[[Callable[..., object]], Tool]:
     """A tool of a function: as a decorator, with or without settings, or as a call.
 
@@ -167,6 +172,7 @@ def tool(
             subject=subject,
             subject_kind=subject_kind,
             in_order=in_order,
+            needs_permission=needs_permission,
         )
     read = Parameters(function)
     if isinstance(subject, str) and subject not in read.schema.get("properties", {}):
@@ -180,6 +186,7 @@ def tool(
         group=group,
         timeout=timeout,
         in_order=in_order,
+        needs_permission=needs_permission,
         subject_kind=subject_kind,
         subject_of=subject,
         _read=read,
