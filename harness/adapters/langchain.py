@@ -37,8 +37,8 @@ from eventlog.jsonvalue import dumps
 from eventlog.recorded import StreamKey
 from harness.adapters.langchain_requests import answer_of, body_of
 from harness.exchange.outcomes import Failure, Outcome
-from harness.recording.complaints import OnError
 from harness.recording.calls import BegunCall, RecordedCall
+from harness.recording.complaints import OnError
 from harness.recording.recorder import Recorder
 from harness.recording.sessions import Began, covered, current, parent, session, session_key
 from harness.recording.transport import begun
