@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel
 
+from eventlog.agent import PermissionMode
 from eventlog.errors import InputRefused, WrongExpectedVersion
 from eventlog.events import (
     DecisionUndone,
@@ -27,9 +28,11 @@ from eventlog.events import (
     ItemUnpinned,
     MessageAppended,
     MessageRevised,
+    PermissionsSet,
     SessionRewound,
     SessionStarted,
     Source,
+    ToolGroupsSet,
 )
 from eventlog.jsonvalue import Json
 from eventlog.messages import SYSTEM_ROLES, Call
@@ -50,6 +53,7 @@ from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 from projections import Live, open_log
 from projections.agent_state import AgentState, agent_state, initial, resumption
+from projections.agent_state.state import Permissions
 from projections.items import Item
 from projections.legality import sendable
 from projections.ownership import is_observed
@@ -78,7 +82,9 @@ class Conversation:
     ``log`` is a path or an open log. ``session`` is a name, a key, or nothing for a new one.
     ``strategy`` is a spec or strategies; ``summarize`` what writes summaries, else the model itself
     does. ``approve`` is asked about tools that the permissions do not decide; without it they are
-    denied. ``system`` is the system prompt: of a session that has another one it is revised.
+    denied. ``permissions`` hold from here on; a new session has those that ask where there is
+    ``approve``, else those that allow the tools that it is given. ``groups`` of tools are active from
+    here on; of a new session all. ``system`` is the system prompt: of a session that has another one it is revised.
 
     The same session with another model, other tools or another prompt goes on with its history.
 
@@ -98,6 +104,8 @@ class Conversation:
         tools: Toolbox | Iterable[Tool | Callable[..., object]] = (),
         summarize: Summarize | None = None,
         approve: Approve | None = None,
+        permissions: PermissionsSet | None = None,
+        groups: Sequence[str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         most_calls: int = MOST_CALLS,
     ) -> None:
@@ -110,7 +118,7 @@ class Conversation:
             self.most_calls = most_calls
             self.tools = tools if isinstance(tools, Toolbox) else Toolbox(tools)
             self.approve = approve
-            self._begin(system)
+            self._begin(system, permissions, groups)
             self.stream = OwnStream(self.live, self.key)
             self.sending = Sending(self.stream)
             self.client = own_client(client, self.sending)
@@ -329,13 +337,18 @@ class Conversation:
 
     # -- its beginning --------------------------------------------------------------------------
 
-    def _begin(self, system: str | None) -> None:
+    def _begin(
+        self, system: str | None, permissions: PermissionsSet | None, groups: Sequence[str] | None
+    ) -> None:
         """Stand in the log: begun, or taken up again. Raises InputRefused, WrongExpectedVersion."""
         log = self.live.log
         if not log.exists(self.key):
             opening: list[Event] = [SessionStarted()]
             if system is not None:
                 opening.append(_system(system))
+            mode: PermissionMode = "allow" if self.approve is None else "ask"
+            opening.append(permissions or PermissionsSet(mode=mode))
+            opening.append(ToolGroupsSet(groups=self.tools.groups if groups is None else groups))
             self.live.append(self.key, *opening, expected_version=0)
             return
         if is_observed(log, self.key):
@@ -343,7 +356,12 @@ class Conversation:
                 f"{self.key} is written by another program: fork it, and go on with the fork"
             )
         version = log.version(self.key)
-        events: list[Event] = [resumption(agent_state(self.live, self.key))]
+        state = agent_state(self.live, self.key)
+        events: list[Event] = [resumption(state)]
+        if permissions is not None and permissions != _set(state.permissions):
+            events.append(permissions)
+        if groups is not None and tuple(groups) != state.tools.groups:
+            events.append(ToolGroupsSet(groups=tuple(groups)))
         if system is not None:
             events += self._prompted(system)
         self.live.append(self.key, *events, expected_version=version)
@@ -361,6 +379,11 @@ class Conversation:
     def _noted(self, event: Event) -> None:
         with self.writing():
             self.append(event)
+
+
+def _set(permissions: Permissions) -> PermissionsSet:
+    """As the event says them."""
+    return PermissionsSet.model_validate(permissions.model_dump())
 
 
 def _system(text: str) -> MessageAppended:
