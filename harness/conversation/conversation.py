@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -20,24 +19,22 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import BaseModel
 
 from eventlog.agent import PermissionMode
-from eventlog.errors import InputRefused, WrongExpectedVersion
+from eventlog.errors import WrongExpectedVersion
 from eventlog.events import (
     DecisionUndone,
     Event,
     ItemPinned,
     ItemUnpinned,
     MessageAppended,
-    MessageRevised,
     PermissionsSet,
     SessionRewound,
-    SessionStarted,
     Source,
-    ToolGroupsSet,
 )
 from eventlog.jsonvalue import Json
 from eventlog.messages import SYSTEM_ROLES, Call
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
+from harness.conversation.beginning import begin, key_of
 from harness.conversation.charge import Charge
 from harness.conversation.client import own_client
 from harness.conversation.happenings import Answered, Ended, Happening
@@ -46,17 +43,14 @@ from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
 from harness.endpoint import Endpoint
 from harness.errors import ReplyFailed
-from harness.recording.sessions import session_key
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
 from harness.tools.permissions import Judgement
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 from projections import Live, open_log
-from projections.agent_state import AgentState, agent_state, initial, resumption
-from projections.agent_state.state import Permissions
+from projections.agent_state import AgentState, initial
 from projections.items import Item
 from projections.legality import sendable
-from projections.ownership import is_observed
 from projections.strategies.base import Strategy
 from projections.strategies.spec import parse
 from projections.tokens import counter
@@ -83,8 +77,9 @@ class Conversation:
     ``strategy`` is a spec or strategies; ``summarize`` what writes summaries, else the model itself
     does. ``approve`` is asked about tools that the permissions do not decide; without it they are
     denied. ``permissions`` hold from here on; a new session has those that ask where there is
-    ``approve``, else those that allow the tools that it is given. ``groups`` of tools are active from
-    here on; of a new session all. ``system`` is the system prompt: of a session that has another one it is revised.
+    ``approve``, else those that allow the tools that it is given. ``groups`` of tools are active
+    from here on; of a new session all. ``system`` is the system prompt: of a session that has
+    another one it is revised.
 
     The same session with another model, other tools or another prompt goes on with its history.
 
@@ -112,13 +107,22 @@ class Conversation:
         self._is_ours = not isinstance(log, Live)
         self.live = log if isinstance(log, Live) else open_log(log)
         try:
-            self.key = _key(self.live, session)
+            self.key = key_of(session)
             self.model = model
             self.parameters = dict(parameters or {})
             self.most_calls = most_calls
             self.tools = tools if isinstance(tools, Toolbox) else Toolbox(tools)
             self.approve = approve
-            self._begin(system, permissions, groups)
+            mode: PermissionMode = "allow" if approve is None else "ask"
+            begin(
+                self.live,
+                self.key,
+                system=system,
+                permissions=permissions,
+                default=PermissionsSet(mode=mode),
+                groups=groups,
+                every_group=self.tools.groups,
+            )
             self.stream = OwnStream(self.live, self.key)
             self.sending = Sending(self.stream)
             self.client = own_client(client, self.sending)
@@ -335,69 +339,6 @@ class Conversation:
             return bool(self.open_calls())
         return last.kind != "summary"
 
-    # -- its beginning --------------------------------------------------------------------------
-
-    def _begin(
-        self, system: str | None, permissions: PermissionsSet | None, groups: Sequence[str] | None
-    ) -> None:
-        """Stand in the log: begun, or taken up again. Raises InputRefused, WrongExpectedVersion."""
-        log = self.live.log
-        if not log.exists(self.key):
-            opening: list[Event] = [SessionStarted()]
-            if system is not None:
-                opening.append(_system(system))
-            mode: PermissionMode = "allow" if self.approve is None else "ask"
-            opening.append(permissions or PermissionsSet(mode=mode))
-            opening.append(ToolGroupsSet(groups=self.tools.groups if groups is None else groups))
-            self.live.append(self.key, *opening, expected_version=0)
-            return
-        if is_observed(log, self.key):
-            raise InputRefused(
-                f"{self.key} is written by another program: fork it, and go on with the fork"
-            )
-        version = log.version(self.key)
-        state = agent_state(self.live, self.key)
-        events: list[Event] = [resumption(state)]
-        if permissions is not None and permissions != _set(state.permissions):
-            events.append(permissions)
-        if groups is not None and tuple(groups) != state.tools.groups:
-            events.append(ToolGroupsSet(groups=tuple(groups)))
-        if system is not None:
-            events += self._prompted(system)
-        self.live.append(self.key, *events, expected_version=version)
-
-    def _prompted(self, system: str) -> list[Event]:
-        """What makes the system prompt that of this session."""
-        first = next(iter(self.live.items(self.key)), None)
-        if first is None or first.role not in SYSTEM_ROLES:
-            return [_system(system).model_copy(update={"after": "0"})]
-        message = _system(system).message
-        if dict(first.message) == message.value:
-            return []
-        return [MessageRevised(item=first.id, message=message, reason="another system prompt")]
-
     def _noted(self, event: Event) -> None:
         with self.writing():
             self.append(event)
-
-
-def _set(permissions: Permissions) -> PermissionsSet:
-    """As the event says them."""
-    return PermissionsSet.model_validate(permissions.model_dump())
-
-
-def _system(text: str) -> MessageAppended:
-    return MessageAppended(
-        dialect="openai_chat",
-        source="injected",
-        label="system-prompt",
-        message=Json({"role": "system", "content": text}),
-    )
-
-
-def _key(live: Live, session: StreamKey | str | None) -> StreamKey:
-    if session is None:
-        return StreamKey("local", "chat", uuid.uuid4().hex[:8])
-    if isinstance(session, str) and session.count("/") < 2:
-        return StreamKey("local", "chat", session).checked()
-    return session_key(session)
