@@ -4,7 +4,7 @@ CtxlogError
 ├── UpstreamFault        a model's endpoint gave no answer that can be used
 │   ├── Unreachable      no connection, no answer in time, no key, no such model, too many calls
 │   └── RequestRejected  it was reached, and does not take this request
-└── ToolRefused          a tool does not do what it was asked for; the model is told
+└── ToolFailed           a tool did not do what it was asked for; the model is told
 """
 
 from __future__ import annotations
@@ -28,6 +28,6 @@ class RequestRejected(UpstreamFault):
     """The endpoint does not take this request: it is larger than the model's window, say."""
 
 
-class ToolRefused(CtxlogError):
-    """A tool does not do what it was asked for. The message is the result that the model is given,
-    as it stands: it says what to do instead."""
+class ToolFailed(CtxlogError):
+    """A tool did not do what it was asked for. The message is the result that the model is given,
+    as it stands, so it says what can be done."""
