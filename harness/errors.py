@@ -4,7 +4,8 @@ CtxlogError
 ├── UpstreamFault        a model's endpoint gave no answer that can be used
 │   ├── Unreachable      no connection, no answer in time, no key, no such model, too many calls
 │   └── RequestRejected  it was reached, and does not take this request
-└── ToolRefused          a tool does not do what it was asked for; the model is told
+├── ReplyFailed          an agent's reply came to no answer
+└── ToolFailed           a tool did not do what it was asked for; the model is told
 """
 
 from __future__ import annotations
@@ -37,6 +38,6 @@ class ReplyFailed(CtxlogError):
         super().__init__(f"the reply {outcome}: {detail}" if detail else f"the reply {outcome}")
 
 
-class ToolRefused(CtxlogError):
-    """A tool does not do what it was asked for. The message is the result that the model is given,
-    as it stands: it says what to do instead."""
+class ToolFailed(CtxlogError):
+    """A tool did not do what it was asked for. The message is the result that the model is given,
+    as it stands, so it says what can be done."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,6 +26,7 @@ from eventlog.events import (
     ItemPinned,
     ItemUnpinned,
     MessageAppended,
+    MiddlewareStateSet,
     PermissionsSet,
     SessionRewound,
     Source,
@@ -34,23 +35,25 @@ from eventlog.jsonvalue import Json
 from eventlog.messages import SYSTEM_ROLES, Call
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
-from harness.conversation.beginning import begin, key_of
+from harness.conversation.beginning import Parent, begin, key_of, prompted
 from harness.conversation.charge import Charge
 from harness.conversation.client import own_client
 from harness.conversation.happenings import Answered, Ended, Happening
 from harness.conversation.own_stream import OwnStream
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
+from harness.conversation.sub_agents import SubAgent
 from harness.endpoint import Endpoint
 from harness.errors import ReplyFailed
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
 from harness.tools.permissions import Judgement
-from harness.tools.tool import Tool
+from harness.tools.tool import Tool, tool
 from harness.tools.toolbox import Toolbox
 from projections import Live, open_log
 from projections.agent_state import AgentState, initial
 from projections.items import Item
 from projections.legality import sendable
+from projections.prompts.template import Rendered
 from projections.strategies.base import Strategy
 from projections.strategies.spec import parse
 from projections.tokens import counter
@@ -70,6 +73,10 @@ Approve = Callable[[Tool, Mapping[str, Any], Judgement], bool]
 """Asked whether a tool call may run: the tool, its arguments, and why it is asked."""
 
 
+Happenings = Generator[Happening, None, None]
+"""What happens, as it happens; whoever stops reading interrupts it."""
+
+
 class Conversation:
     """One session that this process goes on with.
 
@@ -79,7 +86,9 @@ class Conversation:
     denied. ``permissions`` hold from here on; a new session has those that ask where there is
     ``approve``, else those that allow the tools that it is given. ``groups`` of tools are active
     from here on; of a new session all. ``system`` is the system prompt: of a session that has
-    another one it is revised.
+    another one it is revised, and of a rendered template the log says which one it was. A context
+    of more tokens than fit into the model's ``window`` is brought down before it is sent, whatever
+    the strategy does. ``parent`` is who started a sub-agent's session.
 
     The same session with another model, other tools or another prompt goes on with its history.
 
@@ -94,15 +103,17 @@ class Conversation:
         model: str,
         *,
         session: StreamKey | str | None = None,
-        system: str | None = None,
+        system: str | Rendered | None = None,
         strategy: str | Sequence[Strategy] = STRATEGY,
-        tools: Toolbox | Iterable[Tool | Callable[..., object]] = (),
+        tools: Toolbox | Iterable[Tool | SubAgent | Callable[..., object]] = (),
         summarize: Summarize | None = None,
         approve: Approve | None = None,
         permissions: PermissionsSet | None = None,
         groups: Sequence[str] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        window: int | None = None,
         most_calls: int = MOST_CALLS,
+        parent: Parent | None = None,
     ) -> None:
         self._is_ours = not isinstance(log, Live)
         self.live = log if isinstance(log, Live) else open_log(log)
@@ -110,8 +121,9 @@ class Conversation:
             self.key = key_of(session)
             self.model = model
             self.parameters = dict(parameters or {})
+            self.window = window
             self.most_calls = most_calls
-            self.tools = tools if isinstance(tools, Toolbox) else Toolbox(tools)
+            self.tools = tools if isinstance(tools, Toolbox) else Toolbox(map(self._tool, tools))
             self.approve = approve
             mode: PermissionMode = "allow" if approve is None else "ask"
             begin(
@@ -122,9 +134,11 @@ class Conversation:
                 default=PermissionsSet(mode=mode),
                 groups=groups,
                 every_group=self.tools.groups,
+                parent=parent,
             )
             self.stream = OwnStream(self.live, self.key)
             self.sending = Sending(self.stream)
+            self.given_client = client
             self.client = own_client(client, self.sending)
             if summarize is None:
                 writer = EndpointSummarizer(Endpoint(client, model), counting=counter())
@@ -162,7 +176,7 @@ class Conversation:
         source: Source = "human",
         label: str = "",
         output: type[BaseModel] | None = None,
-    ) -> Iterator[Happening]:
+    ) -> Happenings:
         """Say something, and follow the reply as it happens: it goes on as this is read.
 
         ``content`` is a text, or parts as OpenAI's chat takes them. What a program says has another
@@ -185,13 +199,13 @@ class Conversation:
         """The same, and wait for the answer. Raises ReplyFailed too."""
         return self._answer(self.say(content, **settings))
 
-    def go_on(self) -> Iterator[Happening]:
+    def go_on(self) -> Happenings:
         """Finish a reply that its process did not: run what tools wait, and ask the model.
 
         There is nothing to finish where the last word is the model's.
         """
         if not self.is_waiting():
-            return iter(())
+            return _nothing()
         return Reply(self, reply_id=self.state.reply.reply_id).go_on()
 
     def inject(self, text: str, label: str, source: Source = "injected") -> int:
@@ -201,7 +215,7 @@ class Conversation:
             events = self.charge.coming(event)
             return self.append(*events) + events.index(event)
 
-    def _answer(self, happenings: Iterator[Happening]) -> str:
+    def _answer(self, happenings: Happenings) -> str:
         text = ""
         for each in happenings:
             if isinstance(each, Answered):
@@ -252,6 +266,17 @@ class Conversation:
     def rewind(self, to: int, reason: str = "") -> None:
         """The context is again as it was after that position."""
         self._noted(SessionRewound(to=to, reason=reason))
+
+    def prompt(self, system: str | Rendered) -> None:
+        """Another system prompt from here on."""
+        with self.writing():
+            events = prompted(self.live, self.key, system, self.version + 1)
+            if events:
+                self.append(*events)
+
+    def keep(self, name: str, state: Json | None) -> None:
+        """What a middleware keeps in the session from here on; nothing: it keeps nothing."""
+        self._noted(MiddlewareStateSet(name=name, state=state))
 
     def use(self, strategy: str | Sequence[Strategy]) -> None:
         """Another strategy decides from here on."""
@@ -339,6 +364,20 @@ class Conversation:
             return bool(self.open_calls())
         return last.kind != "summary"
 
+    def last_answer(self) -> str:
+        """The text of the newest answer that stands; empty where there is none."""
+        said = [item for item in self.charge.items() if item.source == "model"]
+        return said[-1].text if said and not said[-1].call_ids else ""
+
+    def _tool(self, given: Tool | SubAgent | Callable[..., object]) -> Tool:
+        if isinstance(given, SubAgent):
+            return given.tool_of(self)
+        return given if isinstance(given, Tool) else tool(given)
+
     def _noted(self, event: Event) -> None:
         with self.writing():
             self.append(event)
+
+
+def _nothing() -> Happenings:
+    yield from ()

@@ -6,6 +6,7 @@ interrupts one leaves no tool call open.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from eventlog import messages
-from eventlog.errors import EventInvalid, WrongExpectedVersion
+from eventlog.errors import EventInvalid, LogClosed, WrongExpectedVersion
 from eventlog.events import (
     Event,
     MessageAppended,
@@ -52,6 +53,10 @@ NOT_RUN = "not run: the user interrupted the reply"
 _SHARES = (0.6, 0.35)
 """Of its tokens, what a context is brought down to when a model refuses it as too large."""
 
+_ROOM = 0.9
+"""Of the model's window, what a context may take: the answer, and what the count does not know,
+need the rest."""
+
 _OUTPUTS = 3
 """Answers in a row that are not the output that was asked for, before the reply fails."""
 
@@ -67,8 +72,9 @@ class Reply:
         self.id = reply_id or uuid.uuid4().hex[:12]
         self._cancelled = threading.Event()
         self._reduced = self._refused = 0
+        self._is_over = False
 
-    def begin(self, *opening: MessageAppended) -> Iterator[Happening]:
+    def begin(self, *opening: MessageAppended) -> Generator[Happening, None, None]:
         """Append what begins it, and go on until there is an answer."""
         of = self._of
         schema = Json(self._output.model_json_schema()) if self._output is not None else None
@@ -78,7 +84,7 @@ class Reply:
         yield from self._changed()
         yield from self.go_on()
 
-    def go_on(self) -> Iterator[Happening]:
+    def go_on(self) -> Generator[Happening, None, None]:
         """Run what tools wait, and ask the model, as often as it takes."""
         of = self._of
         try:
@@ -99,7 +105,9 @@ class Reply:
                         return
                 yield self._end("exhausted", f"{of.most_calls} calls were made for one reply")
         except (KeyboardInterrupt, GeneratorExit):
-            self._interrupted()
+            if not self._is_over:
+                with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
+                    self._interrupted()
             raise
 
     # -- the model ------------------------------------------------------------------------------
@@ -108,6 +116,7 @@ class Reply:
         """Ask the model once; its message, or None where the reply ended instead."""
         of = self._of
         while True:
+            yield from self._fitted()
             of.settle()
             asking = Asking(of, self._output)
             started = False
@@ -138,11 +147,20 @@ class Reply:
                 return None
             yield from self._changed()
 
-    def _reduce(self) -> bool:
+    def _fitted(self) -> Iterator[Happening]:
+        """Bring a context down that is larger than the model's window."""
+        of = self._of
+        if of.window is None:
+            return
+        room = int(of.window * _ROOM)
+        while of.charge.tokens > room and self._reduce(room / of.charge.tokens):
+            yield from self._changed()
+
+    def _reduce(self, most: float = 1.0) -> bool:
         """Bring the context down, as far as that was not tried yet; whether anything changed."""
         of = self._of
         while self._reduced < len(_SHARES):
-            share = _SHARES[self._reduced]
+            share = min(most, _SHARES[self._reduced])
             self._reduced += 1
             before = of.charge.tokens
             events = of.charge.reduced(share)
@@ -234,6 +252,7 @@ class Reply:
 
     def _end(self, outcome: Ending, detail: str = "") -> Ended:
         self._of.append(ReplyEnded(reply_id=self.id, outcome=outcome, detail=detail[:500]))
+        self._is_over = True
         return Ended(outcome, detail)
 
     def _interrupted(self) -> None:

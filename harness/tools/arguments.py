@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -18,7 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.jsonvalue import MAX_DEPTH, depth, why_no_json
-from harness.errors import ToolRefused
+from harness.errors import ToolFailed
 from harness.tools.context import Context
 
 _SHOWN = 200
@@ -64,11 +65,11 @@ class Parameters:
         self.schema.pop("description", None)
 
     def read(self, given: Mapping[str, object]) -> dict[str, object]:
-        """The values to call the function with. Raises ToolRefused: what is wrong, and how."""
+        """The values to call the function with. Raises ToolFailed: what is wrong, and how."""
         try:
             read: BaseModel = self._model.model_validate(dict(given))
         except ValidationError as error:
-            raise ToolRefused(_told(error, list(self._names.values()))) from None
+            raise ToolFailed(_told(error, list(self._names.values()))) from None
         return {self._names[name]: getattr(read, name) for name in read.model_fields_set}
 
 
@@ -111,23 +112,25 @@ def _field(called: str, parameter: inspect.Parameter, hints: Mapping[str, Any]) 
 def read_json(text: str) -> dict[str, object]:
     """The arguments that a model wrote; nothing at all is no arguments.
 
-    Raises ToolRefused when it is no JSON object, when a key stands twice, when a number is none of
+    Raises ToolFailed when it is no JSON object, when a key stands twice, when a number is none of
     JSON, or when it is nested more than 100 deep.
     """
     if not text.strip():
         return {}
     try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        value = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_no_constant, parse_float=_finite
+        )
     except (ValueError, RecursionError) as error:
         said = f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text
         why = "it is nested too deep" if isinstance(error, RecursionError) else why_no_json(error)
-        raise ToolRefused(f"the arguments are no valid JSON: {why}; they were: {said}") from None
+        raise ToolFailed(f"the arguments are no valid JSON: {why}; they were: {said}") from None
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ToolRefused("the arguments are no JSON object: give {} with a key for each argument")
+        raise ToolFailed("the arguments are no JSON object: give {} with a key for each argument")
     if depth(value) > MAX_DEPTH:
-        raise ToolRefused(f"the arguments are nested more than {MAX_DEPTH} deep")
+        raise ToolFailed(f"the arguments are nested more than {MAX_DEPTH} deep")
     return value
 
 
@@ -144,6 +147,13 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits[:40]} is over the range of a number")
+    return number
+
+
 def _told(error: ValidationError, names: list[str]) -> str:
     faults = error.errors(include_url=False, include_context=False)
     lines = []
@@ -157,7 +167,7 @@ def _told(error: ValidationError, names: list[str]) -> str:
         else:
             given = repr(fault["input"])
             given = f"{given[:_SHOWN]}…" if len(given) > _SHOWN else given
-            lines.append(f"{where}: {fault['msg']}, and not {given}")
+            lines.append(f"{where}: {fault['msg']} (it was {given})")
     if len(faults) > _MOST_FAULTS:
         lines.append(f"and {len(faults) - _MOST_FAULTS} more")
     return "the arguments are wrong:\n" + "\n".join(lines)
@@ -174,7 +184,7 @@ def check_schema(name: str, schema: Mapping[str, object]) -> None:
 
 
 def check_names(schema: Mapping[str, object], given: Mapping[str, object]) -> None:
-    """Raise ToolRefused for an argument that is missing, or that the schema does not know."""
+    """Raise ToolFailed for an argument that is missing, or that the schema does not know."""
     properties, required = schema.get("properties"), schema.get("required")
     known = list(properties) if isinstance(properties, Mapping) else []
     needed = required if isinstance(required, list | tuple) else ()
@@ -187,4 +197,4 @@ def check_names(schema: Mapping[str, object], given: Mapping[str, object]) -> No
             if name not in known
         ]
     if faults:
-        raise ToolRefused("the arguments are wrong:\n" + "\n".join(faults[:_MOST_FAULTS]))
+        raise ToolFailed("the arguments are wrong:\n" + "\n".join(faults[:_MOST_FAULTS]))

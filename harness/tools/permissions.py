@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eventlog.errors import InputRefused
-from harness.errors import ToolRefused
+from harness.errors import ToolFailed
 from harness.tools.commands import allows, occurs
 from harness.tools.context import Permissions
 from harness.tools.patterns import matches_path, matches_text
@@ -117,7 +117,7 @@ def _subject(tool: Tool, arguments: Mapping[str, object]) -> str | None:
     """What the call is about; None where that cannot be said: its arguments are wrong."""
     try:
         return tool.subject(arguments)
-    except (ToolRefused, TypeError, ValueError, RecursionError):
+    except (ToolFailed, TypeError, ValueError, RecursionError):
         return None
 
 

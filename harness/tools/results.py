@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from harness.errors import ToolRefused
+from harness.errors import ToolFailed
 
 MOST = 1_000_000
 """Characters of a result: a provider takes less, and a log need not hold more."""
@@ -19,7 +19,7 @@ def text_of(value: object, returns_nothing: bool = False) -> str:
     A string stands as it is, bytes are described, everything else is JSON: models, dataclasses,
     dictionaries, lists, dates. None is ``null``, or ``done`` of a function that gives nothing back.
 
-    Raises ToolRefused for what is no JSON: an object, what holds itself, what is nested too deep.
+    Raises ToolFailed for what is no JSON: an object, what holds itself, what is nested too deep.
     """
     if value is None and returns_nothing:
         return "done"
@@ -29,13 +29,13 @@ def text_of(value: object, returns_nothing: bool = False) -> str:
         return described(bytes(value))
     if isinstance(value, Iterator | AsyncIterator):
         why = f"it is {_a(value)}, which may have no end"
-        raise ToolRefused(f"the tool ran, and its result cannot be told: {why}")
+        raise ToolFailed(f"the tool ran, and its result cannot be told: {why}")
     try:
         plain = to_jsonable_python(value, bytes_mode="base64")
         return bounded(json.dumps(plain, ensure_ascii=False))
     except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
         why = f"{_a(value)} that is no JSON: {one_line(error)}"
-        raise ToolRefused(f"the tool ran, and its result cannot be told: {why}") from None
+        raise ToolFailed(f"the tool ran, and its result cannot be told: {why}") from None
 
 
 def described(content: bytes) -> str:
@@ -53,7 +53,7 @@ def bounded(text: str) -> str:
 
 def text_of_error(error: BaseException) -> str:
     """What is told of an exception: its type and its message, and never where it was raised."""
-    if isinstance(error, ToolRefused):
+    if isinstance(error, ToolFailed):
         return bounded(str(error))
     said = _said(error)
     return bounded(f"{type(error).__name__}: {said}" if said else type(error).__name__)

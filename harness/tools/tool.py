@@ -70,7 +70,7 @@ class Tool:
         return {"type": "function", "function": function}
 
     def subject(self, arguments: Mapping[str, object]) -> str:
-        """What permission rules match on: the command, the path … Raises ToolRefused, where the
+        """What permission rules match on: the command, the path … Raises ToolFailed, where the
         tool makes it itself."""
         if callable(self.subject_of):
             return self.subject_of(arguments)
@@ -84,7 +84,7 @@ class Tool:
     def call(self, arguments: Mapping[str, object], context: Context) -> object:
         """What the function gives back; a coroutine where it is one.
 
-        Raises ToolRefused for wrong arguments, and whatever the function raises.
+        Raises ToolFailed for wrong arguments, and whatever the function raises.
         """
         if self._read is None:
             check_names(self.parameters, arguments)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from eventlog.errors import InputRefused
+from harness.tools.files import file_tools
+from harness.tools.planner import planner_tools
+from harness.tools.shell import shell_tools
 from harness.tools.tool import Tool, tool
+
+BUILT_IN = ("files", "shell")
+"""The groups that come with this program."""
 
 
 class Toolbox:
@@ -52,3 +59,36 @@ class Toolbox:
 
 def _is_active(each: Tool, groups: Collection[str]) -> bool:
     return not each.group or each.group in groups
+
+
+def toolbox(names: str, root: Path, environment: Mapping[str, str] | None = None) -> Toolbox:
+    """The built-in tools of these groups, ``files,shell``, and the planner, which is always there;
+    ``none`` is no tool at all.
+
+    ``root`` is the folder that files are confined to and that commands begin in; ``environment`` is
+    what commands see, once the keys are taken out of it. Raises InputRefused for another name, and
+    for a root that is no folder.
+    """
+    wanted = dict.fromkeys(name.strip() for name in names.split(",") if name.strip())
+    if "none" in wanted:
+        if len(wanted) > 1:
+            raise InputRefused("either tools or `none`")
+        return Toolbox()
+    for name in wanted:
+        if name not in BUILT_IN:
+            raise InputRefused(
+                f"there are no tools called {name!r}; there are: {', '.join(BUILT_IN)}"
+            )
+    try:
+        folder = root.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputRefused(f"{root} cannot be the folder of tools: {why}") from None
+    if not folder.is_dir():
+        raise InputRefused(f"{root} cannot be the folder of tools: it is no folder")
+    tools: list[Tool] = planner_tools()
+    if "files" in wanted:
+        tools += file_tools(folder)
+    if "shell" in wanted:
+        tools += shell_tools(folder, environment)
+    return Toolbox(tools)

@@ -64,6 +64,7 @@ class StateFolding:
         self.limits = limits or FileLimits()
         self.position = 0
         """The position of the last event taken in."""
+        self.session_id = ""
         self._now = AgentState()
         self._states: list[tuple[int, AgentState]] = []
         """The state after each event that changed it."""
@@ -80,7 +81,8 @@ class StateFolding:
     @property
     def state(self) -> AgentState:
         """The state after the last event, without a context."""
-        return self._now.model_copy(update={"position": self.position})
+        place = {"session_id": self.session_id, "position": self.position}
+        return self._now.model_copy(update=place)
 
     def evolve(self, event: RecordedEvent) -> StateFolding:
         """Take in the next event; only those of ``READ`` change anything.
@@ -88,13 +90,11 @@ class StateFolding:
         Raises CriticalUnknown, and EventInvalid for a damaged payload.
         """
         kind = event.type
-        self.position = event.position
+        self.position, self.session_id = event.position, event.stream.session
         if not is_known(kind, event.schema_version):
             if event.critical:
                 raise CriticalUnknown(str(event.stream), event.position, kind)
             return self
-        if self._now.session_id != event.stream.session:
-            self._now = self._now.model_copy(update={"session_id": event.stream.session})
         if kind in REFOLDING:
             self._go_back(event)
         elif kind in _STEPS and not self._says_nothing(kind):
@@ -128,13 +128,11 @@ class StateFolding:
 
     def _at(self, position: int) -> AgentState:
         index = bisect_right(self._states, position, key=lambda kept: kept[0])
-        if index:
-            return self._states[index - 1][1]
-        return AgentState(session_id=self._now.session_id)
+        return self._states[index - 1][1] if index else AgentState()
 
     def _refolded(self) -> AgentState:
         in_force, _ = effective(self._line)
-        state = AgentState(session_id=self._now.session_id)
+        state = AgentState()
         for event in sorted([*in_force, *self._standing], key=lambda event: event.position):
             state = _STEPS[event.type](state, event, self.limits)
         return state

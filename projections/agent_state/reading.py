@@ -48,9 +48,10 @@ class FollowedState:
         if not 0 <= to <= version:
             raise PositionNotFound(str(self.key), f"position {to}", f"it ends at {version}")
         state = self._moved(to).state
-        return state.model_copy(update={"session_id": self.key.session}).with_context(
-            self._live.items(self.key, to)
-        )
+        items = self._live.items(self.key) if to == version else None
+        if items is None or self._live.log.version(self.key) != to:
+            items = self._live.items(self.key, to)
+        return state.with_context(items)
 
     def _moved(self, to: int) -> StateFolding:
         log, folding, erased = self._live.log, self._folding, self._redactions()
@@ -67,7 +68,7 @@ class FollowedState:
             read -= ANSWERS
         for event in log.read(self.key, folding.position, to, types=read) if read else ():
             folding.evolve(event)
-        folding.position = to
+        folding.position, folding.session_id = to, self.key.session
         self._folding = folding
         return folding
 
