@@ -209,6 +209,6 @@ class Prompts:
 
 def _is_name(name: str) -> bool:
     """Whether it can name a file below the folder: never upwards, never absolute, never hidden."""
-    if len(name) > _LONGEST or "\\" in name or "\0" in name:
+    if len(name) > _LONGEST or "\\" in name or not name.isprintable():
         return False
     return all(piece and not piece.startswith(".") for piece in name.split("/"))
