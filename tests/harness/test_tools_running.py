@@ -315,6 +315,25 @@ class TestTogether:
         assert stopped.wait(60)
 
 
+class Striking:
+    """Interrupts the main thread at the line number ``at`` that it runs of this part."""
+
+    FILES = (running_module.__file__, attempt_module.__file__)
+
+    def __init__(self) -> None:
+        self.at = self.lines = 0
+
+    def trace(self, frame: FrameType, event: str, arg: object) -> Any:
+        file = frame.f_code.co_filename
+        if file not in self.FILES:
+            return None
+        if event == "line" and linecache.getline(file, frame.f_lineno).strip() != "yield outcome":
+            self.lines += 1
+            if self.lines == self.at:
+                raise KeyboardInterrupt
+        return self.trace
+
+
 def stops(context: Context) -> str:
     """Interrupts the main thread, and ends when it is told to."""
     signal.raise_signal(signal.SIGINT)
@@ -397,27 +416,13 @@ class TestInterrupted:
         calls = [
             pending(tool(lambda: 1, name=f"t{i}", has_effects=i > 1), str(i)) for i in range(4)
         ]
-        lines = striking = 0
-        while striking <= lines:
-            striking += 1
-            lines = 0
+        struck = Striking()
+        while struck.at <= struck.lines:
+            struck.at, struck.lines = struck.at + 1, 0
             given: list[ToolOutcome] = []
-            cancelled = threading.Event()
-
-            def trace(frame: FrameType, event: str, arg: object) -> Any:
-                nonlocal lines
-                if frame.f_code.co_filename not in TRACED:
-                    return None
-                source = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-                if event == "line" and source.strip() != "yield outcome":
-                    lines += 1
-                    if lines == striking:
-                        raise KeyboardInterrupt
-                return trace
-
-            outcomes = run_all(calls, cancelled)
+            outcomes = run_all(calls, threading.Event())
             escaped = False
-            sys.settrace(trace)
+            sys.settrace(struck.trace)
             try:
                 for outcome in outcomes:
                     given.append(outcome)
@@ -428,7 +433,4 @@ class TestInterrupted:
             ids = [outcome.tool_call_id for outcome in given]
             assert len(ids) == len(set(ids))
             assert sorted(ids) == ["0", "1", "2", "3"] or (escaped and not ids)
-        assert striking > 100
-
-
-TRACED = {running_module.__file__, attempt_module.__file__}
+        assert struck.at > 100
