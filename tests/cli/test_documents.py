@@ -12,7 +12,7 @@ from running import ROOT, run
 
 from cli.main import registered
 from eventlog.readable import VIEWS
-from harness.prompts import Prompts
+from harness.prompts import SCENARIOS, Prompts
 from projections.prompts.parsing import MOST_CHARACTERS, MOST_NAMES
 from projections.prompts.variables import variables_in
 from projections.strategies import STRATEGIES
@@ -109,8 +109,9 @@ class TestPageOfPrompts:
         page = PROMPTS_PAGE.read_text()
         for limit in (MOST_CHARACTERS, MOST_NAMES):
             assert f"{limit:,}" in page
-        for name in Prompts.bundled().files():
+        for name in (*SCENARIOS, "summaries/handoff_v1", "summaries/combine_v1"):
             assert f"`{name}`" in page
+            assert name in Prompts.bundled().files()
 
     def test_its_commands_exist(self) -> None:
         typed = re.findall(r"ctxlog (prompt \w+) ", PROMPTS_PAGE.read_text())

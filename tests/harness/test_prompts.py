@@ -409,10 +409,8 @@ class TestBundled:
 
     def test_they_are_files_of_the_package(self) -> None:
         place = files("harness.prompts").joinpath("bundled")
-        assert {each.name for each in place.iterdir()} == {
-            "summaries",
-            *(f"{name}.yaml" for name in SCENARIOS),
-        }
+        wanted = {"summaries", *(f"{name}.yaml" for name in SCENARIOS)}
+        assert wanted <= {each.name for each in place.iterdir()}
 
 
 class TestEnvironment:
