@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from eventlog.jsonvalue import dumps
+from projections.forms import canonical
 from projections.prompts.in_force import InForce, Prompt, Tools
 
 State = Literal["same", "changed", "added", "removed"]
@@ -101,7 +101,7 @@ def _aspects(prompt: Prompt) -> dict[Aspect, Any]:
         "template": (prompt.template, prompt.role),
         "version": prompt.version,
         "template_text": prompt.template_text,
-        "variables": dumps(dict(prompt.variables)),
+        "variables": canonical(prompt.variables),
         "text": prompt.text if not prompt.is_erased else None,
     }
 
@@ -110,7 +110,7 @@ def _aspects(prompt: Prompt) -> dict[Aspect, Any]:
 
 _BY: tuple[Callable[[Prompt], object], ...] = (
     lambda prompt: prompt.item.id,
-    lambda prompt: (prompt.template, prompt.role) if prompt.event is not None else prompt,
+    lambda prompt: (prompt.template, prompt.role) if prompt.event is not None else id(prompt),
     lambda prompt: prompt.item.role,
 )
 
@@ -138,7 +138,7 @@ def _variables(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Va
             yield Variable(name, left[name], None, "removed")
         elif name not in left:
             yield Variable(name, None, right[name], "added")
-        elif dumps(left[name]) != dumps(right[name]):
+        elif canonical(left[name]) != canonical(right[name]):
             yield Variable(name, left[name], right[name], "changed")
 
 
@@ -153,7 +153,7 @@ def tool_changes(left: Tools, right: Tools) -> Iterator[Tool]:
     for name, definition in other.items():
         if name not in one:
             yield Tool(name, "added", right=definition)
-        elif dumps(one[name]) != dumps(definition):
+        elif canonical(one[name]) != canonical(definition):
             fields = tuple(_fields(one[name], definition))
             yield Tool(name, "changed", fields, one[name], definition)
     for name, definition in one.items():
@@ -188,6 +188,6 @@ def _fields(left: Any, right: Any) -> Iterator[str]:
     found = [
         name
         for name in dict.fromkeys([*one, *other])
-        if name not in one or name not in other or dumps(one[name]) != dumps(other[name])
+        if name not in one or name not in other or canonical(one[name]) != canonical(other[name])
     ]
     yield from found or ["definition"]

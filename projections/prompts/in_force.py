@@ -26,6 +26,7 @@ from eventlog.recorded import RecordedEvent
 from projections.context import DECISIONS, ITEM_TYPES
 from projections.expanding import Expanded, expand
 from projections.folding import Folding
+from projections.forms import canonical
 from projections.items import Item
 from projections.materialize import original, rendered
 from projections.runs import Origin, Standing, origin, position_of
@@ -87,7 +88,7 @@ class Prompt:
         if self.event is None:
             return ("text", self.item.role, self.text)
         named = (self.template, self.role, self.version, self.template_text)
-        return ("rendered", *named, dumps(dict(self.variables)), self.text)
+        return ("rendered", *named, canonical(self.variables), self.text)
 
     def _said(self, name: str) -> str:
         value = self.event.data.get(name) if self.event is not None else ""
