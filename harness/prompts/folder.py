@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 
@@ -49,6 +50,11 @@ class Prompts:
         self.path = Path(path)
         self._known: dict[Path, _Known] = {}
         self._lock = Lock()
+
+    @classmethod
+    def bundled(cls) -> Prompts:
+        """The prompts that come with this program."""
+        return cls(str(files("harness.prompts").joinpath("bundled")))
 
     def get(self, name: str, role: str = "") -> Template:
         """A template, as its file holds it now.
@@ -89,6 +95,13 @@ class Prompts:
         if self._is_folder():
             return sorted(dict.fromkeys(self._walked()))
         return [self.path.stem]
+
+    def file_of(self, name: str) -> str:
+        """The path of the file that a name stands for. Raises what ``get`` raises."""
+        file = self._file(name)
+        if file is None:
+            raise self._missing(name)
+        return str(file)
 
     def render(self, name: str, role: str = "", /, **variables: object) -> list[dict[str, str]]:
         """The messages of a template. Raises what ``get`` and ``Template.render`` raise."""
@@ -142,9 +155,9 @@ class Prompts:
 
     def _walked(self) -> Iterator[str]:
         count = 0
-        for folder, folders, files in os.walk(self.path):
+        for folder, folders, found in os.walk(self.path):
             folders[:] = sorted(each for each in folders if not each.startswith("."))
-            for file in sorted(files):
+            for file in sorted(found):
                 stem, ending = os.path.splitext(file)
                 name = (Path(folder).relative_to(self.path) / stem).as_posix()
                 if ending not in ENDINGS or not _is_name(name):
