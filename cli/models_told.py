@@ -106,8 +106,11 @@ class PromptDiffData(BaseModel):
 
     key: str
     left: str
-    """The place, such as c2; with a file, the prompt's name."""
+    """The place, such as c2."""
     right: str
+    """Likewise; with a file, the prompt's name."""
+    file: str = ""
+    """The file that the left place is held against, as it is now."""
     since: int | None = None
     """With one place: the first call that was told what is told there."""
     same: bool

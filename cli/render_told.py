@@ -52,11 +52,11 @@ def render_prompt_log(data: PromptLogData, style: Style) -> Iterator[str]:
         used = 1 + size + 2 + ref + 2 + calls + 2
         yield start + style.line(_says(row), max(20, style.width - used))
         if row.prompt.state == "broken":
-            yield style.paint(style.line(f"   does not hold: {row.prompt.fault}", style.width), "bold")
+            yield style.paint(_indented(f"does not hold: {row.prompt.fault}", style, 3), "bold")
     if not rows:
         yield " no prompt is known"
     elif data.without_prompt:
-        yield style.line(f" no prompt is known of {_calls(data.without_prompt)}", style.width)
+        yield _indented(f"no prompt is known of {_calls(data.without_prompt)}", style, 1)
     yield from _tool_rows(data, style)
 
 
@@ -113,8 +113,7 @@ def _tool_rows(data: PromptLogData, style: Style) -> Iterator[str]:
         start += style.paint(pad(style.line(_calls(row.calls), _CALLS), _CALLS), "dim") + "  "
         yield start + style.line(_tools_say(row), max(20, style.width - 38))
     if data.without_tools:
-        said = f" nobody wrote down the tools of {_calls(data.without_tools)}"
-        yield style.line(said, style.width)
+        yield _indented(f"nobody wrote down the tools of {_calls(data.without_tools)}", style, 1)
 
 
 def _tools_say(row: ToolsSpanData) -> str:
@@ -131,10 +130,13 @@ def _tool(tool: ToolData) -> str:
 
 def render_prompt_diff(data: PromptDiffData, style: Style, *, words: bool = False) -> Iterator[str]:
     """What each prompt changed, in its template, its variables and its text; then the tools."""
-    front = f"{_place(data.left)} → {_place(data.right)}"
+    right = f"{data.right} as it is now" if data.file else _place(data.right)
+    front = f"{_place(data.left)} → {right}"
     if data.since is not None and f"c{data.since}" != data.right:
         front += f", since c{data.since}"
     yield style.paint(heading(front, data.key, style), "bold")
+    if data.file:
+        yield style.paint(style.block(data.file), "dim")
     for note in data.notes:
         yield style.paint(style.line(note, style.width), "dim")
     for pair in data.prompts:
@@ -145,7 +147,12 @@ def render_prompt_diff(data: PromptDiffData, style: Style, *, words: bool = Fals
 
 
 def _place(ref: str) -> str:
-    return ref if ref == "now" or not ref[:1].isalnum() or "." in ref or "/" in ref else f"@{ref}"
+    return ref if ref == "now" else f"@{ref}"
+
+
+def _indented(text: str, style: Style, by: int) -> str:
+    """A line of dynamic text, which ``Style.line`` would move to the left."""
+    return " " * by + style.line(text, style.width - by)
 
 
 def _pair(pair: PromptPairData, style: Style, words: bool) -> Iterator[str]:
@@ -153,25 +160,28 @@ def _pair(pair: PromptPairData, style: Style, words: bool) -> Iterator[str]:
     shown = right or left
     assert shown is not None
     sign = SIGNS[pair.state]
-    said = f" {sign} {_title(pair)}"
     where = " → ".join(dict.fromkeys(p.rendition for p in (left, right) if p and p.rendition))
-    said += f"  item {where}" if where else ""
-    yield style.paint(style.line(said, style.width), "bold" if pair.state != "same" else "dim")
+    said = f"{_title(pair)}, item {where}" + (": the same" if pair.state == "same" else "")
+    line = f" {sign} {style.line(said, style.width - 3)}"
+    yield style.paint(line, "bold" if pair.state != "same" else "dim")
     for prompt, side in ((left, "left"), (right, "right")):
         if prompt is not None and prompt.state == "broken":
-            yield style.line(f"   the {side} one does not hold: {prompt.fault}", style.width)
+            yield _indented(f"the {side} one does not hold: {prompt.fault}", style, 3)
         elif prompt is not None and prompt.state == "erased":
-            yield style.line(f"   the text of the {side} one was erased", style.width)
+            yield _indented(f"the text of the {side} one was erased", style, 3)
     if pair.state == "same":
         return
     if left is None or right is None:
         yield from _block(shown, style)
         return
-    if "template_text" in pair.changed and (left.template_text or right.template_text):
-        yield "   template"
-        yield from _texts(left.template_text, right.template_text, style, words)
-    for each in pair.variables:
-        yield style.line(f"   {_change(each)}", style.width)
+    if "template" not in pair.changed:
+        if "template_text" in pair.changed:
+            yield "   template"
+            yield from _texts(left.template_text, right.template_text, style, words)
+        if pair.variables:
+            yield "   variables"
+        for each in pair.variables:
+            yield _indented(_change(each), style, 3)
     if "text" in pair.changed:
         yield "   text"
         yield from _texts(left.text, right.text, style, words)
@@ -224,4 +234,4 @@ def _texts(left: str, right: str, style: Style, words: bool) -> Iterator[str]:
 
 def _tool_changes(data: PromptDiffData, style: Style) -> Iterator[str]:
     for tool in data.tools:
-        yield style.line(f" {SIGNS[tool.state]} tool {_tool(tool)[2:]}", style.width)
+        yield _indented(f"{SIGNS[tool.state]} tool {_tool(tool)[2:]}", style, 1)

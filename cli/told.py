@@ -18,6 +18,7 @@ from cli.naming import place, ref_of
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.messages import SYSTEM_ROLES
+from harness.prompts import Prompts
 from projections import Live, tokens
 from projections.prompts.difference import Pair, Tool, by_name, difference, is_other
 from projections.prompts.history import history
@@ -134,12 +135,12 @@ def _between(
 
 
 def file_data(
-    live: Live, name: str, where: Reference, templates: Iterable[Template], role: str = ""
+    live: Live, of: Prompts, name: str, where: Reference, role: str = ""
 ) -> PromptDiffData:
     """What was in force at a place of a prompt's templates, held against their file as it is now.
 
-    ``templates`` are those that the file holds, each with its role; ``role``: only that one.
-    Raises InputRefused where no prompt of that name was in force there.
+    ``role``: only that one of them. Raises InputRefused where no prompt of that name was in force
+    there, PromptMissing, PromptUnreadable.
     """
     found = told_in(live, where.stream, *_asked(where), _end(where))
     here = _at(found, where)
@@ -150,12 +151,13 @@ def file_data(
         there = dict.fromkeys(prompt.template for prompt in here.prompts if prompt.template)
         hint = f"; there were {', '.join(map(repr, there))}" if there else ""
         raise InputRefused(f"no prompt {name!r} was in force at {ref_of(where)}{hint}")
-    by_role = {template.role: template for template in templates}
-    pairs = [_against(prompt, by_role.get(prompt.role)) for prompt in recorded]
+    templates = of.roles(name)
+    pairs = [_against(prompt, templates.get(prompt.role)) for prompt in recorded]
     return PromptDiffData(
         key=str(where.stream),
         left=ref_of(where),
         right=name,
+        file=of.file_of(name),
         same=all(pair.state == "same" for pair in pairs),
         prompts=pairs,
         tools=[],
@@ -179,7 +181,11 @@ def _against(prompt: Prompt, template: Template | None) -> PromptPairData:
     changed = [] if prompt.version == template.version else ["version"]
     changed += ["template_text"] if prompt.template_text != text or prompt.is_erased else []
     return PromptPairData(
-        state="changed" if changed else "same", changed=changed, left=left, right=right, variables=[]
+        state="changed" if changed else "same",
+        changed=changed,
+        left=left,
+        right=right,
+        variables=[],
     )
 
 

@@ -48,7 +48,7 @@ def command(
     recorded is proved again from its digests, and where it does not hold the exit code is 4.
 
     With the NAME of a prompt, or NAME/ROLE, and a place: what was in force there, held against the
-    file as it is now.
+    file as it is now. With --exit-code that says whether the file has changed since.
 
     Example: ctxlog prompt diff last@c3 @c9
 
@@ -59,7 +59,7 @@ def command(
 
     out = output(ctx)
     with opened(settings_of(ctx)) as live:
-        if other is not None and _names_no_session(live, reference):
+        if other is not None and _is_prompt(live, reference, folder):
             data = _against_file(live, reference, other, folder)
         else:
             data = diff_data(live, reference, other)
@@ -70,16 +70,26 @@ def command(
         raise typer.Exit(FINDINGS)
 
 
-def _names_no_session(live: Live, text: str) -> bool:
-    """Whether it can only be the name of a prompt."""
+def _is_prompt(live: Live, name: str, folder: str | None) -> bool:
+    """Whether it is the name of a prompt: that of a session comes first where it is typed whole."""
     from cli.naming import place
-    from eventlog.errors import StreamNotFound
+    from cli.prompts import prompts
+    from eventlog.errors import InputRefused, NotFound, StreamNotFound
+    from projections.references import is_last
 
+    if "@" in name:
+        return False
     try:
-        place(live, text)
+        key = place(live, name).stream
     except StreamNotFound:
-        return "@" not in text
-    return False
+        return True
+    if is_last(name) or name in (str(key), key.session):
+        return False
+    try:
+        of = prompts(folder).files()
+    except (InputRefused, NotFound):
+        return False
+    return name in of or name.rpartition("/")[0] in of
 
 
 def _against_file(live: Live, name: str, where: str, folder: str | None) -> PromptDiffData:
@@ -90,5 +100,5 @@ def _against_file(live: Live, name: str, where: str, folder: str | None) -> Prom
     found, of = place(live, where), prompts(folder)
     front, slash, role = name.rpartition("/")
     if slash and name not in of.files() and front in of.files():
-        return file_data(live, front, found, [of.get(front, role)], role)
-    return file_data(live, name, found, of.roles(name).values())
+        return file_data(live, of, front, found, role)
+    return file_data(live, of, name, found)
