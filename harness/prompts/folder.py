@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 
 from harness.prompts.reading import Content, Unsettled, mark_of, read_settled
-from projections.prompts.faults import PromptMissing, PromptUnreadable, listed, near_misses
+from projections.prompts.faults import PromptMissing, PromptUnreadable, listed, near_misses, short
 from projections.prompts.parsing import parse
 from projections.prompts.template import Rendered, Template
 
@@ -69,10 +69,12 @@ class Prompts:
             detail = f"the prompt {name} has roles: name one of {listed(found)}"
             raise PromptMissing(name, detail, near=tuple(found))
         if "" in found:
-            raise PromptMissing(name, f"the prompt {name} has no roles, so no {role!r}", role=role)
+            raise PromptMissing(
+                name, f"the prompt {name} has no roles, so no {short(role)}", role=role
+            )
         near = near_misses(role, found)
         hint = f"; is {near[0]!r} meant?" if near else f"; it has {listed(found)}"
-        detail = f"the prompt {name} has no role {role!r}{hint}"
+        detail = f"the prompt {name} has no role {short(role)}{hint}"
         raise PromptMissing(name, detail, role=role, near=near)
 
     def roles(self, name: str) -> dict[str, Template]:
@@ -168,14 +170,13 @@ class Prompts:
                 yield name
 
     def _missing(self, name: str) -> PromptMissing:
-        shown = name if len(name) <= _LONGEST else name[:60] + "…"
         known = self.files()
         near = near_misses(name, known)
         if near:
             hint = f"is {near[0]!r} meant?"
         else:
             hint = f"there are {listed(known)}" if known else f"it ends in {' or '.join(ENDINGS)}"
-        return PromptMissing(name, f"no prompt {shown!r} in {self.path}; {hint}", near=near)
+        return PromptMissing(name, f"no prompt {short(name)} in {self.path}; {hint}", near=near)
 
     # -- what it holds -----------------------------------------------------------------------------
 

@@ -4,7 +4,9 @@ InputRefused
 └── PromptFault
     ├── PromptUnreadable   a file that is no prompt: what, and in which line
     ├── PromptMissing      no prompt, role or part of that name (a NotFound too)
-    └── VariablesRefused   a variable without a value, a value without a variable, or no text
+    ├── VariablesRefused   a variable without a value, a value without a variable
+    ├── ValueRefused       a value that is neither a text nor JSON
+    └── SectionRefused     a section, or its heading, that a built prompt cannot have
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from eventlog.errors import InputRefused, NotFound
 
 _LONGEST = 200
 """Characters of a name beside which others are looked for: it costs more than the product."""
+
+_BEGINNING = 60
 
 _NAMED = 8
 """Names that one message tells."""
@@ -63,21 +67,27 @@ class VariablesRefused(PromptFault):
         super().__init__("; ".join([f"the prompt {template}: {' and '.join(said)}", *hints]))
 
 
-class ValueRefused(VariablesRefused):
-    """The value of a variable is neither a text nor JSON."""
+class ValueRefused(PromptFault):
+    """A value that is neither a text nor JSON."""
 
-    def __init__(self, template: str, variable: str, detail: str) -> None:
-        self.template, self.variable, self.detail = template, variable, detail
-        self.missing, self.unused = (), ()
-        Exception.__init__(self, f"the prompt {template}: the value of {variable!r} {detail}")
+    def __init__(self, where: str, variable: str, detail: str) -> None:
+        self.where, self.variable, self.detail = where, variable, detail
+        super().__init__(f"{where}: the value of {short(variable)} {detail}")
+
+
+class SectionRefused(PromptFault):
+    """A section that a built prompt cannot have so."""
+
+
+def short(name: str) -> str:
+    """A name in quotes; the beginning of one that nobody meant to be read."""
+    return repr(name if len(name) <= _LONGEST else name[:_BEGINNING] + "…")
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names, quoted, with commas between; the first few of many."""
+    """Names in quotes, with commas between; the first few of many."""
     found = list(names)
-    shown = ", ".join(
-        repr(name if len(name) < _LONGEST else name[:60] + "…") for name in found[:_NAMED]
-    )
+    shown = ", ".join(map(short, found[:_NAMED]))
     return shown + (f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else "")
 
 

@@ -8,24 +8,29 @@ than a template needs, and an alias stands for a text only, so none can swell.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import yaml
 
-from projections.prompts.faults import PromptUnreadable, listed, near_misses
+from projections.prompts.faults import PromptUnreadable, listed, near_misses, short
 from projections.prompts.template import Template
 from projections.prompts.variables import variables_in
 
 MOST_CHARACTERS = 1 << 18
 """Of one file."""
 
-MOST_ROLES = 1_000
-"""Of one file."""
+MOST_NAMES = 1_000
+"""Roles of one file, or variables of one template."""
 
 _KEYS = ("description", "system", "user", "version", "variables")
 _SHARED = ("version", "description")
 _LONGEST_ROLE = 100
+_LONGEST = 300
+"""Characters of what the YAML parser says: it may repeat what it found."""
+_QUOTES = "a text with { or : in it stands in quotes, or on the lines under |"
+_IN_LINE = re.compile(r"[^#]*?:\s.*[{:]")
 _DEEPEST = 3
 _TEXT = "tag:yaml.org,2002:str"
 _NULL = "tag:yaml.org,2002:null"
@@ -98,7 +103,7 @@ class _Document:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             at = mark.line + 1 if mark is not None else None
-            raise PromptUnreadable(self._where, f"no YAML: {_told(error)}", at) from None
+            raise PromptUnreadable(self._where, f"no YAML: {self._told(error, at)}", at) from None
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             raise PromptUnreadable(self._where, f"no YAML: {error}") from None
 
@@ -128,12 +133,12 @@ class _Document:
         if isinstance(event, yaml.AliasEvent):
             found = self._anchors.get(event.anchor)
             if found is None:
-                self._refuse(f"*{event.anchor} stands for no text before it", event)
+                self._refuse(f"the alias {short(event.anchor)} stands for no text before it", event)
             return found
         if event.tag is not None and event.tag not in (_TEXT, "!"):
-            self._refuse(f"the tag {event.tag!r} is not read", event)
+            self._refuse(f"the tag {short(event.tag)} is not read", event)
         if event.anchor is not None and event.anchor in self._anchors:
-            self._refuse(f"the anchor &{event.anchor} is there already", event)
+            self._refuse(f"the anchor {short(event.anchor)} is there already", event)
         line = event.start_mark.line + 1
         node: _Node
         if isinstance(event, yaml.ScalarEvent):
@@ -145,6 +150,8 @@ class _Document:
             node = _List([], line)
             while not isinstance(event := self._next(), yaml.SequenceEndEvent):
                 node.values.append(self._node(event, depth + 1))
+                if len(node.values) > MOST_NAMES:
+                    self._refuse(f"more than {MOST_NAMES:,} in one list", event)
         else:
             node = self._mapping(line, depth)
         if isinstance(event, yaml.ScalarEvent) and event.anchor is not None:
@@ -158,20 +165,23 @@ class _Document:
             if not isinstance(key, _Scalar):
                 self._refuse(f"a {key.kind} is no name", event)
             if key.tag != _TEXT:
-                self._refuse(f"the name {key.value!r} is no text to YAML: put it in quotes", event)
+                self._refuse(
+                    f"the name {short(key.value)} is no text to YAML: put it in quotes", event
+                )
             if key.value in found.entries:
                 first = found.lines[key.value]
-                self._refuse(f"{key.value!r} is there twice, first in line {first}", event)
-            if len(found.entries) > MOST_ROLES:
-                self._refuse(f"more than {MOST_ROLES:,} names in one mapping", event)
+                self._refuse(f"{short(key.value)} is there twice, first in line {first}", event)
+            if len(found.entries) > MOST_NAMES:
+                self._refuse(f"more than {MOST_NAMES:,} names in one mapping", event)
             found.lines[key.value] = event.start_mark.line + 1
             found.entries[key.value] = self._node(self._next(), depth + 1)
         return found
 
-
-def _told(error: yaml.MarkedYAMLError) -> str:
-    said = [each for each in (error.context, error.problem) if each]
-    return ", ".join(said) or "it cannot be read"
+    def _told(self, error: yaml.MarkedYAMLError, at: int | None) -> str:
+        said = ", ".join(filter(None, (error.context, error.problem))) or "it cannot be read"
+        line = "\n".join(self._text.split("\n")[at - 1 : at]) if at is not None else ""
+        hint = f"; {_QUOTES}" if _IN_LINE.match(line) else ""
+        return (said if len(said) <= _LONGEST else said[:_LONGEST] + "…") + hint
 
 
 class _Templates:
@@ -183,7 +193,7 @@ class _Templates:
     def of(self, whole: _Mapping) -> dict[str, Template]:
         """By their roles."""
         entries = whole.entries
-        if any(isinstance(entries.get(key), _Scalar | _List) for key in ("system", "user")):
+        if any(key in entries and not _is_role(entries[key]) for key in ("system", "user")):
             return {"": self._template("", whole, {})}
         shared = {key: self._label("", key, entries[key]) for key in _SHARED if key in entries}
         roles = {role: node for role, node in entries.items() if role not in shared}
@@ -196,7 +206,7 @@ class _Templates:
 
     def _role(self, role: str, line: int) -> str:
         if not role.strip() or role != role.strip() or "/" in role or not role.isprintable():
-            self._refuse(f"{role!r} is no name of a role", line)
+            self._refuse(f"{short(role)} is no name of a role", line)
         if len(role) > _LONGEST_ROLE:
             self._refuse(f"a role's name has {_LONGEST_ROLE} characters at most", line)
         return role
@@ -209,14 +219,14 @@ class _Templates:
         line = whole.lines[role]
         near = near_misses(role, _KEYS, 1)
         hint = f"; is {near[0]!r} meant?" if near else ""
-        self._refuse(f"{role!r} is a {node.kind}, no role with `system` or `user`{hint}", line)
+        self._refuse(f"{short(role)} is a {node.kind}, no role with `system` or `user`{hint}", line)
 
     def _template(self, role: str, node: _Mapping, shared: dict[str, str]) -> Template:
         for key in node.entries:
             if key not in _KEYS:
                 near = near_misses(key, _KEYS, 1)
                 hint = f"is {near[0]!r} meant?" if near else f"it has {', '.join(_KEYS)}"
-                self._refuse(f"{_of(role)}no key {key!r}; {hint}", node.lines[key])
+                self._refuse(f"{_of(role)}no key {short(key)}; {hint}", node.lines[key])
         found = {**shared}
         for key in _SHARED:
             if key in node.entries:
@@ -245,7 +255,7 @@ class _Templates:
         found: list[str] = []
         for each in node.values:
             if not isinstance(each, _Scalar) or each.tag != _TEXT or not each.value.isidentifier():
-                name = repr(each.value) if isinstance(each, _Scalar) else f"a {each.kind}"
+                name = short(each.value) if isinstance(each, _Scalar) else f"a {each.kind}"
                 self._refuse(f"{_of(role)}{name} is no name of a variable", each.line)
             found.append(each.value)
         there = [*variables_in(made.system), *variables_in(made.user)]
@@ -265,14 +275,13 @@ class _Templates:
 
     def _text(self, role: str, key: str, node: _Node) -> str:
         if not isinstance(node, _Scalar):
-            self._refuse(f"{_of(role)}{key!r} is a {node.kind}, no text", node.line)
+            hint = f": {_QUOTES}" if isinstance(node, _Mapping) else ""
+            self._refuse(f"{_of(role)}{key!r} is a {node.kind}, no text{hint}", node.line)
         if node.tag == _NULL:
             self._refuse(f"{_of(role)}{key!r} is empty", node.line)
         if node.tag != _TEXT:
-            self._refuse(
-                f"{_of(role)}{key!r} is no text to YAML, it is {node.value!r}: put it in quotes",
-                node.line,
-            )
+            detail = f"is no text to YAML, it is {short(node.value)}: put it in quotes"
+            self._refuse(f"{_of(role)}{key!r} {detail}", node.line)
         return self._whole(role, key, node)
 
     def _whole(self, role: str, key: str, node: _Scalar) -> str:
@@ -286,5 +295,10 @@ class _Templates:
         raise PromptUnreadable(self._where, detail, line)
 
 
+def _is_role(node: _Node) -> bool:
+    """`user: {task}` is a mapping to YAML, and was meant as a text."""
+    return isinstance(node, _Mapping) and not node.entries.keys().isdisjoint(_KEYS)
+
+
 def _of(role: str) -> str:
-    return f"role {role!r}: " if role else ""
+    return f"role {short(role)}: " if role else ""

@@ -11,7 +11,6 @@ from typing import Any, Literal, cast
 from eventlog.agent import PromptRendered
 from projections.prompts.faults import (
     PromptMissing,
-    ValueRefused,
     VariablesRefused,
     near_misses,
 )
@@ -69,7 +68,7 @@ class Template:
         """The texts with a value in the place of each variable.
 
         A text stands as it is, every other value as JSON. Raises VariablesRefused where a variable
-        has no value, a value no variable, or a value is neither text nor JSON.
+        has no value or a value no variable, and ValueRefused for one that is neither.
         """
         wanted = self._names()
         missing = [name for name in wanted if name not in variables]
@@ -78,7 +77,8 @@ class Template:
             raise VariablesRefused(
                 self.label, missing=missing, unused=unused, hints=self._hints(missing, unused)
             )
-        values = {name: self._plain(name, value) for name, value in variables.items()}
+        where = f"the prompt {self.label}"
+        values = {name: plain(value, name, where) for name, value in variables.items()}
         texts = {name: said(value) for name, value in values.items()}
         return Rendered(
             self,
@@ -91,15 +91,6 @@ class Template:
         if self.declared is not None:
             return list(self.declared)
         return list(dict.fromkeys([*variables_in(self.system), *variables_in(self.user)]))
-
-    def _plain(self, name: str, value: object) -> object:
-        try:
-            return plain(value)
-        except TypeError:
-            detail = f"is a {type(value).__name__}: give a text, or what JSON has"
-        except (ValueError, RecursionError) as error:
-            detail = f"is no JSON: {error}"
-        raise ValueRefused(self.label, name, detail)
 
     def _hints(self, missing: list[str], unused: list[str]) -> list[str]:
         hints = []

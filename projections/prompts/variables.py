@@ -12,6 +12,8 @@ import json
 import re
 from collections.abc import Mapping
 
+from projections.prompts.faults import ValueRefused
+
 _NAME = r"[^\W\d]\w*"
 _VARIABLE = re.compile(rf"\{{\{{({_NAME})\}}\}}|\{{({_NAME})\}}")
 
@@ -27,15 +29,21 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda found: values.get(found[1] or found[2], found[0]), text)
 
 
-def plain(value: object) -> object:
-    """A value as it can be recorded: JSON that nobody else holds. Raises ValueError or TypeError.
+def plain(value: object, name: str, where: str) -> object:
+    """A value as it can be recorded: a text, or JSON that nobody else holds.
 
-    A text stays a text; lists and mappings are copied.
+    ``name`` and ``where`` are told when it is neither. Raises ValueRefused.
     """
     if isinstance(value, str):
         return str.__str__(value)
-    found: object = json.loads(json.dumps(value, allow_nan=False))
-    return found
+    try:
+        found: object = json.loads(json.dumps(value, allow_nan=False))
+        return found
+    except TypeError:
+        detail = f"is a {type(value).__name__} or holds one: give a text, or what JSON has"
+    except (ValueError, RecursionError) as error:
+        detail = f"is no JSON: {error}"
+    raise ValueRefused(where, name, detail)
 
 
 def said(value: object) -> str:
