@@ -113,14 +113,14 @@ class _Reader:
         if "role" in entries and inline:
             self._refuse("`role` goes with `prompt`", lines["role"])
         texts = {key: self._text(entries[key], key) for key in inline}
-        template = Template(name, **texts) if inline else None
+        template = Template(name, system=texts.get("system", ""), user=texts.get("user", ""))
         shared = self._variables(entries.get("vars"))
         prompt = self._text(entries["prompt"], "prompt") if "prompt" in entries else ""
         return Suite(
             file=self._file,
             prompt=prompt,
             role=self._text(entries["role"], "role") if "role" in entries else "",
-            template=template,
+            template=template if inline else None,
             cases=tuple(self._cases(whole, shared)),
             line=lines.get("prompt", whole.line),
         )

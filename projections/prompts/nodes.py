@@ -25,7 +25,7 @@ NULL = "tag:yaml.org,2002:null"
 
 _LONGEST = 300
 """Characters of what the YAML parser says: it may repeat what it found."""
-_QUOTES = "a text with { or : in it stands in quotes, or on the lines under |"
+QUOTES = "a text with { or : in it stands in quotes, or on the lines under |"
 _IN_LINE = re.compile(r"[^#]*?:\s.*[{:]")
 
 
@@ -179,5 +179,5 @@ class _Document:
     def _told(self, error: yaml.MarkedYAMLError, at: int | None) -> str:
         said = ", ".join(filter(None, (error.context, error.problem))) or "it cannot be read"
         line = "\n".join(self._text.split("\n")[at - 1 : at]) if at is not None else ""
-        hint = f"; {_QUOTES}" if _IN_LINE.match(line) else ""
+        hint = f"; {QUOTES}" if _IN_LINE.match(line) else ""
         return (said if len(said) <= _LONGEST else said[:_LONGEST] + "…") + hint
