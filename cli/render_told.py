@@ -20,6 +20,7 @@ from cli.models_told import (
 from cli.safetext import display_width
 from cli.style import Style, heading, pad, plural, ranges
 from cli.words import word_diff
+from eventlog.messages import SYSTEM_ROLES
 
 SIGNS = {"same": " ", "changed": "~", "added": "+", "removed": "-"}
 _WORDS = {
@@ -50,7 +51,7 @@ def render_prompt_log(data: PromptLogData, style: Style) -> Iterator[str]:
         start += pad(style.line(row.renditions[0], ref), ref) + "  "
         start += style.paint(pad(style.line(_calls(row.calls), calls), calls), "dim") + "  "
         used = 1 + size + 2 + ref + 2 + calls + 2
-        yield start + style.line(_says(row), max(20, style.width - used))
+        yield (start + style.line(_says(row), max(20, style.width - used))).rstrip()
         if row.prompt.state == "broken":
             yield style.paint(_indented(f"does not hold: {row.prompt.fault}", style, 3), "bold")
     if not rows:
@@ -64,7 +65,8 @@ def _name(prompt: PromptData) -> str:
     if not prompt.template:
         return f"text, no template ({prompt.message_role})"
     name = f"{prompt.template}/{prompt.role}" if prompt.role else prompt.template
-    return f"{name} v{prompt.version}" if prompt.version else name
+    name = f"{name} v{prompt.version}" if prompt.version else name
+    return name if prompt.message_role in SYSTEM_ROLES else f"{name} ({prompt.message_role})"
 
 
 def _calls(numbers: Sequence[int]) -> str:
@@ -111,7 +113,7 @@ def _tool_rows(data: PromptLogData, style: Style) -> Iterator[str]:
         place = f"@{row.position}" if row.position is not None else ""
         start = f" {pad(count, 10)} {pad(place, 6)} "
         start += style.paint(pad(style.line(_calls(row.calls), _CALLS), _CALLS), "dim") + "  "
-        yield start + style.line(_tools_say(row), max(20, style.width - 38))
+        yield (start + style.line(_tools_say(row), max(20, style.width - 38))).rstrip()
     if data.without_tools:
         yield _indented(f"nobody wrote down the tools of {_calls(data.without_tools)}", style, 1)
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from cli.commanding import SubApp
-from cli.commands import prompt_diff, prompt_list, prompt_log, prompt_render, prompt_show
+from cli.commands import (
+    prompt_diff,
+    prompt_list,
+    prompt_log,
+    prompt_render,
+    prompt_show,
+    prompt_test,
+)
 
 app = SubApp(
     """Prompts in files, and those that sessions were given.
@@ -19,5 +26,6 @@ app = SubApp(
         "render": prompt_render.command,
         "log": prompt_log.command,
         "diff": prompt_diff.command,
+        "test": prompt_test.command,
     },
 )

@@ -66,6 +66,8 @@ class Checked:
     """Of a failed one: why. Of a judged one always: the reason."""
     excerpt: str = ""
     """Of a failed one: what of the answer it is about. No secret stands in it."""
+    session: str = ""
+    """Of a judged one: where the judge was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,14 @@ def checked(check: Check, answer: Answer, secrets: Scan) -> Checked:
             found = re.search(expected, text)
             return _found(check, text, found.span() if found is not None else None, secrets)
         case "no_secret":
-            rules = {f"{rule}: {shown}": None for rule, shown, _ in secrets(text)}
-            detail = f"it holds {', '.join(rules)}" if rules else ""
-            return Checked(check, not rules, detail)
+            rules: dict[str, str] = {}
+            for rule, _, secret in secrets(text):
+                rules.setdefault(rule, secret)
+            if not rules:
+                return Checked(check, True)
+            at = min(max(0, text.find(secret)) for secret in rules.values())
+            excerpt = _excerpt(text, (at, at + 1), secrets)
+            return Checked(check, False, f"it holds a key: {', '.join(rules)}", excerpt)
         case "refuses":
             said = refusal(answer)
             if (said is not None) is (expected == "true"):
@@ -117,13 +124,18 @@ def _found(check: Check, text: str, span: tuple[int, int] | None, secrets: Scan)
         return Checked(check, True)
     if span is None:
         return Checked(check, False, "it is not there", without(text, secrets)[:_SHOWN])
+    return Checked(check, False, "it is there", _excerpt(text, span, secrets))
+
+
+def _excerpt(text: str, span: tuple[int, int], secrets: Scan) -> str:
+    """What was found, with what stands around it."""
     start, end = max(0, span[0] - _AROUND), min(span[1], span[0] + _SHOWN) + _AROUND
     front, back = "…" if start else "", "…" if end < len(text) else ""
-    # A secret at the edge of what is shown would be half of one that nobody finds any more.
-    return Checked(check, False, "it is there", f"{front}{_part(text, start, end, secrets)}{back}")
+    return f"{front}{_part(text, start, end, secrets)}{back}"
 
 
 def _part(text: str, start: int, end: int, secrets: Scan) -> str:
+    """A part of a text; a secret that reaches into it is masked whole, not cut in two."""
     hidden = [
         (at, at + len(secret), shown)
         for _, shown, secret in secrets(text)

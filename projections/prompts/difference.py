@@ -110,7 +110,9 @@ def _aspects(prompt: Prompt) -> dict[Aspect, Any]:
 
 _BY: tuple[Callable[[Prompt], object], ...] = (
     lambda prompt: prompt.item.id,
-    lambda prompt: (prompt.template, prompt.role) if prompt.event is not None else id(prompt),
+    lambda prompt: (
+        (prompt.template, prompt.role, prompt.item.role) if prompt.event is not None else id(prompt)
+    ),
     lambda prompt: prompt.item.role,
 )
 

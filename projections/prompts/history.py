@@ -53,7 +53,7 @@ class History(NamedTuple):
 def history(told: Told) -> History:
     """The prompts and tools of a session, as its calls had them."""
     spans: dict[tuple[str, ...], PromptSpan] = {}
-    last: dict[tuple[str, str], Prompt] = {}
+    last: dict[tuple[str, ...], Prompt] = {}
     for call in told.calls:
         for prompt in call.prompts:
             _add(spans, last, prompt).calls.append(call.call)
@@ -68,14 +68,14 @@ def history(told: Told) -> History:
     )
 
 
-def _slots(prompt: Prompt) -> Iterable[tuple[str, str]]:
-    if prompt.event is not None:
-        yield prompt.template, prompt.role
-    yield "", prompt.item.id
+def _slots(prompt: Prompt) -> Iterable[tuple[str, ...]]:
+    if prompt.event is not None:  # of one template a system text and a human one can stand
+        yield prompt.template, prompt.role, prompt.item.role
+    yield (prompt.item.id,)
 
 
 def _add(
-    spans: dict[tuple[str, ...], PromptSpan], last: dict[tuple[str, str], Prompt], prompt: Prompt
+    spans: dict[tuple[str, ...], PromptSpan], last: dict[tuple[str, ...], Prompt], prompt: Prompt
 ) -> PromptSpan:
     span = spans.get(prompt.key)
     if span is None:

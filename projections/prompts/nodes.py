@@ -180,4 +180,6 @@ class _Document:
         said = ", ".join(filter(None, (error.context, error.problem))) or "it cannot be read"
         line = "\n".join(self._text.split("\n")[at - 1 : at]) if at is not None else ""
         hint = f"; {QUOTES}" if _IN_LINE.match(line) else ""
+        if "got '?'" in said:
+            hint = "; inside [ ] a text with ? in it stands in quotes"
         return (said if len(said) <= _LONGEST else said[:_LONGEST] + "…") + hint
