@@ -10,11 +10,13 @@ import os
 import re
 from pathlib import Path
 
+import prompted
 import pytest
 from running import ROOT, on_path, run
 from small_log import small_log
 
 from cli.main import registered
+from projections import open_log
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -70,6 +72,14 @@ COMMANDS: dict[str, list[str]] = {
         *("prompt", "render", "review/coder", "--prompts", "<folder>/prompts"),
         *("--var", "language=Python", "--var", "diff=- {language}"),
     ],
+    "prompt-log": ["prompt", "log", "prompted"],
+    "prompt-log-text": ["prompt", "log", "refunds-0001"],
+    "prompt-diff": ["prompt", "diff", "prompted@c3", "@c4"],
+    "prompt-diff-one": ["prompt", "diff", "prompted@c3", "--word"],
+    "prompt-diff-file": [
+        *("prompt", "diff", "review/coder", "prompted@c4"),
+        *("--prompts", "<folder>/prompts"),
+    ],
     "why": ["why", "refunds-0001", "8"],
     "why-at": ["why", "refunds-0001", "8@12@k1^"],
     "why-fork": ["why", "retry", "4"],
@@ -111,7 +121,8 @@ COMMANDS: dict[str, list[str]] = {
     "demo": ["demo"],
 }
 ONLY_TEXT = {"compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"}
-OWN_LOG = {"demo"}
+PROMPTED = ("prompt-log", "prompt-diff", "prompt-diff-one", "prompt-diff-file")
+OWN_LOG = {"demo": "demo.db", **dict.fromkeys(PROMPTED, "prompted.db")}
 
 PROMPT = """
 version: 2.10
@@ -162,6 +173,8 @@ def machine(text: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     small_log(tmp_path)
+    with open_log(tmp_path / "prompted.db", durability="normal") as live:
+        live.append(prompted.KEY, *prompted.session())
     (tmp_path / "talk.json").write_text('[{"role": "user", "content": "hello"}]')
     (tmp_path / "prompts" / "team").mkdir(parents=True)
     (tmp_path / "prompts" / "review.yaml").write_text(PROMPT)
@@ -171,7 +184,7 @@ def folder(tmp_path: Path) -> Path:
 
 def answer(name: str, folder: Path, *more: str) -> str:
     args = [arg.replace("<folder>", str(folder)) for arg in COMMANDS[name]]
-    log = folder / ("demo.db" if name in OWN_LOG else "small.db")
+    log = folder / OWN_LOG.get(name, "small.db")
     env = {"HOME": str(folder)} if name == "doctor" else {}
     result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
     assert result.exit_code == 0, result.output
