@@ -152,7 +152,9 @@ class TestEnding:
     @needs_proc
     @pytest.mark.usefixtures("_soon")
     def test_whoever_ignores_the_first_signal_gets_another(self, tmp_path: Path) -> None:
-        command = "trap '' TERM; echo $$ > a; sh -c 'trap \"\" TERM; echo $$ > b; while :; do sleep 1; done'"
+        deaf = "trap '' TERM; echo $$ > {}; while :; do sleep 1; done"
+        (tmp_path / "inner").write_text(deaf.format("b"))
+        command = deaf.format("a").replace("sleep 1", "sh inner")
         outcome = shell(tmp_path, command, timeout=0.5)
         assert outcome.content.endswith("[timed out after 0.5 s, and was ended]")
         assert ends(tmp_path / "a")
