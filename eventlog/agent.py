@@ -12,7 +12,8 @@ from eventlog.jsonvalue import Json
 from eventlog.values import EventBase, ItemId, JsonObject, Value
 
 PermissionMode = Literal["ask", "allow", "deny", "read_only"]
-"""What is done where no rule speaks: ask a person, allow, deny, or allow what has no effects."""
+"""What is done where no rule speaks. What has no effects is allowed, but by ``deny``; of the rest a
+person is asked, or it is allowed, or (``read_only``) denied."""
 
 TaskStatus = Literal["pending", "in_progress", "done", "dropped"]
 

@@ -38,11 +38,14 @@ SPARED = frozenset(
         "kept",
         "label",
         "response_id",
+        "role",
         "rule",
         "server_edited",
         "strategy",
         "task_type",
+        "template",
         "trigger",
+        "version",
     }
 )
 """Kept fields that no fold, manifest or count reads by their value."""

@@ -1,21 +1,35 @@
-"""What writes the log with knowledge of its meaning: importers and the recorder.
+"""What writes the log with knowledge of its meaning: importers, the recorder, and conversations.
 
-``from harness import wrap`` records the calls of a client; nothing of it is loaded before that.
+``from harness import wrap`` records the calls of a client, ``from harness import Conversation`` has
+one of its own; nothing of it is loaded before that.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.conversation import Conversation as Conversation
+    from harness.conversation.sub_agents import SubAgent as SubAgent
     from harness.recording import RecordingWarning as RecordingWarning
     from harness.recording import session as session
     from harness.recording import wrap as wrap
+    from harness.tools.tool import tool as tool
+    from harness.tools.toolbox import Toolbox as Toolbox
 
-__all__ = ["RecordingWarning", "session", "wrap"]
+_HOME = {
+    "Conversation": "harness.conversation",
+    "RecordingWarning": "harness.recording",
+    "SubAgent": "harness.conversation.sub_agents",
+    "Toolbox": "harness.tools.toolbox",
+    "session": "harness.recording",
+    "tool": "harness.tools.tool",
+    "wrap": "harness.recording",
+}
+
+__all__ = ["Conversation", "RecordingWarning", "SubAgent", "Toolbox", "session", "tool", "wrap"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from harness import recording
-
-    return getattr(recording, name)
+    return getattr(import_module(_HOME[name]), name)

@@ -4,6 +4,7 @@ CtxlogError
 ├── UpstreamFault        a model's endpoint gave no answer that can be used
 │   ├── Unreachable      no connection, no answer in time, no key, no such model, too many calls
 │   └── RequestRejected  it was reached, and does not take this request
+├── ReplyFailed          an agent's reply came to no answer
 └── ToolFailed           a tool did not do what it was asked for; the model is told
 """
 
@@ -26,6 +27,15 @@ class Unreachable(UpstreamFault):
 
 class RequestRejected(UpstreamFault):
     """The endpoint does not take this request: it is larger than the model's window, say."""
+
+
+class ReplyFailed(CtxlogError):
+    """The agent's reply came to no answer: ``outcome`` says how it ended."""
+
+    def __init__(self, outcome: str, detail: str) -> None:
+        self.outcome = outcome
+        self.detail = detail
+        super().__init__(f"the reply {outcome}: {detail}" if detail else f"the reply {outcome}")
 
 
 class ToolFailed(CtxlogError):

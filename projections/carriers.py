@@ -13,7 +13,8 @@ from projections.live import Live
 from projections.sessions import session_states
 
 _ITEM = re.compile(r"[1-9]\d*(\.\d+)?", re.ASCII)
-_RENDERING = ("message_revised", "placeholder_substituted")
+_RENDERING = ("message_revised", "placeholder_substituted", "prompt_rendered")
+"""A rendered prompt is no rendition of its item, but the text that one was made of."""
 
 
 class Carriers:

@@ -100,6 +100,8 @@ def _left(event: RecordedEvent, holds: Callable[[str], bool] | None) -> Iterator
 def _named(event: RecordedEvent, place: Place) -> tuple[str, str]:
     if place.path == ("occurred_at",):
         return "occurred_at", "which the chain covers"
+    if event.type == "middleware_state_set" and place.path == ("name",):
+        return "middleware", "which its state is found by"
     field, why = named(place.path)
     if event.type in NEVER and field not in ("parent", "parent_session"):
         return field, "which is never erased"

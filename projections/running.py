@@ -95,13 +95,13 @@ class InCharge(Runner):
 
     def came(self, item: Item, tokens: int, position: int) -> Around:
         """An item comes in; ``position`` is that of the next event of the stream."""
-        self._begin(position)
+        self.begin(position)
         if item.is_human:
             self.window.incoming = True
             self._at(Moment("user_turn", position, incoming=item))
             self.window.incoming = False
         before, at = tuple(self.deciding.events), self.deciding.next
-        self._begin(at + 1)
+        self.begin(at + 1)
         own = replace(item, id=str(at), rendition=str(at))
         entry = self.window.append(at, own, tokens)
         if entry.is_result:
@@ -110,7 +110,7 @@ class InCharge(Runner):
 
     def calls(self, position: int) -> tuple[Event, ...]:
         """A call is about to be made; what is decided stands in front of it in the same append."""
-        self._begin(position)
+        self.begin(position)
         self._at(Moment("model_call", position))
         self.result.called(self.window, self.deciding.next)
         return tuple(self.deciding.events)
@@ -122,7 +122,8 @@ class InCharge(Runner):
             self._revising(step, take_back=False)
         super()._step(step)
 
-    def _begin(self, position: int) -> None:
+    def begin(self, position: int) -> None:
+        """What is decided next will stand from that position on."""
         self.deciding.first, self.deciding.later = position, 0
         self.deciding.events.clear()
 

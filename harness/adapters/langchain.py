@@ -37,8 +37,9 @@ from eventlog.jsonvalue import dumps
 from eventlog.recorded import StreamKey
 from harness.adapters.langchain_requests import answer_of, body_of
 from harness.exchange.outcomes import Failure, Outcome
+from harness.recording.calls import BegunCall, RecordedCall
 from harness.recording.complaints import OnError
-from harness.recording.recorder import RecordedCall, Recorder
+from harness.recording.recorder import Recorder
 from harness.recording.sessions import Began, covered, current, parent, session, session_key
 from harness.recording.transport import begun
 from harness.recording.wire import said
@@ -169,7 +170,7 @@ def _within(where: _Where) -> Iterator[None]:
 
 
 @contextmanager
-def _ending(call: RecordedCall) -> Iterator[Callable[[_Result], _Result]]:
+def _ending(call: BegunCall) -> Iterator[Callable[[_Result], _Result]]:
     """Tell the end of a call: what is handed through, or the error that is raised."""
 
     def ended(result: _Result) -> _Result:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from eventlog.events import Event, ModelFailed
 from eventlog.messages import Dialect
@@ -16,6 +16,46 @@ from harness.recording.sessions import Began
 if TYPE_CHECKING:
     from harness.recording.recorder import Recorder
     from harness.recording.streams import RecordedStream
+
+
+class BegunCall(Protocol):
+    """A call that stands in the log, as far as whoever passes it on is concerned."""
+
+    dialect: Dialect
+
+    def ended(self, outcome: Outcome) -> None:
+        """What came back. Told once; what is told after that is ignored."""
+        ...
+
+    def failed(self, error: str, status: int | None = None) -> None:
+        """No answer came back, or nobody waited for it."""
+        ...
+
+
+class CallRecorder(Protocol):
+    """Puts calls into a log before their requests go out."""
+
+    @property
+    def path(self) -> str:
+        """Of the log."""
+        ...
+
+    def begin(
+        self,
+        dialect: Dialect,
+        body: bytes,
+        session: StreamKey | None,
+        began: Began,
+        url: str,
+        headers: Mapping[str, str],
+        keys: Keys,
+    ) -> BegunCall:
+        """Record a call. What it raises stops the request."""
+        ...
+
+    def cannot(self, error: Exception) -> None:
+        """A request that cannot even be told of. What it raises stops the request."""
+        ...
 
 
 class RecordedCall:

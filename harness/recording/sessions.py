@@ -18,7 +18,7 @@ from eventlog.recorded import StreamKey
 from projections.references import is_place
 
 if TYPE_CHECKING:
-    from harness.recording.recorder import Recorder
+    from harness.recording.calls import CallRecorder
 
 _COVERED: ContextVar[str] = ContextVar("ctxlog_covered", default="")
 _CURRENT: ContextVar[tuple[StreamKey, ...]] = ContextVar("ctxlog_session", default=())
@@ -39,7 +39,7 @@ def session(name: StreamKey | str) -> Iterator[StreamKey]:
 
 
 @contextmanager
-def covered(recorder: Recorder) -> Iterator[None]:
+def covered(recorder: CallRecorder) -> Iterator[None]:
     """What is sent in here is a call that stands in the recorder's log already."""
     token = _COVERED.set(recorder.path)
     try:
@@ -48,7 +48,7 @@ def covered(recorder: Recorder) -> Iterator[None]:
         _COVERED.reset(token)
 
 
-def is_covered(recorder: Recorder) -> bool:
+def is_covered(recorder: CallRecorder) -> bool:
     """Whether what is sent now stands in the recorder's log already."""
     return _COVERED.get() == recorder.path
 

@@ -17,8 +17,8 @@ from anyio.lowlevel import RunVar
 
 from eventlog.recorded import StreamKey
 from harness.exchange.sent_keys import keys_of
+from harness.recording.calls import BegunCall, CallRecorder
 from harness.recording.codings import Unpacking, readable
-from harness.recording.recorder import RecordedCall, Recorder
 from harness.recording.sessions import Began, here, is_covered, session_key
 from harness.recording.wire import (
     MOST_BYTES,
@@ -34,7 +34,7 @@ from harness.recording.wire import (
 class RecordingTransport:
     """In front of the transport of a client that waits."""
 
-    def __init__(self, inner: Any, recorder: Recorder) -> None:
+    def __init__(self, inner: Any, recorder: CallRecorder) -> None:
         self.inner = inner
         self.recorder = recorder
 
@@ -66,7 +66,7 @@ class RecordingTransport:
 class AsyncRecordingTransport:
     """In front of the transport of a client that is awaited."""
 
-    def __init__(self, inner: Any, recorder: Recorder) -> None:
+    def __init__(self, inner: Any, recorder: CallRecorder) -> None:
         self.inner = inner
         self.recorder = recorder
 
@@ -95,7 +95,7 @@ class AsyncRecordingTransport:
         await self.inner.__aexit__(*error)
 
 
-def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | None:
+def _begin(recorder: CallRecorder, request: Any) -> Callable[[], BegunCall] | None:
     """What records the request; None where it asks no model, or cannot be read."""
     named = request.headers.get(SESSION_HEADER)
     if named is not None:
@@ -118,13 +118,13 @@ def _begin(recorder: Recorder, request: Any) -> Callable[[], RecordedCall] | Non
     return lambda: recorder.begin(dialect, body, session, outer, url, headers, keys)
 
 
-async def begun(begin: Callable[[], RecordedCall]) -> RecordedCall:
+async def begun(begin: Callable[[], BegunCall]) -> BegunCall:
     """A call that a thread records, since it waits for the disk. Who is cancelled meanwhile sends
     nothing, and the log says so."""
-    made: list[RecordedCall] = []
+    made: list[BegunCall] = []
     is_cancelled = False
 
-    def work() -> RecordedCall:
+    def work() -> BegunCall:
         call = begin()
         made.append(call)
         if is_cancelled:
@@ -158,7 +158,7 @@ _THREADS = 4
 """At once in one loop; what they do is done one after the other anyway."""
 
 
-def _watched(made: type[Any], response: Any, call: RecordedCall) -> Any:
+def _watched(made: type[Any], response: Any, call: BegunCall) -> Any:
     try:
         response.stream = _stream(made, response, call)
     except Exception as error:  # of a transport that is not httpx's: its answer passes as it is
@@ -166,7 +166,7 @@ def _watched(made: type[Any], response: Any, call: RecordedCall) -> Any:
     return response
 
 
-def _stream(made: type[Any], response: Any, call: RecordedCall) -> Any:
+def _stream(made: type[Any], response: Any, call: BegunCall) -> Any:
     coding = _readable(response.headers.get("content-encoding", ""))
 
     def decode(body: bytes) -> str:

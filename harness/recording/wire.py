@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 from eventlog.messages import Dialect
 from harness.exchange.outcomes import Failure, outcome_of
 from harness.exchange.withheld import address
-from harness.recording.recorder import RecordedCall
+from harness.recording.calls import BegunCall
 
 SESSION_HEADER = "X-Ctxlog-Session"
 """A request header that names the session; it is not sent on."""
@@ -63,7 +63,7 @@ def plain_headers(headers: Any) -> dict[str, str]:
 class Answering:
     """What comes back to a recorded call, chunk by chunk."""
 
-    def __init__(self, call: RecordedCall, status: int, decode: Callable[[bytes], str]) -> None:
+    def __init__(self, call: BegunCall, status: int, decode: Callable[[bytes], str]) -> None:
         self._call = call
         self._status = status
         self._decode = decode

@@ -60,6 +60,8 @@ def wrap(
     if any(each.__name__ in _ELSEWHERE for each in type(client).__mro__):
         raise InputRefused(f"the calls of {type(client).__name__} have a form that is not recorded")
     if isinstance(inner, RecordingTransport | AsyncRecordingTransport):
+        if not isinstance(inner.recorder, Recorder):
+            raise InputRefused("the client is a conversation's own; make another one for this")
         if not _is_same(inner.recorder, log, session, on_error):
             raise InputRefused(
                 f"the client is recorded already, into {inner.recorder.live.log.path}"

@@ -107,9 +107,11 @@ def denies(permissions: Permissions, name: str, path: str) -> bool:
 def _by_mode(permissions: Permissions, tool: Tool) -> Verdict:
     if permissions.mode == "allow":
         return "allowed"
-    if permissions.mode == "read_only":
-        return "denied" if tool.has_effects else "allowed"
-    return "denied" if permissions.mode == "deny" else "ask"
+    if permissions.mode == "deny":
+        return "denied"
+    if not tool.has_effects:
+        return "allowed"
+    return "denied" if permissions.mode == "read_only" else "ask"
 
 
 def _subjects(tool: Tool, arguments: Mapping[str, object]) -> tuple[str | None, tuple[str, ...]]:

@@ -10,11 +10,13 @@ import os
 import re
 from pathlib import Path
 
+import prompted
 import pytest
 from running import ROOT, on_path, run
 from small_log import small_log
 
 from cli.main import registered
+from projections import open_log
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -63,6 +65,21 @@ COMMANDS: dict[str, list[str]] = {
     "search": ["search", "one*"],
     "search-session": ["search", "tests", "refunds-0001", "--state", "hidden"],
     "search-ids": ["search", "refunds", "--ids"],
+    "prompt-list": ["prompt", "list", "--prompts", "<folder>/prompts"],
+    "prompt-list-bundled": ["prompt", "list", "--prompts", "bundled"],
+    "prompt-show": ["prompt", "show", "review/coder", "--prompts", "<folder>/prompts"],
+    "prompt-render": [
+        *("prompt", "render", "review/coder", "--prompts", "<folder>/prompts"),
+        *("--var", "language=Python", "--var", "diff=- {language}"),
+    ],
+    "prompt-log": ["prompt", "log", "prompted"],
+    "prompt-log-text": ["prompt", "log", "refunds-0001"],
+    "prompt-diff": ["prompt", "diff", "prompted@c3", "@c4"],
+    "prompt-diff-one": ["prompt", "diff", "prompted@c3", "--word"],
+    "prompt-diff-file": [
+        *("prompt", "diff", "review/coder", "prompted@c4"),
+        *("--prompts", "<folder>/prompts"),
+    ],
     "why": ["why", "refunds-0001", "8"],
     "why-at": ["why", "refunds-0001", "8@12@k1^"],
     "why-fork": ["why", "retry", "4"],
@@ -104,7 +121,23 @@ COMMANDS: dict[str, list[str]] = {
     "demo": ["demo"],
 }
 ONLY_TEXT = {"compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"}
-OWN_LOG = {"demo"}
+PROMPTED = ("prompt-log", "prompt-diff", "prompt-diff-one", "prompt-diff-file")
+OWN_LOG = {"demo": "demo.db", **dict.fromkeys(PROMPTED, "prompted.db")}
+
+PROMPT = """
+version: 2.10
+coder:
+  description: reads a change
+  system: |
+    You know {language}.
+    Answer as {"verdict": "fine"}.
+  user: |
+    {{diff}}
+judge:
+  description: says who is right
+  version: 3
+  system: You judge.
+"""
 
 
 def normalised(text: str, folder: Path) -> str:
@@ -140,13 +173,18 @@ def machine(text: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     small_log(tmp_path)
+    with open_log(tmp_path / "prompted.db", durability="normal") as live:
+        live.append(prompted.KEY, *prompted.session())
     (tmp_path / "talk.json").write_text('[{"role": "user", "content": "hello"}]')
+    (tmp_path / "prompts" / "team").mkdir(parents=True)
+    (tmp_path / "prompts" / "review.yaml").write_text(PROMPT)
+    (tmp_path / "prompts" / "team" / "greeting.yml").write_text("user: Say hello.\n")
     return tmp_path
 
 
 def answer(name: str, folder: Path, *more: str) -> str:
     args = [arg.replace("<folder>", str(folder)) for arg in COMMANDS[name]]
-    log = folder / ("demo.db" if name in OWN_LOG else "small.db")
+    log = folder / OWN_LOG.get(name, "small.db")
     env = {"HOME": str(folder)} if name == "doctor" else {}
     result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
     assert result.exit_code == 0, result.output
@@ -177,4 +215,7 @@ class TestJson:
 
 def test_every_command_has_its_files() -> None:
     apart = {"record", "proxy"}  # they run until another process ends: test_recording
-    assert {args[0] for args in COMMANDS.values()} | apart == {n for n in registered() if n}
+    names = {name for name in registered() if name}
+    under = {name.partition(" ")[0] for name in names if " " in name}
+    there = {" ".join(args[: 1 + (args[0] in under)]) for args in COMMANDS.values()}
+    assert there | apart | under == names

@@ -1,0 +1,148 @@
+"""One request to the model, as it comes back piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from eventlog.events import Event
+from harness.conversation.happenings import Piece
+from harness.exchange.answers import Answer
+from projections.dialects import dialect
+
+if TYPE_CHECKING:
+    from harness.conversation.conversation import Conversation
+
+_TOO_LARGE = (
+    "context_length",
+    "context length",
+    "context size",
+    "context window",
+    "maximum context",
+    "too many tokens",
+    "prompt is too long",
+)
+"""How a model says that it was given too much; there is no common code for it."""
+
+
+class Asking:
+    """A request that is sent, and what comes of it. It stands in the log before it goes out, and
+    its end as soon as that is there."""
+
+    def __init__(self, of: Conversation, output: type[BaseModel] | None) -> None:
+        self._of = of
+        self._output = output
+        self.answer: Answer | None = None
+        self.error = ""
+        self.position = 0
+        """Of the call; 0 as long as it does not stand in the log."""
+        self.ended_at = 0
+        """Of the first event of its end."""
+
+    def pieces(self) -> Iterator[Piece | None]:
+        """Send it; what comes in, and once nothing, when it is out.
+
+        Raises what keeps it from being recorded: then nothing was sent.
+        """
+        from openai import OpenAIError
+
+        of, sending = self._of, self._of.sending
+        ahead: Sequence[Event] = of.charge.calling()
+        body = self._body()
+        sending.calls.clear()
+        while True:
+            sending.ahead, sending.fault = ahead, None
+            try:
+                yield from self._sent(body)
+            except OpenAIError as error:
+                if sending.fault is not None:
+                    raise sending.fault from None
+                self.error = _said(error)
+                if "stream_options" in body and "stream_options" in self.error:
+                    del body["stream_options"]  # some servers do not know it
+                    ahead = ()
+                    continue
+            except Exception:
+                if sending.fault is not None:
+                    raise sending.fault from None
+                raise
+            break
+        self._take()
+
+    def _sent(self, body: Mapping[str, Any]) -> Iterator[Piece | None]:
+        sending = self._of.sending
+        # The client looks through every message that it is given (0.3 s for a thousand), for names
+        # that OpenAI's chat does not have; what is extra it takes as it is.
+        given = {"messages": [], "extra_body": {"messages": body["messages"]}}
+        stream: Any = self._of.client.chat.completions.create(**{**body, **given})
+        try:
+            self.position = sending.calls[-1].position
+            yield None
+            for chunk in stream:
+                yield from _pieces(chunk)
+        finally:
+            stream.close()
+
+    def _take(self) -> None:
+        """How the last of its calls ended."""
+        sending = self._of.sending
+        if not sending.calls:
+            return
+        call = sending.calls[-1]
+        self.position, self.ended_at = call.position, call.first
+        outcome = call.outcome
+        if outcome is None:
+            self.error = self.error or "nobody knows how the call ended"
+            return
+        self.answer = outcome.answer
+        if outcome.failure is not None:
+            self.error = self.error or outcome.failure.error
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the model refused it since it was given too much."""
+        return any(each in self.error.lower() for each in _TOO_LARGE)
+
+    def _body(self) -> dict[str, Any]:
+        of = self._of
+        tools = of.tools.definitions(of.state.tools.groups)
+        body = dialect("openai_chat").render(of.charge.items(), tools or None, of.parameters)
+        body |= {"model": of.model, "stream": True, "stream_options": {"include_usage": True}}
+        if self._output is not None:
+            schema = {"name": self._output.__name__, "schema": self._output.model_json_schema()}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return body
+
+
+def _pieces(chunk: Any) -> Iterator[Piece]:
+    """What a chunk brings for a person; servers leave out what they like."""
+    for choice in getattr(chunk, "choices", None) or ():
+        delta = getattr(choice, "delta", None)
+        if getattr(choice, "index", 0) or delta is None:
+            continue
+        for name in ("reasoning_content", "reasoning"):
+            text = getattr(delta, name, None)
+            if isinstance(text, str) and text:
+                yield Piece(text, "reasoning")
+        if isinstance(delta.content, str) and delta.content:
+            yield Piece(delta.content)
+        refusal = getattr(delta, "refusal", None)
+        if isinstance(refusal, str) and refusal:
+            yield Piece(refusal, "refusal")
+
+
+def _said(error: Exception) -> str:
+    """What the server said, in one line."""
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, Mapping) else None
+    code = body.get("code") if isinstance(body, Mapping) else None
+    status = getattr(error, "status_code", None)
+    text = message if isinstance(message, str) and message.strip() else str(error)
+    cause = error.__cause__
+    if status is None and cause is not None:
+        text = f"{text} {type(cause).__name__}: {cause}"
+    told = [f"status {status}" if status else "", code if isinstance(code, str) else ""]
+    found = ", ".join(filter(None, told))
+    return " ".join(f"{text} ({found})".split() if found else text.split())

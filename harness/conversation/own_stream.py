@@ -1,0 +1,108 @@
+"""The stream of a conversation of our own, and how it is written: strictly at the version known.
+
+Whoever appends here has seen all that stands. Where another process was faster the append raises
+``WrongExpectedVersion`` and nothing is written; ``refresh`` reads what came meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eventlog.errors import OutcomeUnknown, WrongExpectedVersion
+from eventlog.events import Event
+from eventlog.recorded import Draft, RecordedEvent, StreamKey
+from harness.recording.bodies import Bodies
+from harness.recording.posted import Posted, asked_of
+from harness.recording.streams import drafted
+from projections import Live
+from projections.followed import Followed
+
+_TRIES = 3
+"""Appends of which nobody could say whether they stand, before that is told."""
+
+
+class OwnStream:
+    """One stream that this process goes on with."""
+
+    def __init__(self, live: Live, key: StreamKey) -> None:
+        self.live = live
+        self.key = key
+        self.was_overtaken = False
+        """Whether something had to be appended behind what others had written."""
+        self.overtaken_at = 0
+        """The version that was known then."""
+        self._open()
+
+    def _open(self) -> None:
+        self._followed = Followed(self.live, self.key)
+        self._followed.catch_up()
+        self._bodies = Bodies("openai_chat")
+
+    @property
+    def version(self) -> int:
+        """The position up to which everything was seen."""
+        return self._followed.version
+
+    def refresh(self) -> None:
+        """Read what others appended."""
+        self._followed.catch_up()
+
+    def since(self, position: int) -> list[RecordedEvent]:
+        """The events behind a position, up to the version."""
+        return list(self.live.log.read(self.key, position, self.version))
+
+    def append(self, *events: Event) -> int:
+        """Append events, all or none; the position of the first.
+
+        Raises WrongExpectedVersion, and what an append raises.
+        """
+        first = self.version + 1
+        drafts = drafted(events)
+        self._write(drafts)
+        self._followed.followed(*drafts)
+        return first
+
+    def append_late(self, *events: Event) -> int:
+        """Append what has happened in any case, whatever others appended meanwhile."""
+        while True:
+            try:
+                return self.append(*events)
+            except WrongExpectedVersion:
+                self.was_overtaken, self.overtaken_at = True, self.version
+                self.refresh()
+
+    def call(self, posted: Posted, ahead: Sequence[Event]) -> int:
+        """Append a call before its request goes out, behind what was decided for it; its position.
+
+        Raises WrongExpectedVersion, InputRefused, and what an append raises.
+        """
+        body = self._bodies.read(posted.body)
+        drafts = drafted(ahead)
+        try:
+            # As if they stood already, so that the request is read against what they make of it.
+            self._followed.followed(*drafts)
+            plan = self._followed.plan(asked_of(posted, body), belongs=True)
+            self._write((*drafts, *plan.drafts), plan.version - len(drafts))
+        except BaseException:
+            self._open()
+            raise
+        self._followed.appended(plan)
+        self._bodies.take(body)
+        return plan.position
+
+    def _write(self, drafts: Sequence[Draft], version: int | None = None) -> None:
+        known = self.version if version is None else version
+        for tried in range(1, _TRIES + 1):
+            try:
+                self.live.append(self.key, *drafts, expected_version=known)
+                return
+            except OutcomeUnknown:
+                if self._stands(drafts[0], known + 1):
+                    return
+                if tried == _TRIES:
+                    raise
+
+    def _stands(self, draft: Draft, position: int) -> bool:
+        """Whether an append is in the log after all: its salt is nobody else's."""
+        log = self.live.log
+        return log.exists(self.key) and log.salts(self.key, [position]).get(position) == draft.salt

@@ -1,0 +1,280 @@
+"""One reply of the agent: calls of the model and of tools, until there is an answer.
+
+Each step is appended before the next begins. What ends a reply early is recorded too: whoever
+interrupts one leaves no tool call open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from eventlog import messages
+from eventlog.errors import EventInvalid, LogClosed, WrongExpectedVersion
+from eventlog.events import (
+    Event,
+    MessageAppended,
+    OutputProduced,
+    ReplyEnded,
+    ReplyStarted,
+    ToolCallStarted,
+    ToolResultRecorded,
+)
+from eventlog.jsonvalue import Json, loads
+from eventlog.messages import Call
+from harness.conversation.asking import Asking
+from harness.conversation.happenings import (
+    Answered,
+    CallFailed,
+    Calling,
+    Changed,
+    Ended,
+    Happening,
+    ToolCalled,
+    ToolEnded,
+)
+from harness.conversation.permitting import permitted
+from harness.tools.attempt import ToolOutcome
+from harness.tools.running import Pending, run_all
+
+if TYPE_CHECKING:
+    from harness.conversation.conversation import Conversation
+
+Ending = Literal["answered", "interrupted", "failed", "exhausted"]
+
+INTERRUPTED = "interrupted by the user while it ran: what it did until then is unknown"
+NOT_RUN = "not run: the user interrupted the reply"
+
+_SHARES = (0.6, 0.35)
+"""Of its tokens, what a context is brought down to when a model refuses it as too large."""
+
+_ROOM = 0.9
+"""Of the model's window, what a context may take: the answer, and what the count does not know,
+need the rest."""
+
+_OUTPUTS = 3
+"""Answers in a row that are not the output that was asked for, before the reply fails."""
+
+
+class Reply:
+    """One reply, under way."""
+
+    def __init__(
+        self, conversation: Conversation, output: type[BaseModel] | None = None, reply_id: str = ""
+    ) -> None:
+        self._of = conversation
+        self._output = output
+        self.id = reply_id or uuid.uuid4().hex[:12]
+        self._cancelled = threading.Event()
+        self._reduced = self._refused = 0
+        self._is_over = False
+
+    def begin(self, *opening: MessageAppended) -> Generator[Happening, None, None]:
+        """Append what begins it, and go on until there is an answer."""
+        of = self._of
+        schema = Json(self._output.model_json_schema()) if self._output is not None else None
+        with of.writing():
+            events = [event for each in opening for event in of.charge.coming(each)]
+            of.append(*events, ReplyStarted(reply_id=self.id, output_schema=schema))
+        yield from self._changed()
+        yield from self.go_on()
+
+    def go_on(self) -> Generator[Happening, None, None]:
+        """Run what tools wait, and ask the model, as often as it takes."""
+        of = self._of
+        try:
+            with of.writing():
+                yield from self._tools(of.open_calls())
+                for _ in range(of.most_calls):
+                    message = yield from self._ask()
+                    if message is None:
+                        return
+                    calls = messages.calls("openai_chat", message)
+                    if calls:
+                        yield from self._tools(calls)
+                    elif self._output is None or self._produced(message):
+                        yield self._end("answered")
+                        return
+                    elif self._refused == _OUTPUTS:
+                        yield self._end("failed", f"{_OUTPUTS} answers were not the output")
+                        return
+                yield self._end("exhausted", f"{of.most_calls} calls were made for one reply")
+        except (KeyboardInterrupt, GeneratorExit):
+            if not self._is_over:
+                with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
+                    self._interrupted()
+            raise
+
+    # -- the model ------------------------------------------------------------------------------
+
+    def _ask(self) -> Generator[Happening, None, Mapping[str, Any] | None]:
+        """Ask the model once; its message, or None where the reply ended instead."""
+        of = self._of
+        while True:
+            yield from self._fitted()
+            of.settle()
+            asking = Asking(of, self._output)
+            started = False
+            for text in asking.pieces():
+                if not started:
+                    started = True
+                    yield from self._changed()
+                    yield Calling(asking.position, of.charge.tokens)
+                if text is not None:
+                    yield text
+            of.caught_up()
+            answer = asking.answer
+            if answer is not None:
+                if of.stream.was_overtaken:
+                    raise of.overtaken()
+                usage = answer.responded(1).usage
+                said = messages.text("openai_chat", answer.message) if answer.is_said else ""
+                calls = len(messages.calls("openai_chat", answer.message)) if answer.is_said else 0
+                yield Answered(asking.ended_at, said, calls, answer.finish_reason, usage)
+                if answer.is_said:
+                    return answer.message
+                yield self._end("failed", "the model's answer held no message")
+                return None
+            is_smaller = asking.is_too_large and self._reduce()
+            yield CallFailed(asking.error, is_tried_again=is_smaller)
+            if not is_smaller:
+                yield self._end("failed", asking.error)
+                return None
+            yield from self._changed()
+
+    def _fitted(self) -> Iterator[Happening]:
+        """Bring a context down that is larger than the model's window."""
+        of = self._of
+        if of.window is None:
+            return
+        room = int(of.window * _ROOM)
+        while of.charge.tokens > room and self._reduce(room / of.charge.tokens):
+            yield from self._changed()
+
+    def _reduce(self, most: float = 1.0) -> bool:
+        """Bring the context down, as far as that was not tried yet; whether anything changed."""
+        of = self._of
+        while self._reduced < len(_SHARES):
+            share = min(most, _SHARES[self._reduced])
+            self._reduced += 1
+            before = of.charge.tokens
+            events = of.charge.reduced(share)
+            if events:
+                of.append(*events)
+            if of.charge.tokens < before:
+                return True
+        return False
+
+    def _produced(self, message: Any) -> bool:
+        """Take an answer as the output that was asked for; whether it is."""
+        of, text = self._of, messages.text("openai_chat", message)
+        assert self._output is not None
+        try:
+            self._output.model_validate_json(text)
+            of.append(OutputProduced(reply_id=self.id, value=Json(loads(text))))
+        except (ValidationError, EventInvalid, ValueError) as error:
+            self._refused += 1
+            told = (
+                f"That is not the output that was asked for: {error}. Answer with the JSON alone."
+            )
+            of.append(*of.charge.coming(of.injected(told, "output-refused")))
+            return False
+        return True
+
+    # -- tools ----------------------------------------------------------------------------------
+
+    def _tools(self, calls: Sequence[Call]) -> Iterator[Happening]:
+        """Run what may run, and record what came of each call."""
+        of = self._of
+        pending: list[Pending] = []
+        for call in calls:
+            found = permitted(of, call)
+            if isinstance(found, ToolOutcome):
+                yield from self._ended_tool(found)
+            else:
+                pending.append(Pending(found, call.id, call.arguments, lambda: of.state))
+        told: list[Happening] = []
+
+        def starting(call: Pending) -> None:
+            name, effects = call.tool.name, call.tool.has_effects
+            of.append(ToolCallStarted(tool_call_id=call.call_id, name=name, has_effects=effects))
+
+        for each in pending:
+            told.append(ToolCalled(each.call_id, each.tool.name, each.arguments))
+        yield from told
+        for outcome in run_all(pending, self._cancelled, starting):
+            yield from self._ended_tool(outcome)
+        if self._cancelled.is_set():
+            raise KeyboardInterrupt
+
+    def _ended_tool(self, outcome: ToolOutcome) -> Iterator[Happening]:
+        """Record a result, with what is decided about it and what the tool recorded.
+
+        What a tool did has happened: it is recorded also where another process was faster, and only
+        then the reply ends.
+        """
+        of = self._of
+        result = ToolResultRecorded(
+            tool_call_id=outcome.tool_call_id,
+            name=outcome.name,
+            dialect="openai_chat",
+            is_error=outcome.is_error,
+            duration_ms=outcome.duration_ms,
+            content=outcome.content,
+        )
+        lost: WrongExpectedVersion | None = None
+        while True:
+            try:
+                decided = of.charge.coming(result)
+                position = of.append(*decided, *outcome.events) + decided.index(result)
+                break
+            except WrongExpectedVersion as error:
+                lost = lost or error
+                of.recover()
+        if lost is not None:
+            raise lost
+        yield from self._changed()
+        yield ToolEnded(
+            position,
+            outcome.tool_call_id,
+            outcome.name,
+            outcome.content,
+            outcome.is_error,
+            outcome.duration_ms,
+        )
+
+    # -- its end --------------------------------------------------------------------------------
+
+    def _end(self, outcome: Ending, detail: str = "") -> Ended:
+        self._of.append(ReplyEnded(reply_id=self.id, outcome=outcome, detail=detail[:500]))
+        self._is_over = True
+        return Ended(outcome, detail)
+
+    def _interrupted(self) -> None:
+        """Close what is open, so that the session goes on from here."""
+        of = self._of
+        self._cancelled.set()
+        of.recover()
+        events: list[Event] = []
+        for call in of.open_calls():
+            text = INTERRUPTED if of.was_started(call) else NOT_RUN
+            events += of.charge.coming(
+                ToolResultRecorded(
+                    tool_call_id=call.id,
+                    name=call.name,
+                    dialect="openai_chat",
+                    is_error=True,
+                    content=text,
+                )
+            )
+        of.append(*events, ReplyEnded(reply_id=self.id, outcome="interrupted"))
+
+    def _changed(self) -> Iterator[Happening]:
+        changes = self._of.charge.changes()
+        if changes:
+            yield Changed(changes, self._of.charge.tokens)
