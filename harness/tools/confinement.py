@@ -103,6 +103,8 @@ class Confinement:
         """Raise ToolFailed for what is no regular file."""
         if stat.S_ISDIR(found.st_mode):
             raise ToolFailed(f"{path!r:.200} is a folder: list_files shows what is in it")
+        if stat.S_ISLNK(found.st_mode):
+            raise ToolFailed(f"{path!r:.200} is a link that leads nowhere")
         if not stat.S_ISREG(found.st_mode):
             raise ToolFailed(f"{path!r:.200} is no regular file (a pipe, a socket or a device)")
 

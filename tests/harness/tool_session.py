@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from eventlog import StreamKey
-from eventlog.errors import StreamNotFound
 from eventlog.events import Event, SessionStarted, ToolResultRecorded
 from harness.tools import Context, Toolbox, ToolOutcome, run
 from projections import open_log
@@ -25,9 +24,7 @@ class ToolSession:
     def __init__(self, live: Live, box: Toolbox) -> None:
         self._live, self.box = live, box
         self._ids = itertools.count(1)
-        try:
-            live.log.version(KEY)
-        except StreamNotFound:
+        if live.log.version(KEY) == 0:
             live.append(KEY, SessionStarted())
         self._followed = FollowedState(live, KEY)
 
