@@ -73,7 +73,9 @@ class TestNames:
         (folder / "round.yaml").symlink_to("round.yaml")
         (folder / "up").symlink_to("..")
         prompts = Prompts(folder)
-        assert prompts.get("inside").system == "Hello {name}."
+        for name in ("team/greeting", "inside"):
+            assert prompts.get(name).system == "Hello {name}."
+            assert prompts.get(name).name == name
         for name, words in [
             ("outside", "leads out of the folder"),
             ("up/secret", "leads out of the folder"),
@@ -109,6 +111,13 @@ class TestNames:
         for ask in (Prompts(tmp_path / "gone").names, lambda: Prompts(tmp_path / "gone").get("x")):
             with pytest.raises(PromptMissing, match="there is no such folder or file"):
                 ask()
+        (tmp_path / "file").touch()
+        with pytest.raises(PromptMissing, match="there is no such folder or file"):
+            Prompts(tmp_path / "file" / "x").names()
+        (tmp_path / "round").symlink_to("round")
+        for path in (tmp_path / "round", "a\0b"):
+            with pytest.raises(PromptUnreadable):
+                Prompts(path).names()
         with pytest.raises(PromptMissing, match=r"it ends in \.yaml or \.yml"):
             Prompts(tmp_path).get("x")
 
@@ -159,10 +168,22 @@ class TestUnreadable:
         assert Prompts(folder).get("dos").system == "one\ntwo\n"
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-    def test_a_file_that_may_not_be_read_is_told(self, folder: Path) -> None:
+    def test_what_may_not_be_read_is_told(self, folder: Path) -> None:
+        def refused(ask: Callable[[], object], where: Path) -> None:
+            with pytest.raises(PromptUnreadable, match="Permission denied") as told:
+                ask()
+            assert told.value.where == str(where)
+
+        prompts = Prompts(folder)
         (folder / "review.yaml").chmod(0)
-        with pytest.raises(PromptUnreadable, match="Permission denied"):
-            Prompts(folder).get("review", "coder")
+        refused(lambda: prompts.get("review", "coder"), folder / "review.yaml")
+        (folder / "team").chmod(0)
+        refused(prompts.files, folder / "team")
+        (folder / "team").chmod(0o700)
+        folder.chmod(0)
+        refused(prompts.files, folder)
+        refused(Prompts(folder / "team").files, folder / "team")
+        folder.chmod(0o700)
 
     def test_a_device_is_no_place_of_prompts(self) -> None:
         with pytest.raises(PromptUnreadable, match="neither a folder nor a file"):
@@ -240,6 +261,20 @@ class TestEdited:
         beside.write_text("system: New.\n")
         beside.replace(folder / "team" / "greeting.yml")
         assert prompts.get("team/greeting").system == "New."
+
+    def test_a_link_that_is_turned_is_seen(self, folder: Path) -> None:
+        """As a mounted configuration changes: all its files at once."""
+        for version in ("one", "two"):
+            (folder / f".{version}").mkdir()
+            (folder / f".{version}" / "now.yaml").write_text(f"system: {version}\n")
+        (folder / ".data").symlink_to(".one")
+        (folder / "now.yaml").symlink_to(".data/now.yaml")
+        prompts = Prompts(folder)
+        assert prompts.get("now").system == "one"
+        (folder / ".next").symlink_to(".two")
+        (folder / ".next").replace(folder / ".data")
+        assert prompts.get("now").system == "two"
+        assert ("now", "") in prompts.names()
 
     def test_threads_share_it(self, folder: Path) -> None:
         prompts, seen = Prompts(folder), list[str]()
