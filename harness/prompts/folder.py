@@ -10,6 +10,7 @@ a link leads to has to lie below it too.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -38,9 +39,8 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a name stood for at the last look; after a look that failed there is nothing."""
+    """What a name stood for when it was last read."""
 
-    file: Path
     content: Content
     templates: dict[str, Template]
 
@@ -139,13 +139,15 @@ class Prompts:
         An editor may move the old file away before it writes the new one, so one that was there at
         the last look is looked for twice.
         """
-        file = self._file(name)
-        if file is None and self._known.pop(name, None) is not None:
+        if name in self._known:
+            with contextlib.suppress(PromptMissing):
+                if file := self._file(name):
+                    return file
+            self._known.pop(name, None)
             sleep(SETTLED_NS / 1e9)
-            file = self._file(name)
-        if file is None:
-            raise self._missing(name)
-        return file
+        if file := self._file(name):
+            return file
+        raise self._missing(name)
 
     def _file(self, name: str) -> Path | None:
         """Where the file of a name really is; None where there is none."""
@@ -199,12 +201,9 @@ class Prompts:
     # -- what it holds -----------------------------------------------------------------------------
 
     def _read(self, name: str, file: Path) -> dict[str, Template]:
-        known = self._known.pop(name, None)
-        if known is not None and known.file != file:
-            known = None
+        known = self._known.get(name)
         try:
             if known and known.content.is_certain and mark_of(os.stat(file)) == known.content.mark:
-                self._known[name] = known
                 return known.templates
             content = read_settled(file, MOST_BYTES, known.content if known else None)
         except FileNotFoundError:
@@ -215,7 +214,7 @@ class Prompts:
             templates = known.templates
         else:
             templates = self._parsed(name, file, content)
-        self._known[name] = _Known(file, content, templates)
+        self._known[name] = _Known(content, templates)
         return templates
 
     def _parsed(self, name: str, file: Path, content: Content) -> dict[str, Template]:

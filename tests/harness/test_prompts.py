@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -237,10 +238,11 @@ class TestEdited:
         (folder / "review.yaml").write_text("coder: {system: Back.}\n")
         assert prompts.get("review", "coder").system == "Back."
 
+    @pytest.mark.parametrize("place", ["", "review.yaml"])
     def test_an_editor_that_moves_the_old_file_away_first_is_waited_for(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+        self, folder: Path, place: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        prompts, file, waits = Prompts(folder), folder / "review.yaml", list[float]()
+        prompts, file, waits = Prompts(folder / place), folder / "review.yaml", list[float]()
 
         def write(seconds: float) -> None:
             waits.append(seconds)
@@ -379,6 +381,17 @@ class TestWrittenMeanwhile:
         assert read_settled(file, MOST_BYTES, content, sleep=sleep, now=lambda: 0) == content
         much = later + 10**10
         assert read_settled(file, MOST_BYTES, sleep=sleep, now=lambda: much).is_certain
+
+    def test_where_clocks_go_in_coarse_steps_the_bytes_decide(self, folder: Path) -> None:
+        """On such a file system two edits within two seconds have the same times and size."""
+        prompts, file = Prompts(folder), folder / "same.yaml"
+        file.write_text("system: new\n")
+        assert prompts.get("same").system == "new"
+        known = prompts._known["same"]
+        assert not known.content.is_certain
+        older = replace(known.content, data=b"system: old\n")
+        prompts._known["same"] = replace(known, content=older, templates={})
+        assert prompts.get("same").system == "new"
 
 
 class TestBundled:
