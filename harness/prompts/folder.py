@@ -31,7 +31,8 @@ MOST_BYTES = 1 << 20
 """Of one file; the parser has a limit of its own, in characters."""
 
 MOST_FILES = 10_000
-"""Of one folder: over it the folder is none of prompts."""
+"""Of one folder, and as many folders in it: over that it is none of prompts, a home or a disk, and
+nobody wants to wait for it."""
 
 _LONGEST = 500
 """Characters of a name."""
@@ -177,7 +178,10 @@ class Prompts:
 
     def _walked(self) -> Iterator[str]:
         count = 0
-        for folder, folders, found in os.walk(self.path, onerror=_refuse):
+        walk = os.walk(self.path, onerror=_refuse)
+        for number, (folder, folders, found) in enumerate(walk):
+            if number > MOST_FILES:
+                raise PromptUnreadable(str(self.path), f"over {MOST_FILES:,} folders stand in it")
             folders[:] = sorted(each for each in folders if not each.startswith("."))
             for file in sorted(found):
                 stem, ending = os.path.splitext(file)

@@ -108,6 +108,18 @@ class TestNames:
         with pytest.raises(PromptUnreadable, match=r"review\.yml stands beside it: keep one"):
             Prompts(folder).get("review")
 
+    def test_a_folder_that_is_none_of_prompts_is_not_searched_to_its_end(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(folder_module, "MOST_FILES", 2)
+        assert len(Prompts(folder).files()) == 2
+        (folder / "a" / "b").mkdir(parents=True)
+        with pytest.raises(PromptUnreadable, match="over 2 folders stand in it"):
+            Prompts(folder).files()
+        (folder / "third.yaml").touch()
+        with pytest.raises(PromptUnreadable, match="over 2 files stand in it"):
+            Prompts(folder).files()
+
     def test_a_folder_that_is_not_there_is_told(self, tmp_path: Path) -> None:
         for ask in (Prompts(tmp_path / "gone").names, lambda: Prompts(tmp_path / "gone").get("x")):
             with pytest.raises(PromptMissing, match="there is no such folder or file"):
