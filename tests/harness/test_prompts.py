@@ -116,7 +116,8 @@ class TestNames:
         (folder / "a" / "b").mkdir(parents=True)
         with pytest.raises(PromptUnreadable, match="over 2 folders stand in it"):
             Prompts(folder).files()
-        (folder / "third.yaml").touch()
+        for name in ("third", "fourth"):
+            (folder / f"{name}.yaml").touch()
         with pytest.raises(PromptUnreadable, match="over 2 files stand in it"):
             Prompts(folder).files()
 
