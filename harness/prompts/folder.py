@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
+from time import sleep
 
-from harness.prompts.reading import Content, Unsettled, mark_of, read_settled
+from harness.prompts.reading import SETTLED_NS, Content, Unsettled, mark_of, read_settled
 from projections.prompts.faults import PromptMissing, PromptUnreadable, listed, near_misses, short
 from projections.prompts.parsing import parse
 from projections.prompts.template import Rendered, Template
@@ -49,6 +50,7 @@ class Prompts:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._known: dict[Path, _Known] = {}
+        self._seen: set[str] = set()
         self._lock = Lock()
 
     @classmethod
@@ -79,12 +81,9 @@ class Prompts:
 
     def roles(self, name: str) -> dict[str, Template]:
         """The templates of one file by their roles. Raises what ``get`` raises."""
-        file = self._file(name)
-        if file is None:
-            raise self._missing(name)
         try:
             with self._lock:
-                return dict(self._read(name, file))
+                return dict(self._read(name, self._found(name)))
         except FileNotFoundError:
             raise self._missing(name) from None
 
@@ -100,10 +99,7 @@ class Prompts:
 
     def file_of(self, name: str) -> str:
         """The path of the file that a name stands for. Raises what ``get`` raises."""
-        file = self._file(name)
-        if file is None:
-            raise self._missing(name)
-        return str(file)
+        return str(self._found(name))
 
     def render(self, name: str, role: str = "", /, **variables: object) -> list[dict[str, str]]:
         """The messages of a template. Raises what ``get`` and ``Template.render`` raise."""
@@ -131,6 +127,22 @@ class Prompts:
             raise PromptUnreadable(str(self.path), "it is neither a folder nor a file")
         return False
 
+    def _found(self, name: str) -> Path:
+        """Where the file of a name really is. Raises PromptMissing.
+
+        An editor may move the old file away before it writes the new one, so one that was there at
+        the last look is looked for twice.
+        """
+        file = self._file(name)
+        if file is None and name in self._seen:
+            self._seen.discard(name)
+            sleep(SETTLED_NS / 1e9)
+            file = self._file(name)
+        if file is None:
+            raise self._missing(name)
+        self._seen.add(name)
+        return file
+
     def _file(self, name: str) -> Path | None:
         """Where the file of a name really is; None where there is none."""
         if not self._is_folder():
@@ -144,10 +156,12 @@ class Prompts:
             raise PromptUnreadable(str(there[0]), f"{there[1].name} stands beside it: keep one")
         return self._inside(there[0]) if there else None
 
-    def _inside(self, file: Path) -> Path:
+    def _inside(self, file: Path) -> Path | None:
         try:
             real = file.resolve(strict=True)
         except FileNotFoundError:
+            if not file.is_symlink():
+                return None
             raise PromptUnreadable(str(file), "it is a link that leads nowhere") from None
         except (OSError, RuntimeError) as error:
             raise PromptUnreadable(str(file), getattr(error, "strerror", "") or "a loop") from None
@@ -209,6 +223,6 @@ class Prompts:
 
 def _is_name(name: str) -> bool:
     """Whether it can name a file below the folder: never upwards, never absolute, never hidden."""
-    if len(name) > _LONGEST or "\\" in name or "\0" in name:
+    if len(name) > _LONGEST or "\\" in name or not name.isprintable():
         return False
     return all(piece and not piece.startswith(".") for piece in name.split("/"))
