@@ -146,7 +146,7 @@ def file_data(
         prompt for prompt in here.prompts if prompt.template == name and role in ("", prompt.role)
     ]
     if not recorded:
-        there = dict.fromkeys(map(_label, filter(lambda each: each.template, here.prompts)))
+        there = dict.fromkeys(prompt.label for prompt in here.prompts if prompt.template)
         hint = f"; there were {', '.join(map(repr, there))}" if there else ""
         label = f"{name}/{role}" if role else name
         raise InputRefused(f"no prompt {label!r} was in force at {ref_of(where)}{hint}")
@@ -161,10 +161,6 @@ def file_data(
         tools=[],
         tools_known=False,
     )
-
-
-def _label(prompt: Prompt) -> str:
-    return f"{prompt.template}/{prompt.role}" if prompt.role else prompt.template
 
 
 def _against(prompt: Prompt, template: Template | None) -> PromptPairData:
