@@ -60,6 +60,8 @@ class ContextData(BaseModel):
     """The agent's own count of this context, where the compaction beside it tells one."""
     counter: str
     items: list[ItemData]
+    prompts: dict[str, str] = {}
+    """The items, by rendition, that a prompt template gave: its name and version."""
     notes: list[str] = []
 
 

@@ -12,7 +12,7 @@ from cli.models_prompt_test import CheckData, PromptTestData, RunData, SuiteData
 from cli.prompts import chosen
 from eventlog.errors import InputRefused
 from harness.prompts import Prompts
-from harness.prompts.testing import Run, Tester
+from harness.prompts.testing import PromptTester, Run
 from projections.prompts import PromptFault, Template
 from projections.prompts.cases import Case, Suite, suite
 from projections.prompts.checks import Scan, without
@@ -88,7 +88,7 @@ def _text(file: str) -> str:
 
 
 def tested(
-    tester: Tester, files: Sequence[Loaded], times: int, secrets: Scan, model: str, url: str
+    tester: PromptTester, files: Sequence[Loaded], times: int, secrets: Scan, model: str, url: str
 ) -> PromptTestData:
     """Ask every case, each so many times, until the endpoint is gone. Raises what an append
     raises."""

@@ -31,9 +31,11 @@ _READ = ("message_appended", "prompt_rendered", "tools_declared", "model_called"
 
 
 def told_in(live: Live, stream: StreamKey, *places: int) -> Told:
-    """What a session was told, and what stood after some positions."""
-    end = max(places, default=None)
-    return told(live.history(stream, end, _READ), places)
+    """What a session was told, and what stood after some positions.
+
+    It is read to its end: what says of a text that it was rendered may stand behind it.
+    """
+    return told(live.history(stream, None, _READ), places)
 
 
 def log_data(live: Live, stream: StreamKey) -> PromptLogData:
@@ -80,12 +82,12 @@ def diff_data(live: Live, first: str, second: str | None) -> PromptDiffData:
         return _since(live, one)
     own = f"{one.stream}{second}" if second.startswith("@") else second
     one, other = in_one_session(live, one, place(live, own))
-    found = told_in(live, one.stream, *_asked(one), *_asked(other), _end(one, other))
+    found = told_in(live, one.stream, *_asked(one), *_asked(other))
     return _between(one.stream, ref_of(one), ref_of(other), _at(found, one), _at(found, other))
 
 
 def _since(live: Live, where: Reference) -> PromptDiffData:
-    found = told_in(live, where.stream, *_asked(where), _end(where))
+    found = told_in(live, where.stream, *_asked(where))
     here = _at(found, where)
     before = [call for call in found.calls if call.position < here.position]
     if not before:
@@ -103,11 +105,6 @@ def _since(live: Live, where: Reference) -> PromptDiffData:
 def _asked(where: Reference) -> list[int]:
     """The position after which a place lies, unless it is a call."""
     return [] if where.kind == "call" else [where.position]
-
-
-def _end(*places: Reference) -> int:
-    """The last position that has to be read."""
-    return max(each.position + (each.kind == "call") for each in places)
 
 
 def _at(found: Told, where: Reference) -> InForce:
@@ -142,16 +139,17 @@ def file_data(
     ``role``: only that one of them. Raises InputRefused where no prompt of that name was in force
     there, PromptMissing, PromptUnreadable.
     """
-    found = told_in(live, where.stream, *_asked(where), _end(where))
+    templates = of.roles(name)
+    found = told_in(live, where.stream, *_asked(where))
     here = _at(found, where)
     recorded = [
         prompt for prompt in here.prompts if prompt.template == name and role in ("", prompt.role)
     ]
     if not recorded:
-        there = dict.fromkeys(prompt.template for prompt in here.prompts if prompt.template)
+        there = dict.fromkeys(prompt.label for prompt in here.prompts if prompt.template)
         hint = f"; there were {', '.join(map(repr, there))}" if there else ""
-        raise InputRefused(f"no prompt {name!r} was in force at {ref_of(where)}{hint}")
-    templates = of.roles(name)
+        label = f"{name}/{role}" if role else name
+        raise InputRefused(f"no prompt {label!r} was in force at {ref_of(where)}{hint}")
     pairs = [_against(prompt, templates.get(prompt.role)) for prompt in recorded]
     return PromptDiffData(
         key=str(where.stream),

@@ -57,7 +57,7 @@ def command(
     from cli.prompts import prompts
     from cli.render_prompt_test import render_prompt_test
     from eventlog.errors import InputRefused
-    from harness.prompts.testing import Tester
+    from harness.prompts.testing import PromptTester
     from harness.recording.recorder import Recorder
     from projections.findings import for_secrets
 
@@ -70,7 +70,7 @@ def command(
     secrets = for_secrets().scan
     recorder = Recorder(current_database(settings.db), on_error="ignore")
     with contextlib.closing(recorder):
-        tester = Tester(
+        tester = PromptTester(
             endpoint, recorder, secrets, judge=judging, most=max_tokens, waiting=out.note
         )
         data = tested(tester, ready, repeat, secrets, model, endpoint.url)

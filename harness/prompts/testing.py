@@ -37,7 +37,9 @@ MOST = 1_024
 _NAME = re.compile(r"[^\w.-]+")
 _LONGEST = 60
 _SALT = 16
-_YES_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+_YES_NO = re.compile(r"[\s*_\"'“]*(yes|no)\b", re.IGNORECASE)
+_TRIES = 20
+"""Braces of a judge's answer at which JSON may begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Run:
         return all_passed and not self.fault
 
 
-class Tester:
+class PromptTester:
     """Asks a model the cases of prompts, and records it.
 
     ``secrets`` finds what must not be shown. ``judge`` is asked where a check is judged.
@@ -199,8 +201,11 @@ class Tester:
 
 def verdict(text: str) -> tuple[bool | None, str]:
     """Yes or no, and why: from the JSON that a judge was asked for, else from its first word."""
-    start = text.find("{")
-    while start >= 0:
+    start = -1
+    for _ in range(_TRIES):
+        start = text.find("{", start + 1)
+        if start < 0:
+            break
         try:
             found, _ = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
@@ -209,7 +214,6 @@ def verdict(text: str) -> tuple[bool | None, str]:
             word, reason = found["verdict"].strip().lower(), found.get("reason")
             is_yes = {"yes": True, "no": False}.get(word)
             return is_yes, reason.strip() if isinstance(reason, str) else ""
-        start = text.find("{", start + 1)
     first = _YES_NO.match(text)
     if first is None:
         return None, ""

@@ -81,6 +81,12 @@ class Prompt:
         return found if isinstance(found, dict) else {}
 
     @property
+    def label(self) -> str:
+        """``review/coder v2``; empty for a text that no template gave."""
+        name = f"{self.template}/{self.role}" if self.role else self.template
+        return f"{name} v{self.version}" if self.version else name
+
+    @property
     def key(self) -> tuple[str, ...]:
         """What two prompts share that are the same."""
         if self.is_erased:
@@ -152,6 +158,11 @@ def told(events: Iterable[RecordedEvent], places: Collection[int] = ()) -> Told:
             found[event.position] = walk.after(event.position)
     shown = {prompt.item.rendition for call in calls for prompt in call.prompts}
     return Told(calls, found, [p for p in prompts.rendered() if p.item.rendition not in shown])
+
+
+def renderings(events: Iterable[RecordedEvent]) -> list[Prompt]:
+    """All that templates gave in a stream, in the order in which they were rendered."""
+    return _Prompts([_light(event) for event in events]).rendered()
 
 
 def _light(event: RecordedEvent) -> RecordedEvent:

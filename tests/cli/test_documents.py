@@ -13,6 +13,7 @@ from running import ROOT, run
 from cli.main import registered
 from eventlog.readable import VIEWS
 from harness.prompts import SCENARIOS, Prompts
+from projections.prompts.checks import KINDS
 from projections.prompts.parsing import MOST_CHARACTERS, MOST_NAMES
 from projections.prompts.variables import variables_in
 from projections.strategies import STRATEGIES
@@ -112,6 +113,10 @@ class TestPageOfPrompts:
         for name in (*SCENARIOS, "summaries/handoff_v1", "summaries/combine_v1"):
             assert f"`{name}`" in page
             assert name in Prompts.bundled().files()
+
+    def test_every_check_stands_there(self) -> None:
+        page = PROMPTS_PAGE.read_text()
+        assert [kind for kind in KINDS if f"`{kind}`" not in page] == []
 
     def test_its_commands_exist(self) -> None:
         typed = re.findall(r"ctxlog (prompt \w+) ", PROMPTS_PAGE.read_text())

@@ -82,6 +82,7 @@ COMMANDS: dict[str, list[str]] = {
         *("--var", "language=Python", "--var", "diff=- {language}"),
     ],
     "prompt-log": ["prompt", "log", "prompted"],
+    "show-context-prompted": ["show", "prompted@c3", "--context"],
     "prompt-log-text": ["prompt", "log", "refunds-0001"],
     "prompt-diff": ["prompt", "diff", "prompted@c3", "@c4"],
     "prompt-diff-one": ["prompt", "diff", "prompted@c3", "--word"],
@@ -133,7 +134,9 @@ ONLY_TEXT = {
     *("compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"),
     *("state-export", "state-export-messages"),
 }
-PROMPTED = ("prompt-log", "prompt-diff", "prompt-diff-one", "prompt-diff-file")
+PROMPTED = (
+    *("prompt-log", "prompt-diff", "prompt-diff-one", "prompt-diff-file", "show-context-prompted"),
+)
 OWN_LOG = {"demo": "demo.db", **dict.fromkeys(PROMPTED, "prompted.db")}
 OF_AN_AGENT = {"state-show", "state-export", "state-export-session"}
 """Asked of a session in the midst of an answer."""
@@ -240,6 +243,7 @@ class TestJson:
 
 def test_every_command_has_its_files() -> None:
     apart = {"record", "proxy"}  # they run until another process ends: test_recording
+    apart |= {"prompt test"}  # it asks a model: test_prompt_test
     names = {name for name in registered() if name}
     under = {name.partition(" ")[0] for name in names if " " in name}
     there = {" ".join(args[: 1 + (args[0] in under)]) for args in COMMANDS.values()}

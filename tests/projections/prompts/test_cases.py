@@ -58,6 +58,7 @@ class TestAFile:
 
 
 CASE = "system: a\nuser: b\ncases:\n  - checks: "
+TWICE = CASE + "[{contains: a}]\n    name: x\n  - {name: x, checks: [{contains: a}]}"
 
 
 class TestWhatIsWrong:
@@ -95,7 +96,7 @@ class TestWhatIsWrong:
             (CASE + "[{refuses: maybe}]", 4, "refuses takes true or false"),
             (CASE + "[{no_secret: false}]", 4, "no_secret takes true"),
             (CASE + "[{contains: a}]\n    nme: b", 5, "no key 'nme'; is 'name' meant?"),
-            (CASE + "[{contains: a}]\n    name: x\n" + "  - {name: x, checks: [{contains: a}]}", 6, "twice"),
+            (TWICE, 6, "the name 'x' is there twice, first in line 4"),
             (CASE + "[{contains: !!python/object:os.system a}]", 4, "the tag"),
             (CASE + "[[[[[a]]]]]", 4, "nested deeper"),
             ("prompt: a\n\tcases: []", 2, "no YAML"),
