@@ -1,9 +1,10 @@
-"""What is known of the context at a call, in a few marks: a system prompt, a sealed part, tools.
+"""What is known of the context at a call, in a few marks: a system prompt, summaries, tools.
 
 A whole view at every call would cost the context; the verdict on a call needs only which *marked*
-items stand: system prompts, and summaries that the provider keeps encrypted. So only what marks,
-covers or drops them is kept, with the undos and rewinds that may bring them back, and an undo or a
-rewind replays these few marks, not the stream. The rules are those of ``context.View``.
+items stand: system prompts, and summaries, apart from them those that the provider keeps encrypted.
+So only what marks, covers or drops them is kept, with the undos and rewinds that may bring them
+back, and an undo or a rewind replays these few marks, not the stream. The rules are those of
+``context.View``.
 
 Tools are no item. A model that calls one was told of it, so where a stream holds a tool call or a
 result, and no definitions, a part of its requests was never recorded.
@@ -34,7 +35,7 @@ READ = frozenset(
 )
 """Events that ``KnownContext.evolve`` looks into."""
 
-MarkKind = Literal["system", "opaque"]
+MarkKind = Literal["system", "opaque", "summary"]
 
 BLOBS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 """Items of OpenAI's Responses that hold an encrypted summary."""
@@ -98,7 +99,7 @@ class KnownContext(BaseModel):
         brought = data.get("messages", ())
         marked: dict[str, MarkKind] = {}
         for number, new in enumerate(brought):
-            mark = "opaque" if data.get("opaque") else mark_of(new)
+            mark = "opaque" if data.get("opaque") else mark_of(new) or _summary(new)
             if mark is not None:
                 marked[f"{position}.{number}"] = mark
         if data.get("opaque") and not brought:
@@ -192,6 +193,12 @@ def uses_tool(event: RecordedEvent) -> bool:
     except (AttributeError, KeyError, TypeError):
         return False
     return any(part.kind in ("call", "result") for part in parts)
+
+
+def _summary(new: Mapping[str, Any]) -> MarkKind | None:
+    """The mark of what a compaction put in, where that is no message of anybody."""
+    told = new.get("source", "injected") == "injected" and new.get("label", "") in ("", "summary")
+    return "summary" if told else None
 
 
 def mark_of(new: Mapping[str, Any]) -> MarkKind | None:

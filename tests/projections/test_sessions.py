@@ -25,7 +25,7 @@ from projections.sessions import (
     folded_stats,
     judged,
     list_sessions,
-    session_states,
+    listed,
     session_stats,
 )
 from projections.usage import UsageTotals
@@ -263,7 +263,7 @@ class TestTitleAndTime:
     ) -> None:
         live.append(KEY, Draft(said("x"), occurred_at=label))
         recorded = next(live.log.read(KEY)).recorded_at
-        assert session_states(live)[0].updated == recorded
+        assert listed(live)[0].updated == recorded
 
     def test_what_was_brought_in_went_on_when_its_source_says(self, live: Live) -> None:
         live.append(
@@ -283,9 +283,9 @@ class TestTitleAndTime:
 
     def test_without_any_clock_it_went_on_when_it_was_recorded(self, live: Live) -> None:
         live.append(KEY, events.SessionStarted(ownership="observed", format="swe-agent"), said("a"))
-        first = session_states(live)[0].updated
+        first = listed(live)[0].updated
         live.append(KEY, said("b"))
-        assert session_states(live)[0].updated > first
+        assert listed(live)[0].updated > first
         assert not session_stats(live, KEY).is_clocked
 
     @pytest.mark.parametrize("ownership", ["owned", "observed"])
@@ -294,7 +294,7 @@ class TestTitleAndTime:
         live.append(
             KEY, events.SessionStarted(ownership=ownership), Draft(said("x"), occurred_at=clock)
         )
-        before = session_states(live)[0].updated
+        before = listed(live)[0].updated
         live.append(
             KEY,
             events.ItemPinned(item="2"),
@@ -304,7 +304,7 @@ class TestTitleAndTime:
             events.SessionDeleted(),
         )
         redact(live.log, [Target(KEY, 2)], stream=KEY, reason="asked to")
-        assert session_states(live, deleted=True)[0].updated == before
+        assert listed(live, deleted=True)[0].updated == before
         assert session_stats(live, KEY).title == "t"
 
     def test_the_newest_is_listed_first_and_a_tombstone_hides(self, live: Live) -> None:
@@ -439,6 +439,8 @@ class TestTheMarksThatStand:
                         wanted[str(item)] = "system"
                 elif origin.get("opaque"):
                     wanted[item] = "opaque"
+                elif origin.get("messages"):
+                    wanted[item] = "summary"
             assert known.standing == wanted
 
 
@@ -499,7 +501,9 @@ class TestTheTable:
         assert {s.title for s in list_sessions(live)} == {"my password is hunter2"}
         redact(live.log, [Target(CHILD, 1)], stream=CHILD)
         assert {s.title for s in list_sessions(live)} == {"[redacted]"}
-        stored = live.log.query("select group_concat(state) from sessions").fetchone()[0]
+        stored = live.log.query(
+            "select group_concat(state || title) from sessions_states join sessions using (stream)"
+        ).fetchone()[0]
         assert "hunter2" not in stored
 
 
@@ -569,6 +573,6 @@ class TestWhileSomebodyWrites:
     def test_the_sessions_are_folded_anew(self, live: Live) -> None:
         live.append(KEY, said("hello"), CALLED)
         with live.log.writing(), open_log(live.log.path, lock_timeout=0.05) as reader:
-            assert [state.key for state in session_states(reader)] == [str(KEY)]
+            assert [state.key for state in listed(reader)] == [str(KEY)]
             assert [each.calls for each in list_sessions(reader)] == [1]
             assert session_stats(reader, KEY).items == 1
