@@ -60,6 +60,11 @@ def result(call: str) -> events.ToolResultRecorded:
 CALLED = events.ModelCalled(model="m", dialect="openai_chat")
 
 
+def tasks(*states: str) -> events.TasksSet:
+    listed = [{"id": str(n), "title": "t", "status": state} for n, state in enumerate(states)]
+    return events.TasksSet.model_validate({"tasks": listed})
+
+
 def summarised(*covered: str, **more: Any) -> events.ContextCompacted:
     new = events.NewMessage(dialect="openai_chat", message={"role": "user", "content": "so far"})
     return events.ContextCompacted(covered=covered, messages=(new,), **more)
@@ -86,6 +91,7 @@ class TestCounts:
             events.RecordUnrecognized(line=1, kind="unknown", **raw),
             events.RecordUnrecognized(line=2, kind="unreadable", **raw),
             events.RecordUnrecognized(line=3, kind="known", **raw),
+            tasks("done", "in_progress", "dropped"),
         )
         stats = session_stats(live, KEY)
         assert stats.model_dump(exclude={"happened_at"}) == {
@@ -96,7 +102,7 @@ class TestCounts:
             "parent_session": None,
             "title": "fix the build",
             "provenance": "partial",
-            "events": 13,
+            "events": 14,
             "items": 6,
             "erased_items": 0,
             "human_messages": 1,
@@ -108,6 +114,9 @@ class TestCounts:
             "unanswered_tool_calls": 2,
             "compactions": 1,
             "placeholders": 1,
+            "tasks": 3,
+            "open_tasks": 1,
+            "summary_length": 6,
             "unrecognized": 2,
             "usage": {
                 "input": 3,
