@@ -1,4 +1,4 @@
-"""What is known of the context at a call, in a few marks: a system prompt, summaries, tools.
+"""What is known of a session's context, in a few marks: a system prompt, summaries, tools, tasks.
 
 A whole view at every call would cost the context; the verdict on a call needs only which *marked*
 items stand: system prompts, and summaries, apart from them those that the provider keeps encrypted.
@@ -31,9 +31,13 @@ READ = frozenset(
         "session_rewound",
         "tool_result_recorded",
         "tools_declared",
+        "tasks_set",
     }
 )
 """Events that ``KnownContext.evolve`` looks into."""
+
+CLOSED = ("done", "dropped")
+"""The states of a task in which nothing is to be done any more."""
 
 MarkKind = Literal["system", "opaque", "summary"]
 
@@ -49,6 +53,8 @@ class Step(BaseModel):
     added: dict[str, MarkKind] = {}
     removed: list[str] = []
     target: int = 0
+    tasks: tuple[int, int] | None = None
+    """Of a list of tasks that was set: how many, and how many of them are open."""
 
 
 class KnownContext(BaseModel):
@@ -56,6 +62,9 @@ class KnownContext(BaseModel):
 
     standing: dict[str, MarkKind] = {}
     steps: list[Step] = []
+    tasks: tuple[int, int] = (0, 0)
+    """The list of tasks now: how many, and how many of them are open. It goes back with a rewind,
+    as in ``agent_state``."""
     uses_tools: bool = False
     """Whether a tool was ever called, or gave a result."""
     declares_tools: bool = False
@@ -90,6 +99,10 @@ class KnownContext(BaseModel):
         elif kind == "repair_applied":
             dropped = [str(item) for item in data.get("dropped", ())]
             self._take(Step(position=position, kind="plain", removed=self._known(dropped)))
+        elif kind == "tasks_set":
+            states = [task.get("status", "pending") for task in data.get("tasks", ())]
+            is_open = sum(state not in CLOSED for state in states)
+            self._take(Step(position=position, kind="plain", tasks=(len(states), is_open)))
         elif kind == "decision_undone" and data.get("target"):
             self._replay(Step(position=position, kind="undo", target=data["target"]))
         elif kind == "session_rewound":
@@ -133,21 +146,22 @@ class KnownContext(BaseModel):
         return found
 
     def _take(self, step: Step) -> None:
-        if step.added or step.removed:
+        if step.added or step.removed or step.tasks is not None:
             self.steps.append(step)
-            _apply(self.standing, step)
+            self._apply(step)
 
     def _replay(self, step: Step) -> None:
         self.steps.append(step)
-        self.standing = {}
+        self.standing, self.tasks = {}, (0, 0)
         for each in _in_force(self.steps):
-            _apply(self.standing, each)
+            self._apply(each)
 
-
-def _apply(standing: dict[str, MarkKind], step: Step) -> None:
-    for item in step.removed:
-        standing.pop(item, None)
-    standing.update(step.added)
+    def _apply(self, step: Step) -> None:
+        for item in step.removed:
+            self.standing.pop(item, None)
+        self.standing.update(step.added)
+        if step.tasks is not None:
+            self.tasks = step.tasks
 
 
 def _in_force(steps: Sequence[Step]) -> list[Step]:

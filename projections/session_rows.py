@@ -70,7 +70,8 @@ _BOOLEAN = tuple(
 
 TABLES = (
     """create table sessions (
-  stream integer primary key, key text not null, agent text not null, session text not null,
+  stream integer primary key, key text not null, user text not null, agent text not null,
+  session text not null,
   title text not null, own_title text not null, is_titled integer not null, parent text,
   is_fork integer not null, is_subagent integer not null, parent_call text not null,
   is_deleted integer not null, updated integer not null, is_clocked integer not null,
@@ -100,11 +101,11 @@ def create(connection: sqlite3.Connection) -> None:
 
 def write(connection: sqlite3.Connection, stream: int, row: SessionRow) -> None:
     """Write the row of a stream, by its number in the file."""
-    _, agent, session = row.key.split("/", 2)
-    marks = ", ".join("?" * (len(row) + 3))
+    marks = ", ".join("?" * (len(row) + 4))
     connection.execute(
-        f"insert or replace into sessions (stream, agent, session, {_COLUMNS}) values ({marks})",
-        (stream, agent, session, *row),
+        "insert or replace into sessions "
+        f"(stream, user, agent, session, {_COLUMNS}) values ({marks})",
+        (stream, *row.key.split("/", 2), *row),
     )
 
 
@@ -113,12 +114,13 @@ def newest(
     *,
     limit: int | None = None,
     skip: int = 0,
+    user: str = "",
     agent: str = "",
     deleted: bool = False,
     subagents: bool = True,
 ) -> list[SessionRow]:
     """The sessions by their last activity, the newest first; ``deleted`` ones too, on request."""
-    where, values = _where(agent, deleted, subagents)
+    where, values = _where(agent, deleted, subagents, user)
     order = "order by updated desc, key limit ? offset ?"
     return _rows(query, f"{where} {order}", (*values, -1 if limit is None else limit, skip))
 
@@ -130,13 +132,16 @@ def count(query: Query, *, agent: str = "", deleted: bool = False, subagents: bo
     return found
 
 
-def _where(agent: str, deleted: bool, subagents: bool) -> tuple[str, tuple[Any, ...]]:
+def _where(
+    agent: str, deleted: bool, subagents: bool, user: str = ""
+) -> tuple[str, tuple[Any, ...]]:
     # Not "is_deleted in (0, 1)": then the index gives no order.
     clauses = [] if deleted else ["is_deleted = 0"]
+    clauses += ["user = ?"] if user else []
     clauses += ["agent = ?"] if agent else []
     clauses += [] if subagents else ["is_subagent = 0"]
     where = f"where {' and '.join(clauses)}" if clauses else ""
-    return where, ((agent,) if agent else ())
+    return where, tuple(name for name in (user, agent) if name)
 
 
 def titled(query: Query, title: str) -> list[SessionRow]:

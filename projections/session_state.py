@@ -35,9 +35,6 @@ WEAKNESS: tuple[Provenance, ...] = (
 )
 """The verdicts that rank, from the strongest to the weakest."""
 
-CLOSED = ("done", "dropped")
-"""The states of a task in which nothing is to be done."""
-
 
 class SessionState(BaseModel):
     """How far the statistics of one stream are. Changed in place by ``evolve``."""
@@ -93,10 +90,6 @@ class SessionState(BaseModel):
     """Calls whose outcome is not known yet, with their verdict: they do not rank."""
     unjudged: list[int] = []
     """Answered calls whose request was recorded and not yet compared with what the log holds."""
-    tasks: int = 0
-    """Of the list that it was given last."""
-    open_tasks: int = 0
-    """Those that are neither done nor dropped."""
     summaries: dict[str, int] = {}
     """Characters of what compactions put in, by the items that they became."""
 
@@ -104,6 +97,16 @@ class SessionState(BaseModel):
     def messages(self) -> int:
         """What people said and the model answered."""
         return self.human_messages + self.answers
+
+    @property
+    def tasks(self) -> int:
+        """Of its list of tasks."""
+        return self.context.tasks[0]
+
+    @property
+    def open_tasks(self) -> int:
+        """Those of them that are neither done nor dropped."""
+        return self.context.tasks[1]
 
     @property
     def summary_length(self) -> int:
@@ -200,8 +203,6 @@ def _fork(state: SessionState, event: RecordedEvent) -> None:
         inherited_title=state.title,
         inherited_is_given=state.is_titled,
         context=state.context,
-        tasks=state.tasks,
-        open_tasks=state.open_tasks,
         summaries=state.summaries,
         inherited_calls={
             call: state.open_calls.get(call, 0) + state.inherited_calls.get(call, 0)
@@ -362,12 +363,6 @@ def _unrecognized(state: SessionState, event: RecordedEvent) -> None:
         state.unrecognized += 1
 
 
-def _tasks(state: SessionState, event: RecordedEvent) -> None:
-    tasks = event.data.get("tasks", ())
-    state.tasks = len(tasks)
-    state.open_tasks = sum(task.get("status", "pending") not in CLOSED for task in tasks)
-
-
 _STEPS: dict[str, Callable[[SessionState, RecordedEvent], None]] = {
     "session_started": _started,
     "session_titled": _titled,
@@ -377,5 +372,4 @@ _STEPS: dict[str, Callable[[SessionState, RecordedEvent], None]] = {
     "repair_applied": _repaired,
     "placeholder_substituted": _substituted,
     "record_unrecognized": _unrecognized,
-    "tasks_set": _tasks,
 }
