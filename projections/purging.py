@@ -42,12 +42,12 @@ class Purged(NamedTuple):
 
 
 def is_purged(log: EventLog, stream: StreamKey | str) -> bool:
-    """Whether a session has a tombstone, and no text beside it. Raises StreamNotFound."""
+    """Whether its last tombstone says so, and no text stands beside it. Raises StreamNotFound."""
     info = log.stream(stream)
     last = None
     for event in log.read(info.key, info.base, types=["session_deleted", "session_resumed"]):
         last = event
-    if last is None or last.type != "session_deleted":
+    if last is None or not last.data.get("purged"):
         return False
     return not _unerased(log, info, but=last.position)
 
@@ -81,7 +81,7 @@ def purge(live: Live, stream: StreamKey | str, *, reason: str = "", by: str = ""
     agents = tuple(row.key for row in started_by(session_query(live), str(info.key)))
     if is_purged(log, info.key):
         return Purged(info.key, 0, agents)
-    tombstone = live.append(info.key, SessionDeleted(reason=reason)).last
+    tombstone = live.append(info.key, SessionDeleted(reason=reason, purged=True)).last
     erased = 0
     while left := _unerased(log, info, but=tombstone):
         targets = [Target(info.key, position) for position in left[:_AT_ONCE]]
