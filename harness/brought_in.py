@@ -26,6 +26,8 @@ class BroughtIn(NamedTuple):
     """As the document names it; empty where it does not."""
     events: tuple[Event, ...]
     warnings: tuple[str, ...] = ()
+    key: StreamKey | None = None
+    """Of the session that it is of, where it is told."""
 
     def append(self, live: Live, key: StreamKey | str) -> Appended:
         """Begin the session, all of it or nothing.

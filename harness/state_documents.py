@@ -117,7 +117,11 @@ def read_state(value: Any) -> BroughtIn:
         raise refused(*first_fault(error)) from None
     except EventInvalid as error:
         raise refused("it", str(error)) from None
-    return BroughtIn("state", document.state.session_id, tuple(_events(document)))
+    try:
+        key = StreamKey.parse(document.key) if document.key else None
+    except EventInvalid as error:
+        raise refused("key", str(error)) from None
+    return BroughtIn("state", document.state.session_id, tuple(_events(document)), key=key)
 
 
 def import_state(live: Live, document: Any, key: StreamKey | str) -> Appended:

@@ -41,6 +41,13 @@ class FollowedState:
         """The state now, with its context. Raises CriticalUnknown, EventInvalid."""
         return self.at()
 
+    def own(self) -> AgentState:
+        """The state now without a context, for what costs only what is new.
+
+        ``started_calls`` are all that no result answers. Raises as ``current``.
+        """
+        return self._moved(self._live.log.version(self.key)).state
+
     def at(self, position: int | None = None) -> AgentState:
         """The state after a position, or now; going back folds anew. Raises PositionNotFound."""
         version = self._live.log.version(self.key)

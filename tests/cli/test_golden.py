@@ -11,10 +11,12 @@ import re
 from pathlib import Path
 
 import pytest
+from agent_events import KEY, busy
 from running import ROOT, on_path, run
 from small_log import small_log
 
 from cli.main import registered
+from projections import open_log
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -63,6 +65,14 @@ COMMANDS: dict[str, list[str]] = {
     "search": ["search", "one*"],
     "search-session": ["search", "tests", "refunds-0001", "--state", "hidden"],
     "search-ids": ["search", "refunds", "--ids"],
+    "state-show": ["state", "show", "work"],
+    "state-show-at": ["state", "show", "refunds-0001@k1"],
+    "state-export": ["state", "export", "work"],
+    "state-export-messages": ["state", "export", "refunds-0001@c4", "--as", "messages"],
+    "state-export-session": [
+        *("state", "export", "work", "--as", "session", "--out", "<folder>/session.json"),
+    ],
+    "state-import": ["state", "import", "<folder>/begin.json", "--name", "begun"],
     "prompt-list": ["prompt", "list", "--prompts", "<folder>/prompts"],
     "prompt-list-bundled": ["prompt", "list", "--prompts", "bundled"],
     "prompt-show": ["prompt", "show", "review/coder", "--prompts", "<folder>/prompts"],
@@ -110,8 +120,13 @@ COMMANDS: dict[str, list[str]] = {
     "import": ["import", "<folder>/talk.json", "--session", "talk", "--dry-run"],
     "demo": ["demo"],
 }
-ONLY_TEXT = {"compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"}
+ONLY_TEXT = {
+    *("compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"),
+    *("state-export", "state-export-messages"),
+}
 OWN_LOG = {"demo"}
+OF_AN_AGENT = {"state-show", "state-export", "state-export-session"}
+"""Asked of a session in the midst of an answer."""
 
 PROMPT = """
 version: 2.10
@@ -163,15 +178,26 @@ def machine(text: str) -> str:
 def folder(tmp_path: Path) -> Path:
     small_log(tmp_path)
     (tmp_path / "talk.json").write_text('[{"role": "user", "content": "hello"}]')
+    (tmp_path / "begin.json").write_text('[{"role": "system", "content": "Be brief."}]')
     (tmp_path / "prompts" / "team").mkdir(parents=True)
     (tmp_path / "prompts" / "review.yaml").write_text(PROMPT)
     (tmp_path / "prompts" / "team" / "greeting.yml").write_text("user: Say hello.\n")
     return tmp_path
 
 
+def agent_log(folder: Path) -> Path:
+    """The log of an agent that was stopped in the midst of an answer."""
+    log = folder / "agent.db"
+    with open_log(log) as live:
+        live.append(KEY, *busy())
+    return log
+
+
 def answer(name: str, folder: Path, *more: str) -> str:
     args = [arg.replace("<folder>", str(folder)) for arg in COMMANDS[name]]
     log = folder / ("demo.db" if name in OWN_LOG else "small.db")
+    if name in OF_AN_AGENT:
+        log = agent_log(folder)
     env = {"HOME": str(folder)} if name == "doctor" else {}
     result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
     assert result.exit_code == 0, result.output

@@ -81,6 +81,7 @@ class TestFollowedState:
                 live.append(KEY, event)
                 followed = followed or FollowedState(live, KEY)
                 if number % 3 == 0:
+                    assert followed.own() == fold(placed(said[:number])).state
                     assert followed.current() == agent_state(live, KEY)
             assert followed is not None
             for place in places:
