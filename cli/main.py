@@ -52,6 +52,7 @@ from cli.commands import run as run_command
 from cli.door import guarded
 from cli.options import Settings, help_text, parameters, settings_of, take
 from cli.output import envelope, json_text
+from cli.plain_values import take_plainly
 
 BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Keep and prove"
 
@@ -101,6 +102,10 @@ class Group(TyperGroup):
     def __init__(self, *, params: list[Any] | None = None, **rest: Any) -> None:
         super().__init__(params=[*(params or []), *parameters()], **rest)
         self.commands: Any = COMMANDS
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters; those that Typer adds are among them."""
+        return [take_plainly(param) for param in super().get_params(ctx)]
 
     def main(
         self,

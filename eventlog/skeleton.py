@@ -109,6 +109,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
         "foreign_session_id",
     ),
     "session_resumed": ("cleared", "kept"),
+    "session_deleted": ("purged",),
     "session_stored": ("items",),
     "message_appended": ("dialect", "source", "label", "call", "after"),
     "tool_result_recorded": (
