@@ -18,28 +18,22 @@ from typing import NamedTuple
 from eventlog.errors import InputRefused, WrongExpectedVersion
 from eventlog.events import (
     Event,
-    MessageAppended,
-    MessageRevised,
     SessionDeleted,
     SessionStarted,
     SessionTitled,
 )
 from eventlog.jsonvalue import Json
-from eventlog.messages import SYSTEM_ROLES, Dialect
 from eventlog.recorded import StreamKey
+from harness.system_prompts import prompted, system_prompt, told_of
 from harness.titles import LONGEST_TYPED, title_fault
 from projections.agent_state import agent_state, resumption
-from projections.items import Item
 from projections.live import Live
 from projections.ownership import is_observed
+from projections.prompts.template import Rendered
 from projections.purging import Purged, is_purged, purge
 from projections.references import reads_otherwise
 from projections.session_rows import NO_TITLE, SessionRow, newest, row_of
 from projections.sessions import session_query
-
-DIALECT: Dialect = "openai_chat"
-SYSTEM_PROMPT = "system-prompt"
-"""The label of the message that a session begins with."""
 
 TITLE_LENGTH = 24
 """Characters of the first human message that stand for a title in a list."""
@@ -118,7 +112,7 @@ class Sessions:
 
     def create(
         self,
-        system: str | None = None,
+        system: str | Rendered | None = None,
         *,
         id: str | None = None,
         title: str = "",
@@ -146,7 +140,7 @@ class Sessions:
         raise InputRefused(f"{_TRIES} ids were made and none is free") from lost
 
     def get_or_create(
-        self, id: str, system: str | None = None, *, title: str = "", **metadata: object
+        self, id: str, system: str | Rendered | None = None, *, title: str = "", **metadata: object
     ) -> StreamKey:
         """The session with that id, begun where there is none; one that exists stays as it is.
 
@@ -177,7 +171,7 @@ class Sessions:
         self.live.append(key, event, expected_version=version)
         return key
 
-    def set_system_prompt(self, session: Session, text: str) -> int | None:
+    def set_system_prompt(self, session: Session, system: str | Rendered) -> int | None:
         """Go on under another system prompt: the message is revised, or put in front of all.
 
         Returns the position of the event; None where that text stands already. Raises
@@ -185,20 +179,11 @@ class Sessions:
         WrongExpectedVersion when somebody else wrote to it just now.
         """
         key = self._own(session)
-        if not text.strip():
-            raise InputRefused("a system prompt says something")
         version = self.live.log.version(key)
-        items = self.live.items(key, version)
-        event: Event
-        if items and items[0].role in SYSTEM_ROLES:
-            if _said(items[0]) == text:
-                return None
-            event = MessageRevised(
-                item=items[0].id, patch=Json({"content": text}), reason="another system prompt"
-            )
-        else:
-            event = _system(text, after="0" if items else None)
-        return self.live.append(key, event, expected_version=version).last
+        events = prompted(self.live, key, system, version + 1)
+        if not events:
+            return None
+        return self.live.append(key, *events, expected_version=version).first
 
     def fork(
         self, session: Session, at: int | None = None, *, id: str | None = None, reason: str = ""
@@ -302,27 +287,16 @@ class Sessions:
         return key
 
     @staticmethod
-    def _beginning(system: str | None, title: str, metadata: dict[str, object]) -> Sequence[Event]:
+    def _beginning(
+        system: str | Rendered | None, title: str, metadata: dict[str, object]
+    ) -> Sequence[Event]:
         started = SessionStarted(
             title=_checked(title) if title else "",
             metadata=Json(metadata) if metadata else None,
         )
-        return [started, _system(system)] if system else [started]
-
-
-def _system(text: str, after: str | None = None) -> MessageAppended:
-    return MessageAppended(
-        dialect=DIALECT,
-        source="injected",
-        label=SYSTEM_PROMPT,
-        after=after,
-        message=Json({"role": "system", "content": text}),
-    )
-
-
-def _said(item: Item) -> str:
-    content = item.message.get("content")
-    return content if isinstance(content, str) else item.text
+        if system is None:
+            return [started]
+        return [started, system_prompt(system), *told_of(system, "2")]
 
 
 def _checked(title: str) -> str:

@@ -75,7 +75,7 @@ def _is_prompt(live: Live, name: str, folder: str | None) -> bool:
     from cli.naming import place
     from cli.prompts import prompts
     from eventlog.errors import InputRefused, NotFound, StreamNotFound
-    from projections.references import is_last
+    from projections.session_names import is_last
 
     if "@" in name:
         return False
