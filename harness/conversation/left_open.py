@@ -1,4 +1,4 @@
-"""What a context leaves open: calls of tools without a result, and a model that has the next word."""
+"""What a context leaves open: tool calls without a result, and a model that has the next word."""
 
 from __future__ import annotations
 
