@@ -180,7 +180,7 @@ def _brought(message: ContextMessage, where: str) -> Event:
         tool_call_id=result.id,
         name=message.name,
         dialect=message.dialect,
-        is_error=result.is_error,
+        is_error=message.is_error,
         native=message.message,
     )
 

@@ -36,6 +36,8 @@ class ContextMessage(Value):
     """``summary`` where a compaction wrote it."""
     name: str = ""
     """Of a tool result: the tool."""
+    is_error: bool = False
+    """Of a tool result: whether it was recorded as an error."""
     is_pinned: bool = False
     message: JsonObject
 
@@ -170,7 +172,8 @@ def _message(item: Item) -> ContextMessage:
         dialect=item.dialect,
         source="tool" if is_result else source,
         label="" if is_result else SUMMARY if item.is_summary else item.label,
-        name=item.tool_name,
+        name=item.tool_name if is_result else "",
+        is_error=item.is_error and is_result,
         is_pinned=item.pinned,
         message=Json.adopt(item.message),
     )
