@@ -118,7 +118,7 @@ class TestHostileTranscripts:
         for name, lines in EACH.items():
             for line in lines:
                 for key in keys[:2]:
-                    code, _, _ = shown([*name.split(), *(part.replace("S", key, 1) if part[:1] == "S"
-                                                else part for part in line)], db)  # fmt: skip
+                    words = (p.replace("S", key, 1) if p[:1] == "S" else p for p in line)
+                    code, _, _ = shown([*name.split(), *words], db)
                     assert code < 4, line
         assert shown(["backup", str(tmp_path / "copy.db")], db)[0] == 0
