@@ -63,7 +63,7 @@ def render_prompt_log(data: PromptLogData, style: Style) -> Iterator[str]:
 
 def _name(prompt: PromptData) -> str:
     if not prompt.template:
-        return f"text, no template ({prompt.message_role})"
+        return f"{prompt.message_role} text, no template"
     name = f"{prompt.template}/{prompt.role}" if prompt.role else prompt.template
     name = f"{name} v{prompt.version}" if prompt.version else name
     return name if prompt.message_role in SYSTEM_ROLES else f"{name} ({prompt.message_role})"

@@ -56,7 +56,9 @@ def history(told: Told) -> History:
     last: dict[tuple[str, ...], Prompt] = {}
     for call in told.calls:
         for prompt in call.prompts:
-            _add(spans, last, prompt).calls.append(call.call)
+            span = _add(spans, last, prompt)
+            if call.call not in span.calls[-1:]:  # the same text may stand in it twice
+                span.calls.append(call.call)
     for prompt in told.unused:
         _add(spans, last, prompt)
     return History(

@@ -28,6 +28,7 @@ from projections.expanding import Expanded, expand
 from projections.folding import Folding
 from projections.forms import canonical
 from projections.items import Item
+from projections.manifest import kept
 from projections.materialize import original, rendered
 from projections.runs import Origin, Standing, origin, position_of
 
@@ -259,6 +260,10 @@ class _Walk:
         self._declared: dict[int, RecordedEvent] = {}
         self._named: int | None = None
         """The declaration that holds."""
+        self._sent: list[tuple[int, Standing]] = []
+        """Of the last manifest: what may be prompts, each with the number of its entry."""
+        self._stood: dict[frozenset[Standing], tuple[Prompt, ...]] = {}
+        """The prompts of the fold, by what of them stands, as long as that keeps its order."""
 
     def take(self, event: RecordedEvent) -> None:
         """The next event."""
@@ -269,6 +274,8 @@ class _Walk:
             self._named = event.position
         elif event.type == "model_called":
             self._named = self._tools_of(event)
+        if event.type in DECISIONS:
+            self._stood.clear()
         if self._unknown is None:
             try:
                 self._folding.take(event)
@@ -282,9 +289,10 @@ class _Walk:
         if expanded is None:
             prompts = self._standing()
         else:
+            there = len(self._before.entries) if self._before is not None else 0
             self._before = expanded
-            pieces = (piece.standing for entry in expanded.entries for piece in entry)
-            prompts = self._those(pieces)
+            same = min(kept(event.data["manifest"]), there)
+            prompts = self._those(self._named_in(expanded, same))
         tools = self._tools(named, is_sent=expanded is not None)
         return InForce(number, event.position, prompts, tools, expanded is not None)
 
@@ -295,12 +303,25 @@ class _Walk:
     def _standing(self) -> tuple[Prompt, ...]:
         if self._unknown is not None:
             raise self._unknown
-        return self._those(self._folding.view.items.items())
+        items = self._folding.view.items
+        there = frozenset((item, items[item]) for item in self._prompts.items if item in items)
+        if there not in self._stood:
+            wanted = self._prompts.items
+            self._stood[there] = self._those(each for each in items.items() if each[0] in wanted)
+        return self._stood[there]
+
+    def _named_in(self, expanded: Expanded, same: int) -> Iterable[Standing]:
+        """What may be prompts in a manifest that begins with so many entries of the one before."""
+        wanted = self._prompts.items
+        while self._sent and self._sent[-1][0] >= same:
+            self._sent.pop()
+        for number, entry in enumerate(expanded.entries[same:], same):
+            self._sent += [(number, p.standing) for p in entry if p.item in wanted]
+        return (standing for _, standing in self._sent)
 
     def _those(self, standing: Iterable[Standing]) -> tuple[Prompt, ...]:
-        wanted = self._prompts.items
-        unique = dict.fromkeys(each for each in standing if each[0] in wanted)
-        return tuple(made for made in map(self._prompts.of, unique) if made is not None)
+        made = map(self._prompts.of, dict.fromkeys(standing))
+        return tuple(prompt for prompt in made if prompt is not None)
 
     def _between(self, low: int, high: int) -> list[int]:
         return self._places[bisect_left(self._places, low) : bisect_right(self._places, high)]

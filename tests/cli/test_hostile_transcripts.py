@@ -120,10 +120,8 @@ class TestHostileTranscripts:
         for name, lines in EACH.items():
             for line in lines:
                 for key in keys[:2]:
-                    asked = [
-                        part.replace("S", key, 1) if part[:1] == "S" else part for part in line
-                    ]
-                    code, _, _ = shown([*name.split(), *asked], db)
+                    words = (p.replace("S", key, 1) if p[:1] == "S" else p for p in line)
+                    code, _, _ = shown([*name.split(), *words], db)
                     assert code < 4, line
         for key in keys[:2]:
             document = str(tmp_path / "state.json")

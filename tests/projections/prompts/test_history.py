@@ -46,6 +46,11 @@ class TestHistory:
         spans = history(told_of(live)).prompts
         assert [(s.calls, s.renditions) for s in spans] == [([1, 2], ["1"]), ([], ["1@8"])]
 
+    def test_one_that_stands_twice_in_a_call_was_in_that_call_once(self, live: Live) -> None:
+        live.append(KEY, said("system", "a"), said("system", "a"), called(), called())
+        [span] = history(told_of(live)).prompts
+        assert (span.calls, span.renditions) == ([1, 2], ["1", "2"])
+
     def test_tools_likewise(self, live: Live) -> None:
         live.append(KEY, *session())
         found = history(told_of(live)).tools

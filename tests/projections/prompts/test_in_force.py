@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from prompted import (
     FIRST,
     KEY,
@@ -18,14 +21,18 @@ from prompted import (
     told_of,
     tool,
 )
+from random_logs import LOG
 from recorded_calls import record
 
 from eventlog import events
+from eventlog.events import Event
+from eventlog.messages import SYSTEM_ROLES
 from projections import open_log
 from projections.erasure import apply, plan
 from projections.live import Live
 from projections.prompts.in_force import InForce
 from projections.prompts.template import Template
+from projections.sent import Requests
 
 
 @pytest.fixture
@@ -117,6 +124,14 @@ class TestATextWithoutATemplate:
         live.append(KEY, called())
         assert shown(told_of(live).calls[0]) == [("1", "", "a")]
 
+    def test_they_stand_in_the_order_of_the_context(self, live: Live) -> None:
+        live.append(KEY, said("system", "a"), said("system", "b"), said("user", "c"), called())
+        live.append(KEY, events.ContextCompacted(covered=("3",), layout=("2", "1")), called())
+        assert [[p.text for p in call.prompts] for call in told_of(live).calls] == [
+            ["a", "b"],
+            ["b", "a"],
+        ]
+
     @pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses", "anthropic"])
     def test_of_a_recorded_request_it_is_what_was_sent(self, live: Live, dialect: str) -> None:
         turn = [{"role": "user", "content": "hi"}]
@@ -178,3 +193,52 @@ class TestTools:
     def test_where_none_were_written_down_nobody_knows(self, live: Live) -> None:
         live.append(KEY, said("user", "x"), called())
         assert told_of(live).calls[0].tools.is_known is False
+
+
+class TestAnyLog:
+    """Without these what is carried from call to call goes astray somewhere in a long session."""
+
+    @given(LOG)
+    @settings(max_examples=40)
+    def test_of_a_fold_it_is_what_the_view_holds(self, log: list[list[Event]]) -> None:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            open_log(f"{folder}/l.db", durability="normal") as live,
+        ):
+            for each in log:
+                live.append(KEY, *each)
+            live.append(KEY, called())
+            for call in told_of(live).calls:
+                standing = live.items(KEY, call.position - 1)
+                expected = [
+                    item.rendition
+                    for item in standing
+                    if item.role in SYSTEM_ROLES and not item.is_summary
+                ]
+                assert [prompt.item.rendition for prompt in call.prompts] == expected
+
+    @given(
+        st.lists(
+            st.tuples(st.integers(0, 5), st.lists(st.sampled_from(["1", "2", "3", "1-3", "4"]))),
+            min_size=1,
+        )
+    )
+    @settings(max_examples=40)
+    def test_of_a_manifest_it_is_what_that_names(
+        self, manifests: list[tuple[int, list[str]]]
+    ) -> None:
+        roles = ("system", "user", "developer", "system")
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            open_log(f"{folder}/l.db", durability="normal") as live,
+        ):
+            live.append(KEY, *[said(role, str(n)) for n, role in enumerate(roles)])
+            for kept, names in manifests:
+                live.append(KEY, called(manifest=[*([f"={kept}"] if kept else []), *names]))
+            calls = list(live.log.read(KEY, types=["model_called"]))
+            every = [told_of(live).calls[at] for at in range(len(calls))]
+            for (_, expanded), call in zip(
+                Requests(live).all_expanded(KEY, calls), every, strict=True
+            ):
+                named = dict.fromkeys(str(p.item) for entry in expanded.entries for p in entry)
+                assert [prompt.item.id for prompt in call.prompts] == [n for n in named if n != "2"]
