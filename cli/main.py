@@ -18,6 +18,7 @@ from cli.commands import (
     audit,
     backup,
     compare,
+    delete,
     demo,
     diff,
     doctor,
@@ -26,6 +27,7 @@ from cli.commands import (
     head,
     imports,
     log,
+    new,
     pin,
     prompt,
     proxy,
@@ -33,7 +35,9 @@ from cli.commands import (
     record,
     recover,
     redact,
+    rename,
     replay,
+    resume,
     rewind,
     search,
     sessions,
@@ -55,6 +59,8 @@ from cli.output import envelope, json_text
 from cli.plain_values import take_plainly
 
 BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Keep and prove"
+OWN = "Begin and end sessions"
+HEADINGS = (BRING, LOOK, OWN, CHANGE, KEEP)
 
 COMMANDS = Commands(
     {
@@ -77,6 +83,10 @@ COMMANDS = Commands(
         "recover": (recover.command, LOOK),
         "stats": (stats.command, LOOK),
         "sql": (sql.command, LOOK),
+        "new": (new.command, OWN),
+        "resume": (resume.command, OWN),
+        "rename": (rename.command, OWN),
+        "delete": (delete.command, OWN),
         "run": (run_command.command, CHANGE),
         "undo": (undo.command, CHANGE),
         "rewind": (rewind.command, CHANGE),
@@ -144,7 +154,7 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands under what they are for."""
-        for heading in (BRING, LOOK, CHANGE, KEEP):
+        for heading in HEADINGS:
             with formatter.section(heading):
                 formatter.write_dl(COMMANDS.told(heading))
 

@@ -197,6 +197,16 @@ def with_id(query: Query, session: str) -> list[str]:
     return _keys(query, "where session = ? order by row", (session,))
 
 
+def named_like(query: Query, begun: str, limit: int) -> list[str]:
+    """The keys of sessions whose id, or whose key, begins so; at most so many."""
+    size = len(begun)
+    where = (
+        "where substr(session, 1, ?) = ? or substr(user || '/' || agent || '/' || session, 1, ?) "
+        "= ? order by row limit ?"
+    )
+    return _keys(query, where, (size, begun, size, begun, limit))
+
+
 def agents(query: Query) -> list[str]:
     """The agents of whom there are sessions."""
     return [row[0] for row in query("select distinct agent from streams order by agent", ())]
