@@ -73,6 +73,7 @@ class FollowedState:
         read = READ & kinds
         if not folding.has_started and "tool_call_started" not in kinds:
             read -= ANSWERS
+        self._folding = initial(self._limits)  # where an event cannot be read, all is read again
         for event in log.read(self.key, folding.position, to, types=read) if read else ():
             folding.evolve(event)
         folding.position, folding.session_id = to, self.key.session

@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from agent_events import KEY, LOG, busy, said, started
+from agent_events import KEY, LOG, VALUE, busy, said, started
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eventlog import events
 from eventlog.errors import InputRefused, WrongExpectedVersion
@@ -138,6 +139,14 @@ DEEP: Any = "x"
 for _ in range(150):
     DEEP = [DEEP]
 
+
+def whole() -> str:
+    with TemporaryDirectory() as folder, open_log(Path(folder) / "log.db") as live:
+        live.append(KEY, *busy())
+        return json.dumps(export_state(live, KEY))
+
+
+WHOLE = whole()
 MESSAGE = {"item": "1", "dialect": "openai_chat", "source": "human"}
 
 
@@ -186,6 +195,33 @@ class TestHostileDocuments:
         assert line.startswith(told)
         assert "\n" not in line
         assert len(line) <= 250
+
+    @settings(max_examples=100)
+    @given(st.data())
+    def test_any_change_of_one_is_refused_with_one_line_or_begins_a_session(
+        self, data: st.DataObject
+    ) -> None:
+        document = json.loads(WHOLE)
+        node: Any = document
+        while True:
+            places = list(node) if isinstance(node, dict) else list(range(len(node)))
+            place = data.draw(st.sampled_from(places))
+            inner = node[place]
+            if not inner or not isinstance(inner, dict | list) or data.draw(st.booleans()):
+                break
+            node = inner
+        node[place] = data.draw(VALUE)
+        told, found = "", None
+        try:
+            found = read_document(document)
+        except InputRefused as error:
+            told = str(error)
+        assert "\n" not in told
+        assert len(told) <= 250
+        if found is not None:
+            with TemporaryDirectory() as folder, open_log(Path(folder) / "log.db") as live:
+                found.append(live, COPY)
+                export_state(live, COPY)
 
     def test_what_is_no_state_is_no_state(self) -> None:
         with pytest.raises(InputRefused, match="no state"):
