@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -73,7 +74,9 @@ class TestNames:
         (folder / "round.yaml").symlink_to("round.yaml")
         (folder / "up").symlink_to("..")
         prompts = Prompts(folder)
-        assert prompts.get("inside").system == "Hello {name}."
+        for name in ("team/greeting", "inside"):
+            assert prompts.get(name).system == "Hello {name}."
+            assert prompts.get(name).name == name
         for name, words in [
             ("outside", "leads out of the folder"),
             ("up/secret", "leads out of the folder"),
@@ -105,10 +108,30 @@ class TestNames:
         with pytest.raises(PromptUnreadable, match=r"review\.yml stands beside it: keep one"):
             Prompts(folder).get("review")
 
+    def test_a_folder_that_is_none_of_prompts_is_not_searched_to_its_end(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(folder_module, "MOST_FILES", 2)
+        assert len(Prompts(folder).files()) == 2
+        (folder / "a" / "b").mkdir(parents=True)
+        with pytest.raises(PromptUnreadable, match="over 2 folders stand in it"):
+            Prompts(folder).files()
+        for name in ("third", "fourth"):
+            (folder / f"{name}.yaml").touch()
+        with pytest.raises(PromptUnreadable, match="over 2 files stand in it"):
+            Prompts(folder).files()
+
     def test_a_folder_that_is_not_there_is_told(self, tmp_path: Path) -> None:
         for ask in (Prompts(tmp_path / "gone").names, lambda: Prompts(tmp_path / "gone").get("x")):
             with pytest.raises(PromptMissing, match="there is no such folder or file"):
                 ask()
+        (tmp_path / "file").touch()
+        with pytest.raises(PromptMissing, match="there is no such folder or file"):
+            Prompts(tmp_path / "file" / "x").names()
+        (tmp_path / "round").symlink_to("round")
+        for path in (tmp_path / "round", "a\0b"):
+            with pytest.raises(PromptUnreadable):
+                Prompts(path).names()
         with pytest.raises(PromptMissing, match=r"it ends in \.yaml or \.yml"):
             Prompts(tmp_path).get("x")
 
@@ -159,10 +182,22 @@ class TestUnreadable:
         assert Prompts(folder).get("dos").system == "one\ntwo\n"
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-    def test_a_file_that_may_not_be_read_is_told(self, folder: Path) -> None:
+    def test_what_may_not_be_read_is_told(self, folder: Path) -> None:
+        def refused(ask: Callable[[], object], where: Path) -> None:
+            with pytest.raises(PromptUnreadable, match="Permission denied") as told:
+                ask()
+            assert told.value.where == str(where)
+
+        prompts = Prompts(folder)
         (folder / "review.yaml").chmod(0)
-        with pytest.raises(PromptUnreadable, match="Permission denied"):
-            Prompts(folder).get("review", "coder")
+        refused(lambda: prompts.get("review", "coder"), folder / "review.yaml")
+        (folder / "team").chmod(0)
+        refused(prompts.files, folder / "team")
+        (folder / "team").chmod(0o700)
+        folder.chmod(0)
+        refused(prompts.files, folder)
+        refused(Prompts(folder / "team").files, folder / "team")
+        folder.chmod(0o700)
 
     def test_a_device_is_no_place_of_prompts(self) -> None:
         with pytest.raises(PromptUnreadable, match="neither a folder nor a file"):
@@ -216,10 +251,11 @@ class TestEdited:
         (folder / "review.yaml").write_text("coder: {system: Back.}\n")
         assert prompts.get("review", "coder").system == "Back."
 
+    @pytest.mark.parametrize("place", ["", "review.yaml"])
     def test_an_editor_that_moves_the_old_file_away_first_is_waited_for(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+        self, folder: Path, place: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        prompts, file, waits = Prompts(folder), folder / "review.yaml", list[float]()
+        prompts, file, waits = Prompts(folder / place), folder / "review.yaml", list[float]()
 
         def write(seconds: float) -> None:
             waits.append(seconds)
@@ -240,6 +276,20 @@ class TestEdited:
         beside.write_text("system: New.\n")
         beside.replace(folder / "team" / "greeting.yml")
         assert prompts.get("team/greeting").system == "New."
+
+    def test_a_link_that_is_turned_is_seen(self, folder: Path) -> None:
+        """As a mounted configuration changes: all its files at once."""
+        for version in ("one", "two"):
+            (folder / f".{version}").mkdir()
+            (folder / f".{version}" / "now.yaml").write_text(f"system: {version}\n")
+        (folder / ".data").symlink_to(".one")
+        (folder / "now.yaml").symlink_to(".data/now.yaml")
+        prompts = Prompts(folder)
+        assert prompts.get("now").system == "one"
+        (folder / ".next").symlink_to(".two")
+        (folder / ".next").replace(folder / ".data")
+        assert prompts.get("now").system == "two"
+        assert ("now", "") in prompts.names()
 
     def test_threads_share_it(self, folder: Path) -> None:
         prompts, seen = Prompts(folder), list[str]()
@@ -344,6 +394,17 @@ class TestWrittenMeanwhile:
         assert read_settled(file, MOST_BYTES, content, sleep=sleep, now=lambda: 0) == content
         much = later + 10**10
         assert read_settled(file, MOST_BYTES, sleep=sleep, now=lambda: much).is_certain
+
+    def test_where_clocks_go_in_coarse_steps_the_bytes_decide(self, folder: Path) -> None:
+        """On such a file system two edits within two seconds have the same times and size."""
+        prompts, file = Prompts(folder), folder / "same.yaml"
+        file.write_text("system: new\n")
+        assert prompts.get("same").system == "new"
+        known = prompts._known["same"]
+        assert not known.content.is_certain
+        older = replace(known.content, data=b"system: old\n")
+        prompts._known["same"] = replace(known, content=older, templates={})
+        assert prompts.get("same").system == "new"
 
 
 class TestBundled:

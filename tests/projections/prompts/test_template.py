@@ -160,6 +160,11 @@ class TestRender:
             template("{a}").render(a=value)
         assert words in str(told.value)
 
+    def test_a_role_without_a_description_is_no_tool(self) -> None:
+        assert template("x", description="reads a change").tool_description == "reads a change"
+        with pytest.raises(PromptMissing, match="review/coder has no description for its tool"):
+            _ = template("x", description=" \n").tool_description
+
     def test_any_name_can_be_a_variable(self) -> None:
         rendered = template("{self} {name} {role}").render(self=1, name=2, role=3)
         assert rendered.system == "1 2 3"
