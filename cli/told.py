@@ -38,6 +38,11 @@ def told_in(live: Live, stream: StreamKey, *places: int) -> Told:
     return told(live.history(stream, None, _READ), places)
 
 
+def in_force_at(live: Live, where: Reference) -> InForce:
+    """What was in force at a place."""
+    return _at(told_in(live, where.stream, *_asked(where)), where)
+
+
 def log_data(live: Live, stream: StreamKey) -> PromptLogData:
     """Its prompts and tools, each once."""
     found = history(told_in(live, stream))
@@ -140,8 +145,7 @@ def file_data(
     there, PromptMissing, PromptUnreadable.
     """
     templates = of.roles(name)
-    found = told_in(live, where.stream, *_asked(where))
-    here = _at(found, where)
+    here = in_force_at(live, where)
     recorded = [
         prompt for prompt in here.prompts if prompt.template == name and role in ("", prompt.role)
     ]

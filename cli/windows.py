@@ -11,6 +11,7 @@ from cli.occurrences import billed, call_data, compaction_data, name_of, number_
 from cli.passes import change_of, pass_data
 from cli.saying import full_text, preview, said, who
 from cli.timeline import SUBSTITUTED, States
+from cli.told import in_force_at
 from eventlog import StreamKey
 from eventlog.errors import ItemNotFound, PositionNotFound
 from eventlog.happened import iso, moment
@@ -18,7 +19,6 @@ from projections import Live, tokens
 from projections.context import ITEM_TYPES
 from projections.items import Item
 from projections.materialize import materialize, needed, referenced
-from projections.prompts.in_force import renderings
 from projections.references import Reference
 from projections.runs import Origin, origin, position_of, standing
 from projections.views import NUMBERED
@@ -44,7 +44,6 @@ def context_at(live: Live, place: Reference) -> ContextData:
     shown = [item_data(item, counter, names) for item in items]
     call = call_of(live, place)
     view = live.view(place.stream, place.position)
-    standing = {item.rendition for item in items}
     return ContextData(
         key=str(place.stream),
         ref=ref_of(place),
@@ -56,21 +55,17 @@ def context_at(live: Live, place: Reference) -> ContextData:
         told=_told(live, place),
         counter=counter.name,
         items=shown,
-        prompts={
-            rendition: name
-            for rendition, name in prompt_names(live, place.stream).items()
-            if rendition in standing
-        },
+        prompts=prompt_names(live, place),
         notes=[f"{note.position}: {note.message}" for note in view.notes],
     )
 
 
-def prompt_names(live: Live, stream: StreamKey) -> dict[str, str]:
-    """The renditions of a session that a template gave, each with its name and version."""
-    if next(iter(live.log.read(stream, types=["prompt_rendered"])), None) is None:
+def prompt_names(live: Live, place: Reference) -> dict[str, str]:
+    """The items at a place that a template gave, by rendition, each with its name and version."""
+    if next(iter(live.log.read(place.stream, types=["prompt_rendered"])), None) is None:
         return {}
-    found = renderings(live.history(stream, None, ("message_appended", "prompt_rendered")))
-    return {prompt.item.rendition: prompt.label for prompt in found}
+    prompts = in_force_at(live, place).prompts
+    return {prompt.item.rendition: prompt.label for prompt in prompts if prompt.template}
 
 
 def _told(live: Live, place: Reference) -> int | None:

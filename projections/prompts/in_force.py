@@ -9,7 +9,8 @@ a call was recorded, what its manifest names was in force; else what stands in t
     12@400    MessageRevised(12)                       somebody wrote over it: text, no template
 
 A ``PromptRendered`` belongs to the bytes of its item that came last before it, since both are one
-append; where it stands in front of them, to those right behind it.
+append; where it stands in front of them, to those right behind it. A later one that belongs to the
+same bytes says that another template gave them from there on.
 """
 
 from __future__ import annotations
@@ -157,13 +158,12 @@ def told(events: Iterable[RecordedEvent], places: Collection[int] = ()) -> Told:
         walk.take(event)
         if event.position in places:
             found[event.position] = walk.after(event.position)
-    shown = {prompt.item.rendition for call in calls for prompt in call.prompts}
-    return Told(calls, found, [p for p in prompts.rendered() if p.item.rendition not in shown])
+    shown = {_position(prompt) for call in calls for prompt in call.prompts}
+    return Told(calls, found, [p for p in prompts.rendered() if _position(p) not in shown])
 
 
-def renderings(events: Iterable[RecordedEvent]) -> list[Prompt]:
-    """All that templates gave in a stream, in the order in which they were rendered."""
-    return _Prompts([_light(event) for event in events]).rendered()
+def _position(prompt: Prompt) -> int:
+    return prompt.event.position if prompt.event is not None else 0
 
 
 def _light(event: RecordedEvent) -> RecordedEvent:
@@ -186,8 +186,8 @@ class _Prompts:
     def __init__(self, events: Sequence[RecordedEvent]) -> None:
         self._events = {event.position: event for event in events if event.type in _CARRYING}
         self._events |= {e.position: e for e in events if e.type in DECISIONS}
-        self._rendered: dict[Standing, RecordedEvent] = {}
-        self._made: dict[Standing, Prompt | None] = {}
+        self._rendered: dict[Standing, list[RecordedEvent]] = {}
+        self._made: dict[tuple[Standing, int], Prompt | None] = {}
         self.items: set[Origin] = set(self._telling(events))
         """Those that may be prompts."""
         self._pair(events)
@@ -218,34 +218,44 @@ class _Prompts:
             if rendition is None or (behind and self._standing(item, rendition) in self._rendered):
                 rendition = places[at] if behind else None
             if rendition is not None:
-                self._rendered[self._standing(item, rendition)] = event
+                self._rendered.setdefault(self._standing(item, rendition), []).append(event)
                 self.items.add(item)
 
     @staticmethod
     def _standing(item: Origin, carrier: int) -> Standing:
         return item, 0 if carrier == position_of(item) else carrier
 
-    def of(self, standing: Standing) -> Prompt | None:
-        """The prompt that an item is in a rendition; None where it is none."""
-        if standing not in self._made:
-            self._made[standing] = self._make(standing)
-        return self._made[standing]
+    def of(self, standing: Standing, position: int) -> Prompt | None:
+        """The prompt that an item is in a rendition, as it is told up to a position; None where it
+        is none."""
+        given = self._rendered.get(standing, ())
+        event = next((e for e in reversed(given) if e.position <= position), None)
+        if event is None and given:
+            event = given[0]
+        return self._of(standing, event)
 
-    def _make(self, standing: Standing) -> Prompt | None:
+    def _of(self, standing: Standing, event: RecordedEvent | None) -> Prompt | None:
+        key = standing, event.position if event is not None else 0
+        if key not in self._made:
+            self._made[key] = self._make(standing, event)
+        return self._made[key]
+
+    def _make(self, standing: Standing, event: RecordedEvent | None) -> Prompt | None:
         item, rendition = standing
         made = original(item, self._events) if item in self.items else None
         if made is None:
             return None
         if rendition and rendition in self._events:
             made = rendered(made, rendition, self._events)
-        event = self._rendered.get(standing)
         if event is None and (made.role not in SYSTEM_ROLES or made.is_summary):
             return None
         return Prompt(made, event)
 
     def rendered(self) -> list[Prompt]:
         """All that a template gave, in the order in which they were rendered."""
-        return [made for made in map(self.of, self._rendered) if made is not None]
+        every = [(standing, e) for standing, given in self._rendered.items() for e in given]
+        every.sort(key=lambda each: each[1].position)
+        return [made for each in every if (made := self._of(*each)) is not None]
 
 
 class _Walk:
@@ -274,7 +284,7 @@ class _Walk:
             self._named = event.position
         elif event.type == "model_called":
             self._named = self._tools_of(event)
-        if event.type in DECISIONS:
+        if event.type in DECISIONS or event.type == "prompt_rendered":
             self._stood.clear()
         if self._unknown is None:
             try:
@@ -287,27 +297,28 @@ class _Walk:
         expanded = expand(event, self._before, self._between)
         named = self._tools_of(event)
         if expanded is None:
-            prompts = self._standing()
+            prompts = self._standing(event.position)
         else:
             there = len(self._before.entries) if self._before is not None else 0
             self._before = expanded
             same = min(kept(event.data["manifest"]), there)
-            prompts = self._those(self._named_in(expanded, same))
+            prompts = self._those(self._named_in(expanded, same), event.position)
         tools = self._tools(named, is_sent=expanded is not None)
         return InForce(number, event.position, prompts, tools, expanded is not None)
 
     def after(self, position: int) -> InForce:
         """What stands here."""
-        return InForce(0, position, self._standing(), self._tools(self._named), False)
+        return InForce(0, position, self._standing(position), self._tools(self._named), False)
 
-    def _standing(self) -> tuple[Prompt, ...]:
+    def _standing(self, position: int) -> tuple[Prompt, ...]:
         if self._unknown is not None:
             raise self._unknown
         items = self._folding.view.items
         there = frozenset((item, items[item]) for item in self._prompts.items if item in items)
         if there not in self._stood:
             wanted = self._prompts.items
-            self._stood[there] = self._those(each for each in items.items() if each[0] in wanted)
+            named = (each for each in items.items() if each[0] in wanted)
+            self._stood[there] = self._those(named, position)
         return self._stood[there]
 
     def _named_in(self, expanded: Expanded, same: int) -> Iterable[Standing]:
@@ -319,8 +330,8 @@ class _Walk:
             self._sent += [(number, p.standing) for p in entry if p.item in wanted]
         return (standing for _, standing in self._sent)
 
-    def _those(self, standing: Iterable[Standing]) -> tuple[Prompt, ...]:
-        made = map(self._prompts.of, dict.fromkeys(standing))
+    def _those(self, standing: Iterable[Standing], position: int) -> tuple[Prompt, ...]:
+        made = (self._prompts.of(each, position) for each in dict.fromkeys(standing))
         return tuple(prompt for prompt in made if prompt is not None)
 
     def _between(self, low: int, high: int) -> list[int]:

@@ -13,6 +13,7 @@ from typer.testing import Result
 
 from eventlog import events
 from eventlog.events import Event, PromptRendered
+from harness.prompts import Prompts
 from projections import open_log
 
 VALUES = {"language": "C", "tone": "kind"}
@@ -193,6 +194,24 @@ class TestAgainstAFile:
         assert result.exit_code == 1
         assert str(file) in result.stdout
         assert "+ You review {language}. Say it." in result.stdout
+
+    def test_an_edit_stands_between_the_two_calls_that_it_stands_between(
+        self, db: Path, prompts: Path
+    ) -> None:
+        of, file = Prompts(prompts), prompts / "review.yaml"
+        made(db, *appended(of.get("review", "coder"), 1, language="C"), called())
+        text = file.read_text().replace("version: 2", "version: 3").replace("why", "where")
+        file.write_text(text)
+        made(db, *revised(of.get("review", "coder"), 1, language="C"), called())
+        shown = data("prompt", "diff", "prompted@c1", "@c2", "--db", db)
+        [pair] = shown["prompts"]
+        assert pair["changed"] == ["version", "template_text", "text"]
+        assert [pair[side]["version"] for side in ("left", "right")] == ["2", "3"]
+        assert pair["right"]["text"] == "You review C. Say where."
+        codes = [self.asked(db, prompts, "review", f"prompted@c{n}").exit_code for n in (1, 2)]
+        assert codes == [1, 0]
+        named = run("log", "prompted", "--events", "--db", db).stdout
+        assert "item 1 rendered from review/coder v3" in named
 
     def test_a_role_that_is_gone_is_removed(self, db: Path, prompts: Path) -> None:
         made(db, *session())

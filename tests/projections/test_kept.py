@@ -170,6 +170,11 @@ class TestSpared:
         assert erase(live) == []
         assert not holds(live)
 
+    def test_the_role_of_a_template_is_a_text_also_where_it_is_one_word(self, live: Live) -> None:
+        live.append(KEY, said("a"), prompt(role="swordfish"))
+        found = find(live, for_pattern(re.compile("swordfish")))
+        assert [(f.position, f.item) for f in found] == [(2, "1")]
+
     def test_a_field_without_it_stays_as_it_was(self, live: Live) -> None:
         live.append(KEY, said(SECRET).model_copy(update={"label": "reminder"}))
         assert erase(live) == []

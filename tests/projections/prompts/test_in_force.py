@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from prompted import (
     FIRST,
     KEY,
+    SALT,
     SECOND,
     appended,
     called,
@@ -31,7 +33,7 @@ from projections import open_log
 from projections.erasure import apply, plan
 from projections.live import Live
 from projections.prompts.in_force import InForce
-from projections.prompts.template import Template
+from projections.prompts.template import Template, rendered_event
 from projections.sent import Requests
 
 
@@ -92,6 +94,15 @@ class TestARenderedPrompt:
         again, second = revised(SECOND, 2, language="C")
         live.append(KEY, event, message, called(), second, again, called())
         assert [call.prompts[0].version for call in told_of(live).calls] == ["1", "2"]
+
+    def test_another_template_of_the_same_text_holds_from_there_on(self, live: Live) -> None:
+        later = FIRST.render(language="Python", tone="kind")
+        later = replace(later, template=replace(FIRST, version="1.1"))
+        again = rendered_event(later, "1", salt=SALT)
+        live.append(KEY, *session()[:7], again, called(), called())
+        told = told_of(live)
+        assert [call.prompts[0].version for call in told.calls] == ["1", "1", "1.1", "1.1"]
+        assert told.unused == []
 
     def test_one_that_no_call_was_given_yet_is_told_apart(self, live: Live) -> None:
         live.append(KEY, *session()[:9])
