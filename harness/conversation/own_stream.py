@@ -58,6 +58,11 @@ class OwnStream:
         self._followed.catch_up()
         self.is_sure = True
 
+    def overtaken(self) -> WrongExpectedVersion:
+        """Another process appended while a model answered; the answer is recorded behind that."""
+        self.was_overtaken = False
+        return WrongExpectedVersion(str(self.key), self.overtaken_at, self.version)
+
     def since(self, position: int) -> list[RecordedEvent]:
         """The events behind a position, up to the version."""
         return list(self.live.log.read(self.key, position, self.version))

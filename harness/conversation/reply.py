@@ -115,7 +115,9 @@ class Reply:
             if calls:
                 yield from self._tools(calls)
             elif self._output is None or self._produced(message):
-                yield self._end("answered")
+                ended = self._end("answered")
+                of.title_if_due()
+                yield ended
                 return
             elif self._refused == _OUTPUTS:
                 yield self._end("failed", f"{_OUTPUTS} answers were not the output")
@@ -144,7 +146,7 @@ class Reply:
             answer = asking.answer
             if answer is not None:
                 if of.stream.was_overtaken:
-                    raise of.overtaken()
+                    raise of.stream.overtaken()
                 usage = answer.responded(1).usage
                 said = messages.text("openai_chat", answer.message) if answer.is_said else ""
                 calls = len(messages.calls("openai_chat", answer.message)) if answer.is_said else 0

@@ -16,8 +16,10 @@ def write_whole(place: Path, content: bytes, before: os.stat_result | None) -> o
 
     The mode of the old one is kept, and its owner as far as that is possible. ``before`` is how the
     old one was when it was looked at; None: there was none. Raises ToolFailed, with the old one
-    untouched, where it is another by now, or cannot be written.
+    untouched, where it is another by now, is read-only, or cannot be written.
     """
+    if before is not None and not (before.st_mode & 0o222 and os.access(place, os.W_OK)):
+        raise ToolFailed(f"{place.name:.200} is read-only")
     temporary = place.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -43,11 +45,13 @@ def write_whole(place: Path, content: bytes, before: os.stat_result | None) -> o
 
 
 def now(place: Path) -> os.stat_result | None:
-    """How a file is now; None where there is none."""
+    """How a file is now; None where there is none. Raises ToolFailed where that cannot be said."""
     try:
         return os.lstat(place)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise _failed(place, error) from None
 
 
 def is_same(one: os.stat_result | None, other: os.stat_result | None) -> bool:
@@ -66,4 +70,4 @@ def _as_before(handle: int, before: os.stat_result) -> None:
 
 
 def _failed(place: Path, error: OSError) -> ToolFailed:
-    return ToolFailed(f"{place.name} cannot be written: {error.strerror or error}")
+    return ToolFailed(f"{place.name:.200} cannot be written: {error.strerror or error}")
