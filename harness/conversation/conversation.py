@@ -339,9 +339,7 @@ class Conversation:
 
     def recover(self) -> None:
         """Begin anew from what the log holds."""
-        if not self.is_sure:
-            self._state = initial()
-        self._is_sure = False
+        self._state, self._is_sure = initial(), False
         self.stream.refresh()
         self.charge.anew()
         self.caught_up()

@@ -38,11 +38,22 @@ class OwnStream:
     def reopen(self) -> None:
         """Read all of it anew: whoever was interrupted may know half of what was appended."""
         self.is_sure = False
-        """Whether what is known here is what stands in the log."""
+        """Whether all that was appended was taken in."""
+        self._erased = self._redactions()
         self._followed = Followed(self.live, self.key)
         self._followed.catch_up()
         self._bodies = Bodies("openai_chat")
         self.is_sure = True
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether something was erased since it was read: what a fork has of its parent may be,
+        and no event of its own says so."""
+        return self._erased != self._redactions()
+
+    def _redactions(self) -> int:
+        row = self.live.log.query("select coalesce(max(by_sequence), 0) from redactions")
+        return int(row.fetchone()[0])
 
     @property
     def version(self) -> int:
@@ -51,7 +62,7 @@ class OwnStream:
 
     def refresh(self) -> None:
         """Read what others appended."""
-        if not self.is_sure:
+        if self.is_stale or not self.is_sure:
             self.reopen()
             return
         self.is_sure = False

@@ -28,6 +28,7 @@ from eventlog.events import (
 from eventlog.jsonvalue import Json, loads
 from eventlog.messages import Call
 from harness.conversation.asking import Asking
+from harness.conversation.beginning import check_stands
 from harness.conversation.happenings import (
     Answered,
     CallFailed,
@@ -100,9 +101,19 @@ class Reply:
     def _opened(self, opening: Sequence[MessageAppended]) -> Iterator[Happening]:
         of = self._of
         schema = Json(self._output.model_json_schema()) if self._output is not None else None
+        self._look()
+        check_stands(of.live, of.key)
         events = [event for each in opening for event in of.charge.coming(each)]
         of.append(*events, ReplyStarted(reply_id=self.id, output_schema=schema))
         yield from self._changed()
+
+    def _look(self) -> None:
+        """What was erased meanwhile is not sent again."""
+        of, known = self._of, self._of.version
+        if of.stream.is_stale:
+            of.recover()
+            if of.version != known:
+                raise WrongExpectedVersion(str(of.key), known, of.version)
 
     def _steps(self) -> Iterator[Happening]:
         of = self._of
@@ -130,6 +141,7 @@ class Reply:
         """Ask the model once; its message, or None where the reply ended instead."""
         of = self._of
         while True:
+            self._look()
             yield from self._fitted()
             of.settle()
             asking = Asking(of, self._output)
