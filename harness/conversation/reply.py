@@ -90,6 +90,7 @@ class Reply:
         try:
             with of.writing():
                 of.sending.close(UNHEARD)
+                of.caught_up()
                 if opening:
                     yield from self._opened(opening)
                 yield from self._steps()

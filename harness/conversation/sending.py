@@ -50,7 +50,11 @@ class OwnCall:
             said = text_without_keys(str(error), self.keys)
             events = [ModelFailed(call=1, error=f"the answer cannot be kept: {said}")]
         bound = [event.model_copy(update={"call": self.position}) for event in events]
-        self.first = self._sending.stream.append_late(*bound)
+        try:
+            self.first = self._sending.stream.append_late(*bound)
+        except Exception as error:
+            self._sending.fault = error
+            raise
         self._sending.stream.called = None
 
     def failed(self, error: str, status: int | None = None) -> None:
@@ -66,7 +70,8 @@ class Sending:
         self.ahead: Sequence[Event] = ()
         """What was decided for the next call; it stands in the same append."""
         self.fault: Exception | None = None
-        """Why a request did not go out: a client may hide it behind an error of its own."""
+        """Why a request did not go out, or its end cannot be recorded: a client may hide it behind
+        an error of its own."""
         self.calls: list[OwnCall] = []
         """Those of one answer: a client tries again where a server fails."""
 
