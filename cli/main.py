@@ -6,16 +6,14 @@ imported inside the commands, so that ``--help`` and completion answer at once.
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
-from typer.main import get_command_from_info
-from typer.models import CommandInfo
 
+from cli.commanding import HELP, Commands
 from cli.commands import (
     audit,
     backup,
@@ -29,6 +27,7 @@ from cli.commands import (
     imports,
     log,
     pin,
+    prompt,
     proxy,
     rebuild,
     record,
@@ -50,59 +49,10 @@ from cli.commands import (
 )
 from cli.commands import run as run_command
 from cli.door import guarded
-from cli.options import Command, Settings, help_text, parameters, settings_of, take
+from cli.options import Settings, help_text, parameters, settings_of, take
 from cli.output import envelope, json_text
 
 BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Keep and prove"
-
-_HELP = ["-h", "--help"]
-
-
-class Commands(Mapping[str, Any]):
-    """Commands by their names, each made when it is asked for: one line runs one of them, and to
-    read the declarations of all took half of the time of a start."""
-
-    def __init__(self, functions: Mapping[str, tuple[Callable[..., None], str]]) -> None:
-        self.functions = functions
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            function, heading = self.functions[name]
-            info = CommandInfo(
-                name,
-                cls=Command,
-                callback=function,
-                rich_help_panel=heading,
-                # What stands behind the name of a command that is recorded belongs to it.
-                context_settings={
-                    "help_option_names": _HELP,
-                    "allow_interspersed_args": function is not record.command,
-                },
-            )
-            self._made[name] = get_command_from_info(
-                info, pretty_exceptions_short=True, rich_markup_mode=None
-            )
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.functions)
-
-    def __len__(self) -> int:
-        return len(self.functions)
-
-    def told(self, heading: str) -> list[tuple[str, str]]:
-        """The names under a heading, and the first sentence of what each says of itself."""
-        return [
-            (name, _sentence(inspect.getdoc(function) or ""))
-            for name, (function, under) in self.functions.items()
-            if under == heading
-        ]
-
-
-def _sentence(text: str) -> str:
-    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].removesuffix(".") + "."
-
 
 COMMANDS = Commands(
     {
@@ -119,6 +69,7 @@ COMMANDS = Commands(
         "compare": (compare.command, LOOK),
         "audit": (audit.command, LOOK),
         "strategies": (strategies.command, LOOK),
+        "prompt": (prompt.app, LOOK),
         "why": (why.command, LOOK),
         "recover": (recover.command, LOOK),
         "stats": (stats.command, LOOK),
@@ -136,7 +87,8 @@ COMMANDS = Commands(
         "backup": (backup.command, KEEP),
         "doctor": (doctor.command, KEEP),
         "rebuild": (rebuild.command, KEEP),
-    }
+    },
+    verbatim=record.command,
 )
 """All there are, in the order of the help."""
 
@@ -172,8 +124,7 @@ class Group(TyperGroup):
     def _settings(self, args: list[str]) -> Settings:
         """What an error has to know, even when the line could not be parsed."""
         options = args[: args.index("--")] if "--" in args else args
-        name = next((arg for arg in args if arg in self.commands), "")
-        return Settings(as_json="--json" in options, command=name)
+        return Settings(as_json="--json" in options, command=self.commands.named(args))
 
     def get_help(self, ctx: Any) -> str:
         """Its help, for the terminal as it is."""
@@ -196,7 +147,7 @@ app = typer.Typer(
     cls=Group,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": _HELP},
+    context_settings={"help_option_names": HELP},
 )
 
 
@@ -234,8 +185,11 @@ def root(
 
 
 def registered() -> list[str]:
-    """The names of all commands in the order of the help, and first of all the empty one."""
-    return ["", *COMMANDS]
+    """The names of all commands in the order of the help, and first of all the empty one.
+
+    Those under a name stand behind it, as they are typed: ``prompt``, ``prompt list`` …
+    """
+    return ["", *COMMANDS.lines()]
 
 
 def run() -> None:

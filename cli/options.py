@@ -140,7 +140,8 @@ class Command(TyperCommand):
                     f"a number is {MOST} at most", ctx=ctx, param=cast(Any, param)
                 )
         outer = ctx.parent.obj if ctx.parent is not None else None
-        ctx.obj = take(ctx.params, outer, ctx.info_name or "")
+        # As it is typed, without the program's own name: ``log``, ``prompt list``.
+        ctx.obj = take(ctx.params, outer, ctx.command_path.partition(" ")[2])
         return super().invoke(ctx)
 
 
@@ -166,7 +167,11 @@ def complete_session(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _typed_settings(ctx: typer.Context) -> Settings:
     """Which log a line that is still being typed names."""
-    around = (ctx.params, ctx.parent.params if ctx.parent is not None else {})
+    around: list[dict[str, Any]] = []
+    at: Any = ctx
+    while at is not None:
+        around.append(at.params)
+        at = at.parent
     return Settings(db=next((params["db"] for params in around if params.get("db")), None))
 
 

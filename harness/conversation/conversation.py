@@ -26,6 +26,7 @@ from eventlog.events import (
     ItemPinned,
     ItemUnpinned,
     MessageAppended,
+    MiddlewareStateSet,
     PermissionsSet,
     SessionRewound,
     Source,
@@ -34,7 +35,7 @@ from eventlog.jsonvalue import Json
 from eventlog.messages import SYSTEM_ROLES, Call
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
-from harness.conversation.beginning import begin, key_of
+from harness.conversation.beginning import Parent, begin, key_of, prompted
 from harness.conversation.charge import Charge
 from harness.conversation.client import own_client
 from harness.conversation.happenings import Answered, Ended, Happening
@@ -51,6 +52,7 @@ from projections import Live, open_log
 from projections.agent_state import AgentState, initial
 from projections.items import Item
 from projections.legality import sendable
+from projections.prompts.template import Rendered
 from projections.strategies.base import Strategy
 from projections.strategies.spec import parse
 from projections.tokens import counter
@@ -79,7 +81,9 @@ class Conversation:
     denied. ``permissions`` hold from here on; a new session has those that ask where there is
     ``approve``, else those that allow the tools that it is given. ``groups`` of tools are active
     from here on; of a new session all. ``system`` is the system prompt: of a session that has
-    another one it is revised.
+    another one it is revised, and of a rendered template the log says which one it was. A context
+    of more tokens than fit into the model's ``window`` is brought down before it is sent, whatever
+    the strategy does. ``parent`` is who started a sub-agent's session.
 
     The same session with another model, other tools or another prompt goes on with its history.
 
@@ -94,7 +98,7 @@ class Conversation:
         model: str,
         *,
         session: StreamKey | str | None = None,
-        system: str | None = None,
+        system: str | Rendered | None = None,
         strategy: str | Sequence[Strategy] = STRATEGY,
         tools: Toolbox | Iterable[Tool | Callable[..., object]] = (),
         summarize: Summarize | None = None,
@@ -102,7 +106,9 @@ class Conversation:
         permissions: PermissionsSet | None = None,
         groups: Sequence[str] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        window: int | None = None,
         most_calls: int = MOST_CALLS,
+        parent: Parent | None = None,
     ) -> None:
         self._is_ours = not isinstance(log, Live)
         self.live = log if isinstance(log, Live) else open_log(log)
@@ -110,6 +116,7 @@ class Conversation:
             self.key = key_of(session)
             self.model = model
             self.parameters = dict(parameters or {})
+            self.window = window
             self.most_calls = most_calls
             self.tools = tools if isinstance(tools, Toolbox) else Toolbox(tools)
             self.approve = approve
@@ -122,6 +129,7 @@ class Conversation:
                 default=PermissionsSet(mode=mode),
                 groups=groups,
                 every_group=self.tools.groups,
+                parent=parent,
             )
             self.stream = OwnStream(self.live, self.key)
             self.sending = Sending(self.stream)
@@ -252,6 +260,17 @@ class Conversation:
     def rewind(self, to: int, reason: str = "") -> None:
         """The context is again as it was after that position."""
         self._noted(SessionRewound(to=to, reason=reason))
+
+    def prompt(self, system: str | Rendered) -> None:
+        """Another system prompt from here on."""
+        with self.writing():
+            events = prompted(self.live, self.key, system, self.version + 1)
+            if events:
+                self.append(*events)
+
+    def keep(self, name: str, state: Json | None) -> None:
+        """What a middleware keeps in the session from here on; nothing: it keeps nothing."""
+        self._noted(MiddlewareStateSet(name=name, state=state))
 
     def use(self, strategy: str | Sequence[Strategy]) -> None:
         """Another strategy decides from here on."""

@@ -52,6 +52,10 @@ NOT_RUN = "not run: the user interrupted the reply"
 _SHARES = (0.6, 0.35)
 """Of its tokens, what a context is brought down to when a model refuses it as too large."""
 
+_ROOM = 0.9
+"""Of the model's window, what a context may take: the answer, and what the count does not know,
+need the rest."""
+
 _OUTPUTS = 3
 """Answers in a row that are not the output that was asked for, before the reply fails."""
 
@@ -108,6 +112,7 @@ class Reply:
         """Ask the model once; its message, or None where the reply ended instead."""
         of = self._of
         while True:
+            yield from self._fitted()
             of.settle()
             asking = Asking(of, self._output)
             started = False
@@ -138,11 +143,20 @@ class Reply:
                 return None
             yield from self._changed()
 
-    def _reduce(self) -> bool:
+    def _fitted(self) -> Iterator[Happening]:
+        """Bring a context down that is larger than the model's window."""
+        of = self._of
+        if of.window is None:
+            return
+        room = int(of.window * _ROOM)
+        while of.charge.tokens > room and self._reduce(room / of.charge.tokens):
+            yield from self._changed()
+
+    def _reduce(self, most: float = 1.0) -> bool:
         """Bring the context down, as far as that was not tried yet; whether anything changed."""
         of = self._of
         while self._reduced < len(_SHARES):
-            share = _SHARES[self._reduced]
+            share = min(most, _SHARES[self._reduced])
             self._reduced += 1
             before = of.charge.tokens
             events = of.charge.reduced(share)

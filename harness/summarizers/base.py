@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from typing import Protocol
 
 from eventlog.errors import InputRefused
+from harness.prompts.folder import Prompts
 from projections.items import Item
+from projections.prompts.faults import PromptMissing
 from projections.strategies.decisions import Summary
 from projections.written import Written
+
+FOLDER = "summaries"
+"""Where the instructions to summarizers stand among the prompts of this program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +47,13 @@ class Summarizer(Protocol):
 
 
 def prompt(name: str) -> Prompt:
-    """A prompt of this package, by name and version. Raises InputRefused."""
-    place = files("harness.summarizers").joinpath("prompts", f"{name}.txt")
-    if not name.isidentifier() or not place.is_file():
-        raise InputRefused(f"no prompt {name!r} comes with this program")
-    return Prompt(name, place.read_text("utf-8"))
+    """A prompt that comes with this program, by name and version. Raises InputRefused."""
+    if name.isidentifier():
+        with contextlib.suppress(PromptMissing):
+            return Prompt(name, _bundled().get(f"{FOLDER}/{name}").system)
+    raise InputRefused(f"no prompt {name!r} comes with this program")
+
+
+@cache
+def _bundled() -> Prompts:
+    return Prompts.bundled()

@@ -111,7 +111,7 @@ class TestPageOfCommands:
 
     @pytest.mark.parametrize("name", [name for name in registered() if name])
     def test_every_command_is_documented_with_its_help(self, name: str) -> None:
-        help_text = run(name, "--help").stdout.rstrip()
+        help_text = run(*name.split(), "--help").stdout.rstrip()
         wanted = "\n".join(line.rstrip() for line in help_text.splitlines())
         assert f"## ctxlog {name}\n\n```text\n{wanted}\n```" in PAGE.read_text()
 

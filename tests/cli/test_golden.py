@@ -63,6 +63,13 @@ COMMANDS: dict[str, list[str]] = {
     "search": ["search", "one*"],
     "search-session": ["search", "tests", "refunds-0001", "--state", "hidden"],
     "search-ids": ["search", "refunds", "--ids"],
+    "prompt-list": ["prompt", "list", "--prompts", "<folder>/prompts"],
+    "prompt-list-bundled": ["prompt", "list", "--prompts", "bundled"],
+    "prompt-show": ["prompt", "show", "review/coder", "--prompts", "<folder>/prompts"],
+    "prompt-render": [
+        *("prompt", "render", "review/coder", "--prompts", "<folder>/prompts"),
+        *("--var", "language=Python", "--var", "diff=- {language}"),
+    ],
     "why": ["why", "refunds-0001", "8"],
     "why-at": ["why", "refunds-0001", "8@12@k1^"],
     "why-fork": ["why", "retry", "4"],
@@ -106,6 +113,21 @@ COMMANDS: dict[str, list[str]] = {
 ONLY_TEXT = {"compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"}
 OWN_LOG = {"demo"}
 
+PROMPT = """
+version: 2.10
+coder:
+  description: reads a change
+  system: |
+    You know {language}.
+    Answer as {"verdict": "fine"}.
+  user: |
+    {{diff}}
+judge:
+  description: says who is right
+  version: 3
+  system: You judge.
+"""
+
 
 def normalised(text: str, folder: Path) -> str:
     """Without what differs each time: ids and digests made at random, times of recording."""
@@ -141,6 +163,9 @@ def machine(text: str) -> str:
 def folder(tmp_path: Path) -> Path:
     small_log(tmp_path)
     (tmp_path / "talk.json").write_text('[{"role": "user", "content": "hello"}]')
+    (tmp_path / "prompts" / "team").mkdir(parents=True)
+    (tmp_path / "prompts" / "review.yaml").write_text(PROMPT)
+    (tmp_path / "prompts" / "team" / "greeting.yml").write_text("user: Say hello.\n")
     return tmp_path
 
 
@@ -177,4 +202,7 @@ class TestJson:
 
 def test_every_command_has_its_files() -> None:
     apart = {"record", "proxy"}  # they run until another process ends: test_recording
-    assert {args[0] for args in COMMANDS.values()} | apart == {n for n in registered() if n}
+    names = {name for name in registered() if name}
+    under = {name.partition(" ")[0] for name in names if " " in name}
+    there = {" ".join(args[: 1 + (args[0] in under)]) for args in COMMANDS.values()}
+    assert there | apart | under == names

@@ -26,6 +26,7 @@ from harness.conversation.happenings import (
 )
 from harness.errors import ReplyFailed
 from harness.tools.tool import tool
+from harness.tools.toolbox import toolbox
 from projections import Live, open_log
 from projections.dialects import dialect
 from projections.judging import judge_all
@@ -77,8 +78,6 @@ class TestFortyTurns:
     def test_every_decision_stands_in_the_log_and_every_call_is_exact(
         self, live: Live, tmp_path: Path
     ) -> None:
-        from harness.tools.toolbox import toolbox
-
         root = tmp_path / "work"
         root.mkdir()
         (root / "big.txt").write_text("".join(f"line {n} of a large file\n" for n in range(300)))
@@ -91,7 +90,7 @@ class TestFortyTurns:
                 session="forty",
                 system="You work on files.",
                 strategy=LAYERS,
-                tools=toolbox("files,shell,planner", root),
+                tools=toolbox("files,shell", root),
             )
             for number in range(TURNS):
                 told += conversation.say(f"turn {number}: go on")
@@ -121,9 +120,12 @@ class TestFortyTurns:
         # Results are stored whole, and the tools' other traces with them.
         results = [e.data for e in live.log.read(key, types=["tool_result_recorded"])]
         assert any("line 299 of a large file" in each["content"] for each in results)
-        assert sum(each["is_error"] for each in results) == 8  # one command in five turns fails
+        assert (
+            sum(each.get("is_error", False) for each in results) == 8
+        )  # one command in five turns fails
         state = conversation.state
-        assert [task.title for task in state.tasks] == ["task 39", "another"]
+        wanted = [task.title for task in state.tasks if task.status == "pending"]
+        assert sorted(wanted) == ["another", "task 39"]
         assert len(state.tools.files) == 8
         # And no provider would have refused what was sent.
         assert not [fault for each in requests for fault in dialect("openai_chat").validate(each)]
