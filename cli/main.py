@@ -17,6 +17,7 @@ from cli.commanding import HELP, Commands
 from cli.commands import (
     audit,
     backup,
+    chat,
     compare,
     demo,
     diff,
@@ -56,6 +57,7 @@ BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Ke
 
 COMMANDS = Commands(
     {
+        "chat": (chat.command, BRING),
         "import": (imports.command, BRING),
         "record": (record.command, BRING),
         "proxy": (proxy.command, BRING),

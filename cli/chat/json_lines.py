@@ -86,9 +86,7 @@ def as_data(happening: Happening, number_at: NumberAt) -> ChatData:
         ]
         return ChatData(happening="changed", changes=changes, tokens=happening.tokens)
     if isinstance(happening, Calling):
-        return ChatData(
-            happening="calling", position=happening.position, tokens=happening.tokens
-        )
+        return ChatData(happening="calling", position=happening.position, tokens=happening.tokens)
     if isinstance(happening, Answered):
         return ChatData(
             happening="answered",

@@ -15,9 +15,6 @@ from eventlog.errors import InputRefused
 
 BLOCK = '"""'
 MORE = "… "
-MOST_HISTORY = 200
-"""Messages of the session that the arrow keys reach."""
-
 Complete = Callable[[str], Sequence[str]]
 """From a line that is begun to the lines that it may become."""
 
@@ -82,7 +79,7 @@ class TypedLines:
 
     is_interactive = True
 
-    def __init__(self, complete: Complete, history: Sequence[str] = ()) -> None:
+    def __init__(self) -> None:
         self._readline: Any = None
         try:
             import readline
@@ -91,11 +88,13 @@ class TypedLines:
         self._readline = readline
         readline.set_auto_history(False)
         readline.set_completer_delims("")
-        readline.set_completer(_completer(complete))
         is_libedit = "libedit" in (readline.__doc__ or "")
         readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
-        for text in history[-MOST_HISTORY:]:
-            self.said(text)
+
+    def completed_by(self, complete: Complete) -> None:
+        """What the tab key asks."""
+        if self._readline is not None:
+            self._readline.set_completer(_completer(complete))
 
     def read(self, prompt: str, begun: str = "") -> str | None:
         """The next message; None at Ctrl-D."""

@@ -106,13 +106,20 @@ class Screen:
         line = self.style.line(f"{sign} {text}" if sign else text, self.style.width)
         return Shown(self.style.paint(line, "yellow" if sign else "dim") + "\n")
 
+    def waiting(self, text: str) -> Iterator[Shown]:
+        """Say what is waited for; the next line takes its place."""
+        if self.is_terminal:
+            yield from self._woken()
+            yield from self._line_ended()
+            self._waiting = True
+            yield Shown(self.style.paint(self.style.line(text, self.style.width - 1), "dim"))
+
     # -- an answer --------------------------------------------------------------------------------
 
     def _calling(self) -> Iterator[Shown]:
+        yield from self._line_ended()
         self._text, self._kind, self._said, self._begun = StreamText(), "", False, False
-        if self.is_terminal and not self._waiting:
-            self._waiting = True
-            yield Shown(self.style.paint(self.style.translated("…"), "dim"))
+        yield from self.waiting("…")
 
     def _woken(self) -> Iterator[Shown]:
         """Nothing is waited for any more."""
@@ -244,7 +251,7 @@ class Screen:
 
 
 def _lasted(milliseconds: int | None) -> str:
-    if milliseconds is None:
+    if milliseconds is None or milliseconds < 50:
         return ""
     seconds = milliseconds / 1000
     if seconds < 10:
