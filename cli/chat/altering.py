@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from cli.changing import Changing, change
 from cli.chat.chat import Chat
+from cli.chat.render_altered import render_altered
 from cli.chat.slash import words_of
 from cli.decisions import Decision, decision_of, rewinding, undoing
 from cli.item_places import items_of
@@ -17,9 +17,6 @@ from eventlog.errors import InputRefused, WrongExpectedVersion
 from projections.force import decisions_in_force
 from projections.references import place_in
 from projections.runs import position_of
-
-if TYPE_CHECKING:
-    from cli.models_reasons import ChangeData
 
 _TAKEN = ("context_compacted", "placeholder_substituted", "message_revised")
 """What ``/undo`` undoes where nothing is named: undos and rewinds are named, or it would go round
@@ -36,13 +33,13 @@ def compact(chat: Chat, text: str) -> None:
     from harness.conversation.compacting import compact as made
     from harness.conversation.compacting import planned_compaction
 
-    keep, is_preview = _KEEP_TURNS, False
+    keep, is_preview, line = _KEEP_TURNS, False, "/compact"
     for word in words_of(text):
         found = _KEEP.fullmatch(word)
         if word in ("--preview", "preview"):
             is_preview = True
         elif found is not None:
-            keep = int(found[1])
+            keep, line = int(found[1]), f"/compact {word}"
         else:
             raise InputRefused(f"/compact takes --preview and keep_turns=N, not {word[:40]!r}")
     of, style = chat.conversation, chat.out.style
@@ -59,7 +56,7 @@ def compact(chat: Chat, text: str) -> None:
         of.refresh()
         chat.note("interrupted: nothing was compacted", sign="!")
         return
-    chat.tell(render_plan(chat.live, of.key, planned, is_preview, style), "compact")
+    chat.tell(render_plan(chat.live, of.key, planned, style, line if is_preview else ""), "compact")
 
 
 _KEEP_TURNS = 3
@@ -221,16 +218,6 @@ def _changed(chat: Chat, asked: Changing, command: str, notes: Sequence[str] = (
     if not data.events:
         chat.note("nothing was changed: it stands so already")
         return
-    chat.tell(_told(chat, data), command)
+    chat.tell(render_altered(data, chat.out.style), command)
     for note in (*notes, *data.notes):
         chat.note(note)
-
-
-def _told(chat: Chat, data: ChangeData) -> Iterator[str]:
-    """What was written and what stands otherwise; how it is taken back is another command here."""
-    from cli.render_change import render_change
-
-    data.undo = []
-    lines = iter(render_change(data, chat.out.style))
-    next(lines)  # which session it is, is known
-    yield from lines

@@ -29,8 +29,8 @@ def context(chat: Chat, text: str) -> None:
     if not data.items:
         chat.note("the context is empty: nothing was said yet")
         return
-    lines = [*render_context(data, style), *render_bar(data.items, chat.window, style)]
-    chat.tell(lines, "context")
+    head, _, *rows = render_context(data, style)  # that it is folded needs no saying here
+    chat.tell([head, *rows, *render_bar(data.items, chat.window, style)], "context")
 
 
 def tasks(chat: Chat, text: str) -> None:

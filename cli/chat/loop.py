@@ -34,6 +34,8 @@ def converse(chat: Chat) -> int:
             break
         if text.strip():
             take(chat, text)
+            if chat.lines.is_interactive and not chat.is_left:
+                chat.out.write_piece("\n")  # between two turns
         if not chat.lines.is_interactive and chat.code == INTERRUPTED:
             break
     return 0 if chat.lines.is_interactive else chat.code

@@ -44,8 +44,8 @@ class Question:
 
     def lines(self, style: Style) -> Sequence[str]:
         """What is shown over the line on which the answer is typed."""
-        head = f"{style.translated('▸')} {style.line(self.said, style.width - 2)}"
-        return [style.paint(head, "bold"), *(f"  {style.block(text)}" for text in self.details)]
+        head = f"? {style.line(self.said, style.width - 2)}"
+        return [style.paint(head, "yellow"), *(f"  {style.block(text)}" for text in self.details)]
 
     @property
     def choices(self) -> str:

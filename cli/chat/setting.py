@@ -16,7 +16,6 @@ from eventlog.messages import SYSTEM_ROLES
 from harness.tools.permissions import judge
 from projections.prompts import PromptMissing
 
-
 _MAY = {"allowed": "allowed", "denied": "denied", "ask": "asks first"}
 
 
@@ -96,8 +95,8 @@ def tools(chat: Chat, text: str) -> None:
         return
     size, state = (max(len(row[n]) for row in rows) for n in (0, 1))
     lines = []
-    for name, verdict, about in rows:
-        start = f"  {pad(style.line(name, size), size)}  {pad(verdict, state)}  "
+    for name, may, about in rows:
+        start = f"  {pad(style.line(name, size), size)}  {pad(may, state)}  "
         lines.append(start + style.line(about, style.width - len(start)))
     chat.tell(lines, "tools")
 
