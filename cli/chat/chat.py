@@ -220,6 +220,10 @@ class Chat:
         """A summary is being written, which takes its time."""
         self.write(self.screen.waiting(f"summarising {items} item{'' if items == 1 else 's'} …"))
 
+    def measure(self) -> None:
+        """Take the terminal as wide as it is now."""
+        self.out.style = self.screen.style = Output(self.out.settings).style
+
     # -- what is shown ----------------------------------------------------------------------------
 
     def show(self, happening: Happening) -> None:

@@ -15,6 +15,7 @@ def converse(chat: Chat) -> int:
     """Go through the lines to their end; the exit code."""
     struck = False
     while not chat.is_left:
+        chat.measure()
         begun, chat.begun = chat.begun, ""
         try:
             text = chat.lines.read(_prompt(chat), begun)
@@ -36,8 +37,8 @@ def converse(chat: Chat) -> int:
             take(chat, text)
             if chat.lines.is_interactive and not chat.is_left:
                 chat.out.write_piece("\n")  # between two turns
-        if not chat.lines.is_interactive and chat.code == INTERRUPTED:
-            break
+        if not chat.lines.is_interactive and chat.code:
+            break  # what is said next would be said to nobody
     return 0 if chat.lines.is_interactive else chat.code
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cli.chat.chat import Chat
 from cli.chat.looking import counted
+from cli.safetext import display_width
 from cli.saying import preview
 from cli.style import Style, plural, tokens
 from eventlog import StreamKey
@@ -38,10 +39,24 @@ def greeting(chat: Chat) -> Iterator[str]:
     about.append(counted(of.state.tasks))
     if tools:
         about.append(f"{', '.join(tools)} in {chat.asked.folder().resolve()}")
-    yield style.paint(style.line(" · ".join(filter(None, about)), style.width), "dim")
+    for line in together(list(filter(None, about)), style):
+        yield style.paint(line, "dim")
     if not place.is_new:
         yield from _last(chat, style)
     yield style.paint(style.translated("/help lists the commands · Ctrl-D leaves"), "dim")
+
+
+def together(parts: Sequence[str], style: Style) -> Iterator[str]:
+    """The parts with a dot between them, in as many lines as it takes; none is broken."""
+    line = ""
+    for part in parts:
+        told = style.line(part, style.width)
+        if line and display_width(line) + display_width(told) + 3 > style.width:
+            yield line
+            line = ""
+        line += style.translated(f" · {told}" if line else told)
+    if line:
+        yield line
 
 
 def _last(chat: Chat, style: Style) -> Iterator[str]:

@@ -5,12 +5,14 @@ Everything has been made safe for a terminal: an answer and the result of a tool
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cli.chat.changes import NumberAt, changed_line
 from cli.chat.stream_text import StreamText
+from cli.chat.wrapping import Wrapping
 from cli.saying import arguments
 from cli.style import Style, plural
 from harness.conversation.happenings import (
@@ -30,6 +32,8 @@ MOST_LINES = 3
 _OUTCOME = 22
 """Columns that are kept behind a call for what comes of it."""
 _ERASE = "\r\x1b[K"
+_MOST_NOTE = 800
+"""Columns of a note, over all its lines."""
 
 CUT_OFF = {
     "length": "the answer was cut off: it is as long as the model, or the server, allows",
@@ -54,6 +58,7 @@ class Screen:
     is_terminal: bool = False
     """Answer and notes stand on the same screen, which obeys what moves its cursor."""
     _text: StreamText = field(default_factory=StreamText)
+    _lines: Wrapping | None = None
     _kind: str = ""
     """Of the pieces that come in."""
     _said: bool = False
@@ -103,8 +108,11 @@ class Screen:
 
     def note(self, text: str, *, sign: str = "") -> Shown:
         """A line that is told about the conversation."""
-        line = self.style.line(f"{sign} {text}" if sign else text, self.style.width)
-        return Shown(self.style.paint(line, "yellow" if sign else "dim") + "\n")
+        style = self.style
+        told = style.line(f"{sign} {text}" if sign else text, _MOST_NOTE)
+        width = style.width if self.is_terminal else _MOST_NOTE
+        lines = textwrap.wrap(told, width, subsequent_indent="  ") or [""]
+        return Shown("".join(style.paint(line, _colour(sign)) + "\n" for line in lines))
 
     def waiting(self, text: str) -> Iterator[Shown]:
         """Say what is waited for; the next line takes its place."""
@@ -133,12 +141,13 @@ class Screen:
         if piece.kind != self._kind:
             yield from self._line_ended()
             self._kind, self._text = piece.kind, StreamText()
+            self._lines = Wrapping(self.style.width) if self.is_terminal else None
             if not is_answer:
                 yield self._spoken("(thinking) ", is_answer)
             elif piece.kind == "refusal":
                 yield self._spoken("(refused) ", is_answer)
         shown = self._text.take(piece.text)
-        if not self._begun and is_answer:
+        if not self._said and is_answer:
             shown = shown.lstrip("\n")  # some models begin with empty lines
         if shown:
             self._said = self._said or is_answer
@@ -147,7 +156,9 @@ class Screen:
     def _spoken(self, text: str, is_answer: bool) -> Shown:
         self._begun = not text.endswith("\n")
         style = self.style
-        shown = style.translated(text) if not style.ascii else style.block(text)
+        shown = style.block(text) if style.ascii else text
+        if self._lines is not None:
+            shown = self._lines.take(shown)
         return Shown(shown if is_answer else style.paint(shown, "dim"), is_answer)
 
     def _line_ended(self) -> Iterator[Shown]:
@@ -158,7 +169,8 @@ class Screen:
             yield self._spoken(rest, is_answer)
         if self._begun:
             self._begun = False
-            yield Shown("\n", is_answer)
+            word = self._lines.rest() if self._lines is not None else ""
+            yield Shown((word if is_answer else self.style.paint(word, "dim")) + "\n", is_answer)
         if self._called:
             self._called = ""
             yield Shown("\n")
@@ -248,6 +260,10 @@ class Screen:
             yield from self._woken()
             yield from self._line_ended()
             yield Shown(line + "\n")
+
+
+def _colour(sign: str) -> str:
+    return "yellow" if sign else "dim"
 
 
 def _lasted(milliseconds: int | None) -> str:
