@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.conversation import Conversation as Conversation
+    from harness.conversation.sub_agents import SubAgent as SubAgent
     from harness.recording import RecordingWarning as RecordingWarning
     from harness.recording import session as session
     from harness.recording import wrap as wrap
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 _HOME = {
     "Conversation": "harness.conversation",
     "RecordingWarning": "harness.recording",
+    "SubAgent": "harness.conversation.sub_agents",
     "Toolbox": "harness.tools.toolbox",
     "session": "harness.recording",
     "tool": "harness.tools.tool",
     "wrap": "harness.recording",
 }
 
-__all__ = ["Conversation", "RecordingWarning", "Toolbox", "session", "tool", "wrap"]
+__all__ = ["Conversation", "RecordingWarning", "SubAgent", "Toolbox", "session", "tool", "wrap"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -42,11 +42,12 @@ from harness.conversation.happenings import Answered, Ended, Happening
 from harness.conversation.own_stream import OwnStream
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
+from harness.conversation.sub_agents import SubAgent
 from harness.endpoint import Endpoint
 from harness.errors import ReplyFailed
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
 from harness.tools.permissions import Judgement
-from harness.tools.tool import Tool
+from harness.tools.tool import Tool, tool
 from harness.tools.toolbox import Toolbox
 from projections import Live, open_log
 from projections.agent_state import AgentState, initial
@@ -70,6 +71,10 @@ MOST_CALLS = 50
 
 Approve = Callable[[Tool, Mapping[str, Any], Judgement], bool]
 """Asked whether a tool call may run: the tool, its arguments, and why it is asked."""
+
+
+Happenings = Generator[Happening, None, None]
+"""What happens, as it happens; whoever stops reading interrupts it."""
 
 
 class Conversation:
@@ -100,7 +105,7 @@ class Conversation:
         session: StreamKey | str | None = None,
         system: str | Rendered | None = None,
         strategy: str | Sequence[Strategy] = STRATEGY,
-        tools: Toolbox | Iterable[Tool | Callable[..., object]] = (),
+        tools: Toolbox | Iterable[Tool | SubAgent | Callable[..., object]] = (),
         summarize: Summarize | None = None,
         approve: Approve | None = None,
         permissions: PermissionsSet | None = None,
@@ -118,7 +123,7 @@ class Conversation:
             self.parameters = dict(parameters or {})
             self.window = window
             self.most_calls = most_calls
-            self.tools = tools if isinstance(tools, Toolbox) else Toolbox(tools)
+            self.tools = tools if isinstance(tools, Toolbox) else Toolbox(map(self._tool, tools))
             self.approve = approve
             mode: PermissionMode = "allow" if approve is None else "ask"
             begin(
@@ -133,6 +138,7 @@ class Conversation:
             )
             self.stream = OwnStream(self.live, self.key)
             self.sending = Sending(self.stream)
+            self.given_client = client
             self.client = own_client(client, self.sending)
             if summarize is None:
                 writer = EndpointSummarizer(Endpoint(client, model), counting=counter())
@@ -170,7 +176,7 @@ class Conversation:
         source: Source = "human",
         label: str = "",
         output: type[BaseModel] | None = None,
-    ) -> Iterator[Happening]:
+    ) -> Happenings:
         """Say something, and follow the reply as it happens: it goes on as this is read.
 
         ``content`` is a text, or parts as OpenAI's chat takes them. What a program says has another
@@ -193,13 +199,13 @@ class Conversation:
         """The same, and wait for the answer. Raises ReplyFailed too."""
         return self._answer(self.say(content, **settings))
 
-    def go_on(self) -> Iterator[Happening]:
+    def go_on(self) -> Happenings:
         """Finish a reply that its process did not: run what tools wait, and ask the model.
 
         There is nothing to finish where the last word is the model's.
         """
         if not self.is_waiting():
-            return iter(())
+            return _nothing()
         return Reply(self, reply_id=self.state.reply.reply_id).go_on()
 
     def inject(self, text: str, label: str, source: Source = "injected") -> int:
@@ -209,7 +215,7 @@ class Conversation:
             events = self.charge.coming(event)
             return self.append(*events) + events.index(event)
 
-    def _answer(self, happenings: Iterator[Happening]) -> str:
+    def _answer(self, happenings: Happenings) -> str:
         text = ""
         for each in happenings:
             if isinstance(each, Answered):
@@ -358,6 +364,20 @@ class Conversation:
             return bool(self.open_calls())
         return last.kind != "summary"
 
+    def last_answer(self) -> str:
+        """The text of the newest answer that stands; empty where there is none."""
+        said = [item for item in self.charge.items() if item.source == "model"]
+        return said[-1].text if said and not said[-1].call_ids else ""
+
+    def _tool(self, given: Tool | SubAgent | Callable[..., object]) -> Tool:
+        if isinstance(given, SubAgent):
+            return given.tool_of(self)
+        return given if isinstance(given, Tool) else tool(given)
+
     def _noted(self, event: Event) -> None:
         with self.writing():
             self.append(event)
+
+
+def _nothing() -> Happenings:
+    yield from ()

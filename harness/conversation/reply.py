@@ -6,6 +6,7 @@ interrupts one leaves no tool call open.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from eventlog import messages
-from eventlog.errors import EventInvalid, WrongExpectedVersion
+from eventlog.errors import EventInvalid, LogClosed, WrongExpectedVersion
 from eventlog.events import (
     Event,
     MessageAppended,
@@ -71,8 +72,9 @@ class Reply:
         self.id = reply_id or uuid.uuid4().hex[:12]
         self._cancelled = threading.Event()
         self._reduced = self._refused = 0
+        self._is_over = False
 
-    def begin(self, *opening: MessageAppended) -> Iterator[Happening]:
+    def begin(self, *opening: MessageAppended) -> Generator[Happening, None, None]:
         """Append what begins it, and go on until there is an answer."""
         of = self._of
         schema = Json(self._output.model_json_schema()) if self._output is not None else None
@@ -82,7 +84,7 @@ class Reply:
         yield from self._changed()
         yield from self.go_on()
 
-    def go_on(self) -> Iterator[Happening]:
+    def go_on(self) -> Generator[Happening, None, None]:
         """Run what tools wait, and ask the model, as often as it takes."""
         of = self._of
         try:
@@ -103,7 +105,9 @@ class Reply:
                         return
                 yield self._end("exhausted", f"{of.most_calls} calls were made for one reply")
         except (KeyboardInterrupt, GeneratorExit):
-            self._interrupted()
+            if not self._is_over:
+                with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
+                    self._interrupted()
             raise
 
     # -- the model ------------------------------------------------------------------------------
@@ -248,6 +252,7 @@ class Reply:
 
     def _end(self, outcome: Ending, detail: str = "") -> Ended:
         self._of.append(ReplyEnded(reply_id=self.id, outcome=outcome, detail=detail[:500]))
+        self._is_over = True
         return Ended(outcome, detail)
 
     def _interrupted(self) -> None:
