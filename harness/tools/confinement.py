@@ -56,6 +56,18 @@ class Confinement:
         is_inside = real == self.root or self.root in real.parents
         return self.name(real) if is_inside else real.as_posix()
 
+    def other_subjects(self, path: object) -> tuple[str, ...]:
+        """The names of the links that a path goes through: as it is written, and with only its last
+        part not followed. Raises ToolFailed for what is no path."""
+        if not isinstance(path, str):
+            raise ToolFailed("the path is no text")
+        written = Path(os.path.normpath(self.root / path))
+        beside = self._real(os.path.dirname(path) or ".") / os.path.basename(path)
+        return tuple(
+            self.name(place) if self.root in place.parents else place.as_posix()
+            for place in dict.fromkeys((written, beside))
+        )
+
     def _real(self, path: str) -> Path:
         try:
             return Path(os.path.realpath(self.root / path))
@@ -91,6 +103,8 @@ class Confinement:
         """Raise ToolFailed for what is no regular file."""
         if stat.S_ISDIR(found.st_mode):
             raise ToolFailed(f"{path!r:.200} is a folder: list_files shows what is in it")
+        if stat.S_ISLNK(found.st_mode):
+            raise ToolFailed(f"{path!r:.200} is a link that leads nowhere")
         if not stat.S_ISREG(found.st_mode):
             raise ToolFailed(f"{path!r:.200} is no regular file (a pipe, a socket or a device)")
 

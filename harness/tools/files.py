@@ -10,6 +10,8 @@ size and its time of modification tell: what a model does not know of is not los
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -45,23 +47,24 @@ def file_tools(root: Path) -> list[Tool]:
     """``read_file``, ``write_file``, ``edit_file``, ``list_files`` and ``search_files``, confined
     to ``root``: links, ``..`` and absolute paths lead nowhere else."""
     files = _Files(Confinement(root))
-    reading = [files.read_file, files.list_files, files.search_files]
+    writing = (files.write_file, files.edit_file)
     return [
-        tool(
-            each,
-            group=GROUP,
-            has_effects=each not in reading,
-            subject=lambda arguments: files.place.subject(arguments.get("path", ".")),
-            subject_kind="path",
+        replace(
+            tool(
+                each,
+                group=GROUP,
+                has_effects=each in writing,
+                subject=lambda arguments: files.place.subject(_path(arguments)),
+                subject_kind="path",
+            ),
+            other_subjects=lambda arguments: files.place.other_subjects(_path(arguments)),
         )
-        for each in (
-            files.read_file,
-            files.write_file,
-            files.edit_file,
-            files.list_files,
-            files.search_files,
-        )
+        for each in (files.read_file, *writing, files.list_files, files.search_files)
     ]
+
+
+def _path(arguments: Mapping[str, object]) -> object:
+    return arguments.get("path", ".")
 
 
 def is_binary(content: bytes) -> bool:

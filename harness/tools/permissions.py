@@ -5,7 +5,8 @@ A rule is the name of a tool, ``read_file``, or a name and a pattern of what the
 rule that denies is before one that asks, that before one that allows, and where no rule speaks the
 mode does.
 
-Paths are matched as they are once links are followed, relative to the root; commands as
+Paths are matched as they are once links are followed, relative to the root; a rule that denies or
+asks speaks about the names of links on the way, too. Commands are matched as
 ``harness/tools/commands.py`` says. A rule of a session that cannot be read (an older program let it
 in) allows nothing and, where it denies, denies everything.
 """
@@ -75,10 +76,10 @@ def judge(permissions: Permissions, tool: Tool, arguments: Mapping[str, object])
     A tool that touches nothing but the session's own state is allowed unless a rule denies it or
     asks.
     """
-    subject = _subject(tool, arguments)
+    subject, others = _subjects(tool, arguments)
     for kind, rules in (("deny", permissions.deny), ("ask", permissions.ask)):
         for text in rules:
-            if _speaks(text, tool, subject):
+            if any(_speaks(text, tool, name) for name in (subject, *others)):
                 return Judgement("denied" if kind == "deny" else "ask", f"{kind} {text}")
     for text in permissions.allow:
         if _allows(text, tool, subject):
@@ -113,12 +114,14 @@ def _by_mode(permissions: Permissions, tool: Tool) -> Verdict:
     return "denied" if permissions.mode == "read_only" else "ask"
 
 
-def _subject(tool: Tool, arguments: Mapping[str, object]) -> str | None:
-    """What the call is about; None where that cannot be said: its arguments are wrong."""
+def _subjects(tool: Tool, arguments: Mapping[str, object]) -> tuple[str | None, tuple[str, ...]]:
+    """What the call is about, and other names of it; None where that cannot be said: its arguments
+    are wrong."""
     try:
-        return tool.subject(arguments)
+        others = tool.other_subjects(arguments) if tool.other_subjects is not None else ()
+        return tool.subject(arguments), tuple(others)
     except (ToolFailed, TypeError, ValueError, RecursionError):
-        return None
+        return None, ()
 
 
 def _speaks(text: str, tool: Tool, subject: str | None) -> bool:

@@ -43,11 +43,13 @@ def write_whole(place: Path, content: bytes, before: os.stat_result | None) -> o
 
 
 def now(place: Path) -> os.stat_result | None:
-    """How a file is now; None where there is none."""
+    """How a file is now; None where there is none. Raises ToolFailed where that cannot be said."""
     try:
         return os.lstat(place)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise _failed(place, error) from None
 
 
 def is_same(one: os.stat_result | None, other: os.stat_result | None) -> bool:
@@ -66,4 +68,4 @@ def _as_before(handle: int, before: os.stat_result) -> None:
 
 
 def _failed(place: Path, error: OSError) -> ToolFailed:
-    return ToolFailed(f"{place.name} cannot be written: {error.strerror or error}")
+    return ToolFailed(f"{place.name:.200} cannot be written: {error.strerror or error}")

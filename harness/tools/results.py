@@ -31,11 +31,22 @@ def text_of(value: object, returns_nothing: bool = False) -> str:
         why = f"it is {_a(value)}, which may have no end"
         raise ToolFailed(f"the tool ran, and its result cannot be told: {why}")
     try:
-        plain = to_jsonable_python(value, bytes_mode="base64")
-        return bounded(json.dumps(plain, ensure_ascii=False))
+        return bounded(_json(value))
     except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
         why = f"{_a(value)} that is no JSON: {one_line(error)}"
         raise ToolFailed(f"the tool ran, and its result cannot be told: {why}") from None
+
+
+def _json(value: object) -> str:
+    """Python's own writer first: it takes lone surrogates, which pydantic's refuses in keys."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=_plain)
+    except TypeError:  # keys that are no strings
+        return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _plain(value: object) -> object:
+    return to_jsonable_python(value, bytes_mode="base64")
 
 
 def described(content: bytes) -> str:

@@ -51,7 +51,7 @@ def run(tool: Tool, call_id: str, arguments: str, context: Context) -> ToolOutco
     """
     changed = threading.Event()
     attempt = Attempt(tool, call_id, arguments, lambda: context, changed.set)
-    [outcome] = _outcomes([attempt], changed, context.cancelled)
+    [outcome] = _outcomes([[attempt]], changed, context.cancelled)
     return outcome
 
 
@@ -76,8 +76,8 @@ def run_all(
 
         return Attempt(call.tool, call.call_id, call.arguments, context, changed.set)
 
-    for together in _in_order(calls):
-        yield from _outcomes([attempt(call) for call in together], changed, cancelled)
+    groups = [[attempt(call) for call in together] for together in _in_order(calls)]
+    return _outcomes(groups, changed, cancelled)
 
 
 def _in_order(calls: Sequence[Pending]) -> Iterator[list[Pending]]:
@@ -94,33 +94,39 @@ def _in_order(calls: Sequence[Pending]) -> Iterator[list[Pending]]:
 
 
 def _outcomes(
-    attempts: list[Attempt], changed: threading.Event, cancelled: threading.Event
+    groups: list[list[Attempt]], changed: threading.Event, cancelled: threading.Event
 ) -> Iterator[ToolOutcome]:
-    """What becomes of calls that run beside each other. They are told to stop when nobody asks any
-    more. An interruption can strike anywhere in here, and no outcome is lost or given twice."""
+    """What becomes of groups of calls: those of one run beside each other, one group after the
+    other. What runs is told to stop when nobody asks any more. An interruption can strike anywhere
+    in here, and no outcome is lost or given twice."""
     until: float | None = None
     try:
-        while attempts:
+        while groups:
             try:
-                changed.clear()
-                attempts = [attempt for attempt in attempts if not attempt.is_given]
-                if cancelled.is_set() and until is None:
-                    _stop(attempts)
-                    until = time.monotonic() + GRACE
-                ended = _begin_and_look(attempts, until)
-                if ended is not None:
-                    outcome = ended.outcome()
-                    ended.is_given = True
-                    yield outcome
-                elif attempts:
-                    soonest = min((each.seconds_left for each in _running(attempts)), default=0.0)
-                    changed.wait(min(soonest, _LOOK))
+                while groups:
+                    changed.clear()
+                    groups[0] = attempts = [each for each in groups[0] if not each.is_given]
+                    if not attempts:
+                        del groups[0]
+                        continue
+                    if cancelled.is_set() and until is None:
+                        _stop(attempts)
+                        until = time.monotonic() + GRACE
+                    ended = _begin_and_look(attempts, until)
+                    if ended is not None:
+                        outcome = ended.outcome()
+                        ended.is_given = True
+                        yield outcome
+                    else:
+                        soonest = min(each.seconds_left for each in _running(attempts))
+                        changed.wait(min(soonest, _LOOK))
             except KeyboardInterrupt:
                 if cancelled.is_set():
                     until = 0.0  # a second time: at once
                 cancelled.set()
     finally:
-        _stop(attempts)
+        for attempts in groups[:1]:
+            _stop(attempts)
 
 
 def _begin_and_look(attempts: Sequence[Attempt], until: float | None) -> Attempt | None:
@@ -138,7 +144,7 @@ def _begin_and_look(attempts: Sequence[Attempt], until: float | None) -> Attempt
         if is_late or attempt.is_over_time:
             return attempt
     is_rest = until is not None and not running
-    return attempts[0] if is_rest and attempts else None
+    return attempts[0] if is_rest else None
 
 
 def _running(attempts: Sequence[Attempt]) -> list[Attempt]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal, overload
@@ -20,6 +20,7 @@ SubjectKind = Literal["text", "command", "path"]
 """How permission rules read a subject: as it stands, as a shell's command, as a path."""
 Subject = str | Callable[[Mapping[str, object]], str]
 """The name of the argument that rules match on, or what makes it of all arguments."""
+Subjects = Callable[[Mapping[str, object]], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Tool:
     subject_kind: SubjectKind = "text"
     subject_of: Subject | None = field(default=None, repr=False, compare=False)
     """What permission rules match on; none: the only argument, else all of them as JSON."""
+    other_subjects: Subjects | None = field(default=None, repr=False, compare=False)
+    """What else a rule may match on that denies or asks: the names of links on the way."""
     _read: Parameters | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
