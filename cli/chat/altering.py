@@ -129,9 +129,9 @@ def _pin(chat: Chat, text: str, *, pin: bool) -> None:
     data = change(live, asked)
     chat.conversation.refresh()
     done = "pinned" if pin else "not pinned any more"
-    written = [each.says.rpartition(" ")[2] for each in data.events]
+    written = live.log.at(key, [each.position for each in data.events])
     if written:
-        chat.note(f"{done}: {', '.join(written)}")
+        chat.note(f"{done}: {', '.join(str(e.data['item']) for e in written.values())}")
     about = pinned_notes(live, key, names, data.version, False) if pin else ()
     for note in about if pin else unpinned_notes(live, key, names, data.version):
         if not note.startswith("run leaves"):

@@ -1,7 +1,8 @@
-"""What a strategy just did to the context, on one line. Pure."""
+"""What a strategy just did to the context, on one line where that is wide enough. Pure."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 
 from cli.style import Style, plural, tokens
@@ -12,6 +13,8 @@ NumberAt = Callable[[int], str]
 """How people call the compaction at a position: ``k7``; empty where there is none."""
 
 _EDITED = ("cut", "cleared", "deduplicated", "revised", "restored")
+_MOST = 400
+"""Columns, over as many lines as they take."""
 _UNTOLD = "no gain"
 """Why nothing was done in most cases: it would have saved nothing. Nobody has to know."""
 
@@ -22,7 +25,9 @@ def changed_line(changes: Sequence[Change], style: Style, number_at: NumberAt) -
     told = [*_edited(changes), *_compacted(changes, number_at), *_not_done(changes)]
     if not told:
         return ""
-    return style.paint(style.line(" · ".join(told), style.width), "dim")
+    line = style.line(" · ".join(told), _MOST)
+    lines = textwrap.wrap(line, style.width, subsequent_indent="  ")
+    return "\n".join(style.paint(each, "dim") for each in lines)
 
 
 def _edited(changes: Sequence[Change]) -> Iterable[str]:

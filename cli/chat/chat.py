@@ -128,11 +128,11 @@ class Chat:
         try:
             self.follow(of.say(text))
         except KeyboardInterrupt:
-            self._interrupted("" if self._was_said(before) else text)
+            self._interrupted("" if self._was_said(text, before) else text)
         except WrongExpectedVersion as error:
             if not self.lines.is_interactive:
                 raise
-            self.overtaken(error, "" if self._was_said(before) else text)
+            self.overtaken(error, "" if self._was_said(text, before) else text)
         else:
             self.lines.said(text)
 
@@ -188,10 +188,13 @@ class Chat:
         if self.conversation.is_waiting() and self.lines.is_interactive:
             self.note("/continue lets the model go on with its answer; or say something else")
 
-    def _was_said(self, before: int) -> bool:
-        """Whether a message of a person stands behind a position."""
+    def _was_said(self, text: str, before: int) -> bool:
+        """Whether a message of a person with that text stands behind a position."""
         events = self.live.log.read(self.conversation.key, before, types=["message_appended"])
-        return any(event.data.get("source") == "human" for event in events)
+        return any(
+            event.data.get("source") == "human" and event.data["message"].get("content") == text
+            for event in events
+        )
 
     # -- permissions ------------------------------------------------------------------------------
 

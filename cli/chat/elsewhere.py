@@ -17,6 +17,19 @@ from projections.materialize import original
 MOST = 6
 """Events that are shown."""
 
+_FRAME = frozenset(
+    {
+        "model_called",
+        "model_responded",
+        "permission_decided",
+        "reply_ended",
+        "reply_started",
+        "session_resumed",
+        "tool_call_started",
+    }
+)
+"""What stands around that which was said and done."""
+
 
 def events_elsewhere(
     live: Live, key: StreamKey, error: WrongExpectedVersion, version: int, style: Style
@@ -29,9 +42,10 @@ def events_elsewhere(
         style.line(f"! another process went on with this session: {count} came", style.width),
         "yellow",
     )
-    shown = events[-MOST:]
-    if len(shown) < len(events):
-        yield style.translated(f"  … {len(events) - len(shown):,} before these")
+    telling = [event for event in events if event.type not in _FRAME]
+    shown = telling[-MOST:]
+    if len(shown) < len(telling):
+        yield style.translated(f"  … {len(telling) - len(shown):,} before these")
     size = max((len(str(event.position)) for event in shown), default=1)
     for event in shown:
         start = f"  {pad_left(str(event.position), size)}  "

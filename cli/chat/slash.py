@@ -100,10 +100,13 @@ def run_line(chat: Chat, line: str) -> None:
     known = commands()
     found = known.get(ALIASES.get(name, name))
     if found is None:
-        near = get_close_matches(name, known, 1)
-        hint = f"/{near[0]} is; " if near else "/help lists them; "
+        begun = [each for each in known if name and each.startswith(name)]
+        near = begun or get_close_matches(name, known, 1)
+        hint = (
+            f"is {' or '.join(f'/{each}' for each in near)} meant?" if near else "/help lists all"
+        )
         raise InputRefused(
-            f"/{name[:40]} is no command; {hint}// begins a message that begins with /"
+            f"/{name[:40]} is no command; {hint} (// begins a message that begins with /)"
         )
     found.run(chat, rest.strip())
 

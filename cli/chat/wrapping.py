@@ -38,12 +38,9 @@ class Wrapping:
                 self._column = 1
             elif char in " \t":
                 out += self.rest()
-                if self._column < self._width - 1:
+                if self._column < self._width:  # at the edge none is needed
                     out += " "
                     self._column += 1
-                else:
-                    out += "\n"
-                    self._column = 0
             elif display_width(char) == 2:  # scripts without blanks break anywhere
                 out += self.rest()
                 self._word = char
@@ -60,8 +57,8 @@ class Wrapping:
         if not word:
             return ""
         size = display_width(word)
-        if self._column and self._column + size > self._width:
-            self._column = size % self._width
-            return f"\n{word}"
-        self._column = (self._column + size) % self._width
-        return word
+        is_next = bool(self._column) and self._column + size > self._width
+        reached = size if is_next else self._column + size
+        # What is longer than a line is broken by the terminal.
+        self._column = (reached - 1) % self._width + 1 if reached else 0
+        return f"\n{word}" if is_next else word
