@@ -17,6 +17,7 @@ from model_server import serving
 from running import environment
 from scripted import Reply, following
 
+from eventlog.events import ReplyEnded
 from projections import open_log
 
 PATIENCE = 60.0
@@ -127,9 +128,10 @@ def test_ctrl_c_in_a_tool_leaves_a_session_that_resumes(tmp_path: Path, url: str
     with open_log(log) as live:
         items = live.items("local/chat/notes")
         kinds = [item.kind for item in items]
-        ends = [e.data["outcome"] for e in live.log.read("local/chat/notes", types=["reply_ended"])]
+        ends = [e.event for e in live.log.read("local/chat/notes", types=["reply_ended"])]
         texts = [item.text for item in items]
-    assert ends == ["answered", "interrupted", "answered", "answered"]
+    outcomes = [each.outcome for each in ends if isinstance(each, ReplyEnded)]
+    assert outcomes == ["answered", "interrupted", "answered", "answered"]
     assert kinds.count("tool_result") == 1
     assert "interrupted" in texts[4]
     assert [texts[0], texts[2], texts[-2]] == ["hello", "wait", "hello"]
