@@ -57,10 +57,10 @@ BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Ke
 
 COMMANDS = Commands(
     {
-        "chat": (chat.command, BRING),
         "import": (imports.command, BRING),
         "record": (record.command, BRING),
         "proxy": (proxy.command, BRING),
+        "chat": (chat.command, BRING),
         "demo": (demo.command, BRING),
         "sessions": (sessions.command, LOOK),
         "log": (log.command, LOOK),

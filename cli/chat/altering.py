@@ -12,6 +12,7 @@ from cli.chat.slash import words_of
 from cli.decisions import Decision, decision_of, rewinding, undoing
 from cli.item_places import items_of
 from cli.pins import pinned_notes, pins_changed, unpinned_notes
+from cli.safetext import safe_text
 from cli.style import plural
 from eventlog.errors import InputRefused, WrongExpectedVersion
 from projections.force import decisions_in_force
@@ -105,7 +106,7 @@ def rewind(chat: Chat, text: str) -> None:
     _changed(chat, Changing(of.key, rewinding(chat.live, of.key, to), "to rewind"), "rewind")
     if given:
         if chat.lines.is_interactive:
-            chat.begun = given
+            chat.begun = safe_text(given)
         chat.note(f"what you had said{' stands in the input line' if chat.begun else ' was left'}")
 
 

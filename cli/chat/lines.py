@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from cli.chat.gauge import for_readline
+from cli.safetext import safe_text
 from eventlog.errors import InputRefused
 
 BLOCK = '"""'
@@ -107,7 +108,8 @@ class TypedLines:
 
     def said(self, text: str) -> None:
         """Keep a message for the arrow keys."""
-        if self._readline is not None and text.strip() and "\n" not in text:
+        is_line = text.strip() and safe_text(text, newlines=False) == text
+        if self._readline is not None and is_line:  # a terminal shows it again
             self._readline.add_history(text)
 
     def _line(self, prompt: str, begun: str) -> str | None:

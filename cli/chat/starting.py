@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 from cli.chat.asked import Asked
@@ -15,6 +16,7 @@ from cli.endpoints import Model
 from cli.output import Output
 from cli.paths import current_program
 from cli.style import typed
+from eventlog.errors import CtxlogError
 from projections import Live
 
 
@@ -42,7 +44,8 @@ def start(live: Live, out: Output, asked: Asked, model: Model, once: str | None 
         take(chat, once)
         return chat.code
     finally:
-        chat.leave()
+        with contextlib.suppress(CtxlogError):  # what went wrong before is what is told
+            chat.leave()
         if isinstance(lines, TypedLines):
             name = chat.conversation.key.session
             if chat.was_used():

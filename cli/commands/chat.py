@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,6 +17,8 @@ from cli.options import (
 )
 from cli.output import output
 from cli.prompt_options import PromptsOption, VarOption, complete_prompt
+
+Mode = Literal["ask", "allow", "deny", "read-only"]
 
 
 def command(
@@ -54,7 +56,7 @@ def command(
         typer.Option("--root", metavar="DIR", help="The folder of the tools (else this one)."),
     ] = None,
     permissions: Annotated[
-        str | None,
+        Mode | None,
         typer.Option(
             "--permissions",
             metavar="MODE",

@@ -84,6 +84,13 @@ class TestTalking:
         assert "red \\u{1b}[31mtext \\u{1b}]0;owned\\u{7} \\u{202e}gnol" in shown
         assert done.texts[1] == "red \x1b[31mtext \x1b]0;owned\x07 \u202egnol"
 
+    def test_what_was_said_elsewhere_cannot_move_it_from_the_input_line(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        """A fork of an imported session may hold anything that a person is said to have typed."""
+        done = talk(live, server, "a \u009b31m b", "/rewind")
+        assert done.typed.begun[2] == "a \\u{9b}31m b"
+
     def test_two_slashes_begin_a_message_with_one(self, live: Live, server: ModelServer) -> None:
         assert talk(live, server, "//etc/hosts").texts[0] == "/etc/hosts"
 
@@ -216,7 +223,7 @@ class TestWithoutAModel:
         ("args", "told"),
         [
             (("--tools", "web"), "there are no tools called 'web'"),
-            (("--permissions", "yes"), "'yes' is none of ask, allow, deny, read-only"),
+            (("--permissions", "yes"), "'yes' is not one of 'ask', 'allow', 'deny', 'read-only'"),
             (("--allow", "shell("), "is not a rule"),
             (("--system", "@nowhere"), "nowhere is no file"),
             (("--system", "x", "--prompt", "y"), "either --system or --prompt"),
