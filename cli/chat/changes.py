@@ -13,6 +13,7 @@ NumberAt = Callable[[int], str]
 """How people call the compaction at a position: ``k7``; empty where there is none."""
 
 _EDITED = ("cut", "cleared", "deduplicated", "revised", "restored")
+_UNDONE = {"declined": "nothing changed", "over_budget": "over budget"}
 _MOST = 400
 """Columns, over as many lines as they take."""
 _UNTOLD = "no gain"
@@ -50,13 +51,13 @@ def _compacted(changes: Sequence[Change], number_at: NumberAt) -> Iterable[str]:
 
 
 def _not_done(changes: Sequence[Change]) -> Iterable[str]:
-    reasons = [
-        each.reason
+    told = [
+        f"{_UNDONE[each.kind]}: {each.reason}"
         for each in changes
-        if each.kind in ("declined", "over_budget") and each.reason != _UNTOLD
+        if each.kind in _UNDONE and each.reason != _UNTOLD
     ]
-    for reason in dict.fromkeys(reasons):
-        yield f"! {reason}"
+    for text in dict.fromkeys(told):
+        yield f"! {text}"
 
 
 def _sizes(changes: Sequence[Change]) -> str:

@@ -29,7 +29,7 @@ from eventlog import StreamKey
 from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
 from harness.conversation import Conversation
-from harness.conversation.happenings import Ended, Happening
+from harness.conversation.happenings import CallFailed, Ended, Happening
 from harness.tools.permissions import Judgement
 from harness.tools.tool import Tool
 from harness.tools.toolbox import BUILT_IN, toolbox
@@ -38,6 +38,9 @@ from projections.agent_state import agent_state
 from projections.agent_state.state import Permissions
 
 INTERRUPTION = "interrupted; the session goes on from here"
+
+_UNREACHED = "Connection error"
+"""How the client begins to say that nobody answered."""
 
 _CODES = {"answered": FINE, "interrupted": INTERRUPTED, "exhausted": FINDINGS, "failed": UPSTREAM}
 
@@ -235,6 +238,8 @@ class Chat:
             self._line(as_data(happening, self.number_at))
         else:
             self.write(self.screen.show(happening))
+        if isinstance(happening, CallFailed) and happening.error.startswith(_UNREACHED):
+            self.note(f"is a server running at {self.model.endpoint.url}? --base-url names another")
 
     def write(self, shown: Iterable[Shown]) -> None:
         """The answer on stdout; what is told about it beside it on a terminal, else on stderr."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cli.saying import arguments as short_arguments
+from cli.chat.screen import told_arguments
 from cli.style import Style
 from eventlog.errors import CtxlogError
 from eventlog.events import PermissionsSet
@@ -64,7 +64,7 @@ def question(
 ) -> Question:
     """The question about a call, with the rules that can be made of it."""
     text = dumps(dict(arguments))
-    short = short_arguments(text)
+    short = told_arguments(text)
     said = f"{tool.name} {short}".rstrip()
     details = []
     if len(said) > width - 2 or "\n" in short:

@@ -5,6 +5,7 @@ Everything has been made safe for a terminal: an answer and the result of a tool
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ MOST_LINES = 3
 """Of a result that is shown."""
 _OUTCOME = 22
 """Columns that are kept behind a call for what comes of it."""
+_MOST_ARGUMENTS = 20_000
 _ERASE = "\r\x1b[K"
 _MOST_NOTE = 800
 """Columns of a note, over all its lines."""
@@ -204,7 +206,7 @@ class Screen:
     def _tool_called(self, called: ToolCalled) -> Iterator[Shown]:
         yield from self._line_ended()
         style = self.style
-        said = " ".join((called.name, arguments(called.arguments) if called.arguments else ""))
+        said = f"{called.name} {told_arguments(called.arguments)}"
         room = style.width - 2 - (_OUTCOME if self.is_terminal else 0)
         line = f"{style.translated('▸')} {style.line(said, room)}"
         self._open.append(called.tool_call_id)
@@ -260,6 +262,31 @@ class Screen:
             yield from self._woken()
             yield from self._line_ended()
             yield Shown(line + "\n")
+
+
+def told_arguments(text: str) -> str:
+    """The arguments of a call as a person reads them: what tells most, else each with its name."""
+    short = arguments(text) if text else ""
+    if short != text or not text.startswith("{") or len(text) > _MOST_ARGUMENTS:
+        return short
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return short
+    if not isinstance(value, dict):
+        return short
+    told = {name: _plain(each) for name, each in value.items()}
+    if len(told) == 1:
+        return next(iter(told.values()))
+    return " ".join(f"{name}={each}" for name, each in told.items())
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _colour(sign: str) -> str:

@@ -113,8 +113,8 @@ def render_spent(
     if prices and len(prices) == len(rows) and len(rows) > 1:
         yield f"together {_money(sum(prices), tables)}"
     unknown = [row.model for row, each in zip(rows, known, strict=True) if each is None]
-    if unknown:
-        names = ", ".join(dict.fromkeys(style.line(name or "?", 40) for name in unknown))
+    names = ", ".join(dict.fromkeys(style.line(name, 40) for name in unknown if name))
+    if names:
         yield style.paint(f"price unknown: {names}; [prices.NAME] in the config gives one", "dim")
 
 
@@ -128,6 +128,8 @@ def _row(cells: Sequence[str], sizes: Sequence[int]) -> str:
 
 def _cells(row: Spent, table: Prices | Unknown, style: Style) -> tuple[str, ...]:
     name = style.line(row.model or "?", 30) + (" (summaries)" if row.is_summaries else "")
+    if row.is_summaries and not row.model:  # the log says what they cost, and not who wrote them
+        name = "summaries not taken"
     cost = price(row, table)
     return (
         name,

@@ -136,6 +136,20 @@ class TestTools:
         said = shown(ToolCalled("a", "shell", '{"command": "git status"}'), ended("clean\n"))
         assert said == "▸ shell git status ✓ 0.2s · 1 line\n  │ clean\n"
 
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            ('{"command": "ls"}', "ls"),
+            ('{"tasks": ["read", "write"]}', "read, write"),
+            ('{"id": "1", "status": "done"}', "id=1 status=done"),
+            ("no JSON", "no JSON"),
+            ("", ""),
+            ("{}", ""),
+        ],
+    )
+    def test_arguments_are_told_as_they_are_read(self, arguments: str, told: str) -> None:
+        assert shown(ToolCalled("a", "x", arguments)).strip() == f"▸ x {told}".strip()
+
     def test_a_long_result_is_folded(self) -> None:
         said = shown(ToolCalled("a", "x", ""), ended("\n".join(map(str, range(14)))))
         assert said.splitlines() == [
