@@ -95,6 +95,6 @@ def sessions(chat: Chat, text: str) -> None:
     query = session_query(chat.live)
     rows, total = newest(query, limit=_NEWEST), count(query)
     names = short_names(chat.live, [row.key for row in rows])
-    chat.tell("\n".join(render_sessions(rows, chat.out.style, names)), "sessions")
+    chat.tell(render_sessions(rows, chat.out.style, names), "sessions")
     if total > _NEWEST:
         chat.note(f"the newest {_NEWEST} of {total:,}: ctxlog sessions --all lists them")
