@@ -163,6 +163,11 @@ class TestEnding:
         assert outcome.content == "begun\n[timed out after 0.3 s, and was ended]"
         assert (outcome.is_error, outcome.is_interrupted) == (True, False)
 
+    def test_it_may_clean_up_before_it_ends(self, tmp_path: Path) -> None:
+        command = "trap 'echo bye; exit 7' TERM; while :; do sleep 0.05; done"
+        content = shell(tmp_path, command, timeout=0.3).content
+        assert content.endswith("bye\n[timed out after 0.3 s, and was ended]")
+
     @needs_proc
     @pytest.mark.usefixtures("_soon")
     def test_whoever_ignores_the_first_signal_gets_another(self, tmp_path: Path) -> None:
