@@ -3,27 +3,37 @@
 The key comes from the environment (``OPENAI_API_KEY``), the address from there
 (``OPENAI_BASE_URL``) or from the command line: never from a config, which a folder that somebody
 else made may hold, and which would then say where a session is sent. The config may give
-``[model]`` with ``window`` (tokens), ``timeout`` (seconds) and ``retries``.
+``[model]`` with ``name``, ``window`` (tokens), ``timeout`` (seconds) and ``retries``.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cli.config import config
 from eventlog.errors import InputRefused
 from harness.endpoint import Endpoint
 
+if TYPE_CHECKING:
+    from openai import OpenAI
+
 DEFAULT_URL = "https://api.openai.com/v1"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+_HOLDS = "name, window, timeout and retries"
 
 _NUMBERS: dict[str, tuple[type, float, float]] = {
     "window": (int, 2_000, 1e9),
     "timeout": (float, 1, 3_600),
     "retries": (int, 0, 10),
 }
+
+
+MODEL = "CTXLOG_MODEL"
+"""The variable that names the model of a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,8 @@ class Model:
     endpoint: Endpoint
     window: int | None
     """Tokens that it takes, where the config says so."""
+    client: OpenAI
+    """What reaches it."""
 
 
 def model_named(name: str, base_url: str | None, *, temperature: float | None = 0.0) -> Model:
@@ -76,7 +88,22 @@ def model_named(name: str, base_url: str | None, *, temperature: float | None = 
         ) from None
     window = settings.get("window")
     endpoint = Endpoint(client, name, temperature=temperature)
-    return Model(endpoint, int(window) if window is not None else None)
+    return Model(endpoint, int(window) if window is not None else None, client)
+
+
+def own_model() -> str:
+    """The model that the environment or the config names; empty where neither does.
+
+    Raises InputRefused.
+    """
+    named = os.environ.get(MODEL, "").strip()
+    if named:
+        return named
+    of = config()
+    name = of.table("model", _HOLDS).get("name", "")
+    if not isinstance(name, str):
+        raise InputRefused(f"{of.path}: [model] name = {name!r} is no text")
+    return name.strip()
 
 
 def _host(url: str) -> str:
@@ -105,10 +132,11 @@ def _host(url: str) -> str:
 def _settings() -> dict[str, float]:
     """``[model]`` of the config. Raises InputRefused."""
     of = config()
-    table = of.table("model", "window, timeout and retries")
+    table = {name: n for name, n in of.table("model", _HOLDS).items() if name != "name"}
     for name, value in table.items():
         if name not in _NUMBERS:
-            raise InputRefused(f"{of.path}: [model] has no {name!r}; it has {', '.join(_NUMBERS)}")
+            known = ", ".join(("name", *_NUMBERS))
+            raise InputRefused(f"{of.path}: [model] has no {name!r}; it has {known}")
         kind, least, most = _NUMBERS[name]
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not least <= value <= most or (kind is int and value != int(value)):
@@ -116,4 +144,4 @@ def _settings() -> dict[str, float]:
             raise InputRefused(
                 f"{of.path}: [model] {name} = {value!r} is no {of_kind} from {least:g} to {most:g}"
             )
-    return dict(table)
+    return table

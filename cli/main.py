@@ -17,6 +17,7 @@ from cli.commanding import HELP, Commands
 from cli.commands import (
     audit,
     backup,
+    chat,
     compare,
     delete,
     demo,
@@ -67,6 +68,7 @@ COMMANDS = Commands(
         "import": (imports.command, BRING),
         "record": (record.command, BRING),
         "proxy": (proxy.command, BRING),
+        "chat": (chat.command, BRING),
         "demo": (demo.command, BRING),
         "sessions": (sessions.command, LOOK),
         "log": (log.command, LOOK),

@@ -286,6 +286,14 @@ def complete_summarizer(incomplete: str) -> list[str]:
     return [name for name in ("extractive", "none") if name.startswith(incomplete)]
 
 
+def complete_chat_tools(incomplete: str) -> list[str]:
+    """Tools of a chat."""
+    from harness.tools.toolbox import BUILT_IN
+
+    front, comma, last = incomplete.rpartition(",")
+    return [f"{front}{comma}{name}" for name in BUILT_IN if name.startswith(last)]
+
+
 def complete_prices(incomplete: str) -> list[str]:
     """Price tables that begin with what was typed; of models there are too many."""
     from cli.prices import price_names

@@ -68,6 +68,16 @@ class Output:
             if flush:
                 sys.stdout.flush()
 
+    def write_piece(self, text: str) -> None:
+        """Text on stdout as it comes, without a line end of ours. It has passed ``safe_text``."""
+        if self.gone or not text:
+            return
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
+        with self._watched():
+            sys.stdout.write(self._carried(text))
+            sys.stdout.flush()
+
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:
         """Whoever reads may go away, and a disk may be full."""

@@ -38,6 +38,13 @@ _ASCII = str.maketrans(
         "…": ">",
         "↳": "`",
         "▸": ">",
+        "›": ">",
+        "✓": "+",
+        "✗": "!",
+        "█": "#",
+        "▓": "%",
+        "▒": "+",
+        "░": ".",
     }
 )
 """Each of our signs, and the one ASCII column that stands for it."""

@@ -247,7 +247,7 @@ class TestJson:
 
 
 def test_every_command_has_its_files() -> None:
-    apart = {"record", "proxy"}  # they run until another process ends: test_recording
+    apart = {"chat", "record", "proxy"}  # they talk with others: test_chat, test_recording
     apart |= {"prompt test"}  # it asks a model: test_prompt_test
     names = {name for name in registered() if name}
     under = {name.partition(" ")[0] for name in names if " " in name}

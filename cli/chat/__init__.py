@@ -1,0 +1,1 @@
+"""``ctxlog chat``: a live conversation in a terminal, or over a pipe."""

@@ -1,0 +1,296 @@
+"""A chat: one conversation, who reads it, and who types into it.
+
+Whatever interrupts it, the log is left so that the session resumes: what is under way is closed
+first, and a text that was typed and not recorded stands in the input line again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from cli.chat.asked import Asked
+from cli.chat.elsewhere import events_elsewhere
+from cli.chat.json_lines import ChatData, as_data
+from cli.chat.lines import Lines
+from cli.chat.permission import question, with_rule
+from cli.chat.places import Place
+from cli.chat.screen import Screen, Shown
+from cli.chat.summarizing import summarize
+from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
+from cli.endpoints import Model
+from cli.occurrences import number_of
+from cli.output import Output, envelope, json_text, to_stderr
+from eventlog import StreamKey
+from eventlog.errors import WrongExpectedVersion
+from eventlog.events import PermissionsSet, SessionDeleted
+from harness.conversation import Conversation
+from harness.conversation.happenings import CallFailed, Ended, Happening
+from harness.tools.permissions import Judgement
+from harness.tools.tool import Tool
+from harness.tools.toolbox import BUILT_IN, toolbox
+from projections import Live
+from projections.agent_state import agent_state
+from projections.agent_state.state import Permissions
+
+INTERRUPTION = "interrupted; the session goes on from here"
+
+_UNREACHED = "Connection error"
+"""How the client begins to say that nobody answered."""
+
+_CODES = {"answered": FINE, "interrupted": INTERRUPTED, "exhausted": FINDINGS, "failed": UPSTREAM}
+
+
+class Chat:
+    """One conversation on a terminal, or over a pipe."""
+
+    def __init__(self, live: Live, out: Output, asked: Asked, lines: Lines, model: Model) -> None:
+        self.live, self.out, self.asked, self.lines = live, out, asked, lines
+        self.model = model
+        self.window = asked.window or model.window
+        self.screen = Screen(out.style, self.number_at, out.is_terminal)
+        self.begun = ""
+        """What stands in the input line next."""
+        self.code = FINE
+        self.is_left = False
+        self.conversation: Conversation
+        self.place: Place
+
+    # -- a session --------------------------------------------------------------------------------
+
+    def open(self, place: Place) -> None:
+        """Begin the session, or take it up. Raises what ``Conversation`` raises."""
+        asked, live = self.asked, self.live
+        known = Permissions()
+        groups = asked.groups()
+        if not place.is_new:
+            state = agent_state(live, place.key)
+            known = state.permissions
+            if groups is None:  # what the session had, as far as it can be had here
+                groups = ",".join(name for name in BUILT_IN if name in state.tools.groups)
+        tools = toolbox(groups or "", asked.folder(), os.environ)
+        permissions = asked.rules.over(known)
+        if permissions is None and place.is_new:
+            permissions = PermissionsSet(mode="ask")
+        self.place = place
+        self.conversation = Conversation(
+            live,
+            self.model.client,
+            self.model.endpoint.model,
+            session=place.key,
+            system=asked.system,
+            strategy=asked.strategies(),
+            tools=tools,
+            summarize=summarize(asked, self.model, live, place.key, self.summarising),
+            approve=self.approve if self.lines.is_interactive else None,
+            permissions=permissions,
+            groups=tools.groups if asked.tools or place.is_new else None,
+            window=self.window,
+        )
+
+    def go_on_in(self, key: StreamKey) -> None:
+        """Go on in another session, as this one was asked for."""
+        self.asked = replace(self.asked, system=None)
+        self.open(Place(key))
+
+    def leave(self) -> None:
+        """A session that nobody named and in which nothing was said is hidden again."""
+        place = self.place
+        if not place.is_new or place.is_named or self.conversation.key != place.key:
+            return
+        said = self.live.log.read(place.key, types=["message_appended"])
+        if all(event.data.get("source") != "human" for event in said):
+            self.conversation.append(SessionDeleted(reason="nothing was said"))
+
+    def was_used(self) -> bool:
+        """Whether there is something to go on with."""
+        return self.conversation.charge.turns > 0
+
+    def use(self, model: Model) -> None:
+        """Another model from here on."""
+        self.model = model
+        self.window = self.asked.window or model.window
+        of = self.conversation
+        of.model, of.window = model.endpoint.model, self.window
+        of.charge.summarize = summarize(self.asked, model, self.live, of.key, self.summarising)
+        of.recover()
+
+    def number_at(self, position: int) -> str:
+        """``c5`` or ``k1``, of what stands at a position."""
+        return number_of(self.live, self.conversation.key, position) or ""
+
+    # -- a reply ----------------------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        """Say something, and show what comes of it."""
+        of, before = self.conversation, self.conversation.version
+        try:
+            self.follow(of.say(text))
+        except KeyboardInterrupt:
+            self._interrupted("" if self._was_said(text, before) else text)
+        except WrongExpectedVersion as error:
+            if not self.lines.is_interactive:
+                raise
+            self.overtaken(error, "" if self._was_said(text, before) else text)
+        else:
+            self.lines.said(text)
+
+    def go_on(self) -> None:
+        """Finish a reply that was cut off."""
+        try:
+            self.follow(self.conversation.go_on())
+        except KeyboardInterrupt:
+            self._interrupted("")
+        except WrongExpectedVersion as error:
+            if not self.lines.is_interactive:
+                raise
+            self.overtaken(error)
+
+    def follow(self, happenings: Iterator[Happening]) -> None:
+        """Show what happens until it ends. Raises KeyboardInterrupt once all is closed, and what
+        the conversation raises."""
+        try:
+            for each in happenings:
+                self.show(each)
+                if isinstance(each, Ended):
+                    self.code = _CODES[each.outcome]
+        finally:
+            with _undisturbed():
+                close = getattr(happenings, "close", None)
+                if close is not None:  # whoever interrupts us in between leaves it open
+                    close()
+            self.write(self.screen.end())
+
+    def overtaken(self, error: WrongExpectedVersion, text: str = "") -> None:
+        """Another process went on with the session: show what it did."""
+        of = self.conversation
+        of.refresh()
+        lines = events_elsewhere(self.live, of.key, error, of.version, self.out.style)
+        self.tell(lines)
+        if text:
+            self.begun = text
+            self.note("what you typed was not recorded: it stands in the input line again")
+        self._offer()
+
+    def _interrupted(self, text: str) -> None:
+        self.code = INTERRUPTED
+        of = self.conversation
+        of.refresh()
+        if text:
+            self.begun = text
+            self.note("interrupted before it was recorded: it stands in the input line again")
+            return
+        self.note(INTERRUPTION, sign="!")
+        self._offer()
+
+    def _offer(self) -> None:
+        if self.conversation.is_waiting() and self.lines.is_interactive:
+            self.note("/continue lets the model go on with its answer; or say something else")
+
+    def _was_said(self, text: str, before: int) -> bool:
+        """Whether a message of a person with that text stands behind a position."""
+        events = self.live.log.read(self.conversation.key, before, types=["message_appended"])
+        return any(
+            event.data.get("source") == "human" and event.data["message"].get("content") == text
+            for event in events
+        )
+
+    # -- permissions ------------------------------------------------------------------------------
+
+    def approve(self, tool: Tool, arguments: Mapping[str, Any], judgement: Judgement) -> bool:
+        """Ask whether a tool may run; ``always`` and ``never`` become rules of the session."""
+        style = self.out.style
+        asked = question(tool, arguments, judgement, style.width)
+        self.write(self.screen.end())
+        self.out.write("\n".join(asked.lines(style)))
+        answer = None
+        while answer is None:
+            try:
+                answer = asked.answered(self.lines.answer(style.paint(asked.choices, "bold")))
+            except EOFError:  # Ctrl-D is no answer, and nobody is left to give one
+                self.out.write("")
+                answer = "no"
+        held = with_rule(self.conversation.state.permissions, answer, asked)
+        if held is not None:
+            self.conversation.append(held)
+            word = "allowed" if answer == "always" else "denied"
+            rule = asked.always if answer == "always" else asked.never
+            self.note(f"{word} from here on: {rule}")
+        return answer in ("yes", "always")
+
+    def summarising(self, items: int) -> None:
+        """A summary is being written, which takes its time."""
+        self.write(self.screen.waiting(f"summarising {items} item{'' if items == 1 else 's'} …"))
+
+    def measure(self) -> None:
+        """Take the terminal as wide as it is now."""
+        self.out.style = self.screen.style = Output(self.out.settings).style
+
+    # -- what is shown ----------------------------------------------------------------------------
+
+    def show(self, happening: Happening) -> None:
+        """A happening, on the screen or as a line of JSON."""
+        if self.out.as_json:
+            self._line(as_data(happening, self.number_at))
+        else:
+            self.write(self.screen.show(happening))
+        if isinstance(happening, CallFailed) and happening.error.startswith(_UNREACHED):
+            self.note(f"is a server running at {self.model.endpoint.url}? --base-url names another")
+
+    def write(self, shown: Iterable[Shown]) -> None:
+        """The answer on stdout; what is told about it beside it on a terminal, else on stderr."""
+        for each in shown:
+            if self.out.as_json:
+                continue
+            if each.is_answer or self.out.is_terminal:
+                self.out.write_piece(each.text)
+            elif not self.out.settings.quiet and each.text.strip():
+                to_stderr(each.text.rstrip("\n"))
+
+    def note(self, text: str, sign: str = "") -> None:
+        """A line about the conversation."""
+        if self.out.as_json:
+            self._line(ChatData(happening="note", text=text))
+        elif not self.out.settings.quiet or self.lines.is_interactive:
+            self.write([self.screen.note(text, sign=sign)])
+
+    def tell(self, lines: Iterable[str], command: str = "") -> None:
+        """Lines that were asked for."""
+        text = "\n".join(lines)
+        if self.out.as_json:
+            self._line(ChatData(happening="command", name=command, text=text))
+        else:
+            self.out.write(text)
+
+    def began(self) -> None:
+        """The first line of JSON: which session it is."""
+        place = self.place
+        forked = str(place.forked_from) if place.forked_from is not None else None
+        self._line(
+            ChatData(
+                happening="began", session=str(place.key), is_new=place.is_new, forked_from=forked
+            )
+        )
+
+    def _line(self, data: ChatData) -> None:
+        command = self.out.settings.command
+        body = envelope(command, data.model_dump(exclude_none=True))
+        self.out.write(json_text(body, indent=None))
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """What closes a reply is short, and a second Ctrl-C would leave it half done."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # not in the main thread, which alone is interrupted
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

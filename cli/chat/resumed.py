@@ -1,0 +1,77 @@
+"""What is said when a chat begins: which session this is, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cli.chat.chat import Chat
+from cli.chat.looking import counted
+from cli.safetext import display_width
+from cli.saying import preview
+from cli.style import Style, plural, tokens
+from eventlog import StreamKey
+from projections import Live
+from projections.sessions import session_stats
+
+
+def title_of(live: Live, key: StreamKey) -> str:
+    """The title of a session, or how it begins."""
+    return session_stats(live, key).title or ""
+
+
+def greeting(chat: Chat) -> Iterator[str]:
+    """The lines over the first prompt."""
+    place, of, style = chat.place, chat.conversation, chat.out.style
+    name = style.line(place.key.session, 60)
+    if place.forked_from is not None:
+        told = f"{place.forked_from} is another program's session: this is its fork {name}"
+        yield style.line(told, style.width)
+    elif place.is_new:
+        yield style.paint(f"new session {name}", "bold")
+    else:
+        title = title_of(chat.live, place.key)
+        told = f"{name}" + (f" · {title}" if title else "")
+        yield style.paint(style.line(told, style.width), "bold")
+    tools = [name for name in ("files", "shell") if name in of.state.tools.groups]
+    about = [f"{chat.model.endpoint.model} at {chat.model.endpoint.url}"]
+    if not place.is_new:
+        about.append(f"{plural(of.charge.turns, 'turn')}, {tokens(of.tokens)}")
+    about.append(counted(of.state.tasks))
+    if tools:
+        about.append(f"{', '.join(tools)} in {chat.asked.folder().resolve()}")
+    for line in together(list(filter(None, about)), style):
+        yield style.paint(line, "dim")
+    if not place.is_new:
+        yield from _last(chat, style)
+    yield style.paint(style.translated("/help lists the commands · Ctrl-D leaves"), "dim")
+
+
+def together(parts: Sequence[str], style: Style) -> Iterator[str]:
+    """The parts with a dot between them, in as many lines as it takes; none is broken."""
+    line = ""
+    for part in parts:
+        told = style.line(part, style.width)
+        if line and display_width(line) + display_width(told) + 3 > style.width:
+            yield line
+            line = ""
+        line += style.translated(f" · {told}" if line else told)
+    if line:
+        yield line
+
+
+def _last(chat: Chat, style: Style) -> Iterator[str]:
+    """What was said last, so that one knows where one is."""
+    items = chat.conversation.items()
+    human = next((item for item in reversed(items) if item.is_human), None)
+    answer = next((item for item in reversed(items) if item.source == "model"), None)
+    if human is not None:
+        yield style.paint(style.line(f"  you: {preview(human)}", style.width), "dim")
+    if answer is not None and (human is None or _place(answer.id) > _place(human.id)):
+        yield style.paint(style.line(f"  it:  {preview(answer)}", style.width), "dim")
+    if chat.conversation.is_waiting():
+        told = "! its last answer was cut off: /continue lets it go on"
+        yield style.paint(style.translated(told), "yellow")
+
+
+def _place(name: str) -> float:
+    return float(name)

@@ -1,0 +1,167 @@
+"""The commands of a chat that set how it goes on: its prompt, model, strategy and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cli.chat.asked import MODES, Rules, template_of
+from cli.chat.chat import Chat
+from cli.chat.slash import nothing_behind, words_of
+from cli.strategies import spec_of, strategies_of
+from cli.style import pad
+from eventlog.errors import InputRefused
+from eventlog.events import PermissionsSet, SessionTitled
+from eventlog.messages import SYSTEM_ROLES
+from harness.tools.permissions import judge
+from projections.prompts import PromptMissing
+
+_MAY = {"allowed": "allowed", "denied": "denied", "ask": "asks first"}
+
+
+def prompt(chat: Chat, text: str) -> None:
+    """``/prompt``: one word that names a template is that template, all else is the prompt."""
+    of = chat.conversation
+    if not text:
+        shown = [item for item in of.items() if item.role in SYSTEM_ROLES]
+        if not shown:
+            chat.note("no system prompt; /prompt TEXT sets one")
+            return
+        chat.tell([chat.out.style.block(item.text) for item in shown[:1]], "prompt")
+        return
+    name, _, rest = text.partition(" ")
+    values = words_of(rest) if _is_template(name) else []
+    if _is_template(name) and all("=" in each for each in values):
+        of.prompt(template_of(name, values))
+        chat.note(f"the system prompt is the template {name} now")
+        return
+    of.prompt(text)
+    chat.note("the system prompt is another one now")
+
+
+def templates(chat: Chat) -> Sequence[str]:
+    """The templates that there are."""
+    from cli.prompts import prompts
+
+    return prompts(None).files()
+
+
+def _is_template(name: str) -> bool:
+    from cli.prompts import chosen, prompts
+
+    try:
+        chosen(prompts(None), name)
+    except PromptMissing:
+        return False
+    return True
+
+
+def model(chat: Chat, text: str) -> None:
+    """``/model``"""
+    if not text:
+        chat.note(f"{chat.model.endpoint.model} at {chat.model.endpoint.url}")
+        return
+    chat.use(chat.asked.named_model(text))
+    chat.note(f"{text} answers from here on")
+
+
+def strategy(chat: Chat, text: str) -> None:
+    """``/strategy``"""
+    of = chat.conversation
+    if text:
+        of.use(strategies_of(text))
+        chat.asked = replace(chat.asked, strategy=text)
+    chat.note(f"{spec_of(of.charge.strategies)}{' decides from here on' if text else ''}")
+
+
+def strategies(chat: Chat) -> Sequence[str]:
+    """The names of strategies."""
+    from cli.options import complete_strategy
+
+    return complete_strategy("")
+
+
+def tools(chat: Chat, text: str) -> None:
+    """``/tools``"""
+    nothing_behind(text, "tools")
+    of, style = chat.conversation, chat.out.style
+    rows = []
+    for each in of.tools:
+        is_active = not each.group or each.group in of.state.tools.groups
+        verdict = judge(of.state.permissions, each, {}).verdict
+        rows.append((each.name, _MAY[verdict] if is_active else "not active", each.description))
+    if not rows:
+        chat.note("no tools")
+        return
+    size, state = (max(len(row[n]) for row in rows) for n in (0, 1))
+    lines = []
+    for name, may, about in rows:
+        start = f"  {pad(style.line(name, size), size)}  {pad(may, state)}  "
+        lines.append(start + style.line(about, style.width - len(start)))
+    chat.tell(lines, "tools")
+
+
+def permissions(chat: Chat, text: str) -> None:
+    """``/permissions``"""
+    of, style = chat.conversation, chat.out.style
+    word, _, rule = text.partition(" ")
+    rule = rule.strip()
+    held = of.state.permissions
+    if rule and word in ("allow", "deny"):
+        rules = Rules(allow=(rule,)) if word == "allow" else Rules(deny=(rule,))
+        changed = rules.over(held)
+    elif text in MODES:
+        changed = Rules(mode=text).over(held)
+    elif text:
+        raise InputRefused(f"/permissions takes {', '.join(MODES)}, allow RULE or deny RULE")
+    else:
+        changed = None
+    if changed is not None and changed != PermissionsSet.model_validate(held.model_dump()):
+        with of.writing():
+            of.append(changed)
+    held = of.state.permissions
+    mode = next(name for name, value in MODES.items() if value == held.mode)
+    lines = [f"where no rule speaks: {mode}"]
+    for kind, found in (("deny", held.deny), ("ask", held.ask), ("allow", held.allow)):
+        lines += [f"  {pad(kind, 5)}  {style.line(each, style.width - 9)}" for each in found]
+    chat.tell(lines, "permissions")
+
+
+def title(chat: Chat, text: str) -> None:
+    """``/title``"""
+    of = chat.conversation
+    if not text:
+        from cli.chat.resumed import title_of
+
+        chat.note(title_of(chat.live, of.key) or "no title yet")
+        return
+    found, by = (_written(chat), chat.model.endpoint.model) if text == "--auto" else (text, "human")
+    with of.writing():
+        of.append(SessionTitled(title=" ".join(found.split())[:200], by=by))
+    chat.note(f"titled: {' '.join(found.split())[:200]}")
+
+
+def _written(chat: Chat) -> str:
+    """A title by the model. Raises UpstreamFault, and InputRefused where it gave none."""
+    from cli.saying import preview
+
+    said = [item for item in chat.conversation.items() if item.role in ("user", "assistant")]
+    if not said:
+        raise InputRefused("nothing was said yet that could have a title")
+    text = "\n".join(f"{item.role}: {preview(item)}" for item in said[:12])
+    chat.write(chat.screen.waiting("asking for a title …"))
+    messages = [
+        {"role": "system", "content": _TITLE},
+        {"role": "user", "content": text},
+    ]
+    try:
+        reply = chat.model.endpoint.ask(messages, 40)
+    finally:
+        chat.write(chat.screen.end())
+    found = reply.text.strip().strip('"')
+    if not found:
+        raise InputRefused("the model gave no title; /title TEXT sets one")
+    return found.splitlines()[0]
+
+
+_TITLE = "Give a title of at most six words for this conversation. Answer with the title alone."

@@ -1,0 +1,56 @@
+"""Beginning a chat: on a terminal, over a pipe, or for one message."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+from cli.chat.asked import Asked
+from cli.chat.chat import Chat
+from cli.chat.lines import Lines, PipedLines, TypedLines
+from cli.chat.loop import converse, take
+from cli.chat.places import place_of
+from cli.chat.resumed import greeting
+from cli.chat.slash import complete
+from cli.endpoints import Model
+from cli.output import Output
+from cli.paths import current_program
+from cli.style import typed
+from eventlog.errors import CtxlogError
+from projections import Live
+
+
+def start(live: Live, out: Output, asked: Asked, model: Model, once: str | None = None) -> int:
+    """Run a chat to its end; the exit code. Raises what cannot be told to a person."""
+    is_typed = once is None and not out.as_json and out.is_terminal and _is_terminal()
+    lines: Lines = TypedLines() if is_typed else PipedLines()
+    chat = Chat(live, out, asked, lines, model)
+    chat.open(place_of(live, asked.session))
+    try:
+        if isinstance(lines, TypedLines):
+            lines.completed_by(lambda begun: complete(chat, begun))
+            for item in chat.conversation.items():
+                if item.is_human:
+                    lines.said(item.text)
+            out.write("\n".join(greeting(chat)))
+        elif out.as_json:
+            chat.began()
+        elif chat.place.is_new and not chat.place.is_named:
+            chat.note(f"new session {chat.place.key.session}")
+        elif chat.place.forked_from is not None:
+            chat.note(f"{chat.place.forked_from} was forked first: this is {chat.place.key}")
+        if once is None:
+            return converse(chat)
+        take(chat, once)
+        return chat.code
+    finally:
+        with contextlib.suppress(CtxlogError):  # what went wrong before is what is told
+            chat.leave()
+        if isinstance(lines, TypedLines):
+            name = chat.conversation.key.session
+            if chat.was_used():
+                chat.note(f"{current_program()} chat {typed(name)} goes on with it")
+
+
+def _is_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()

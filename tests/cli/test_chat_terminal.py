@@ -1,0 +1,137 @@
+"""A chat as a process of its own, at a terminal: keys, signals, and what is left in the log."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from model_server import serving
+from running import environment
+from scripted import Reply, following
+
+from eventlog.events import ReplyEnded
+from projections import open_log
+
+PATIENCE = 60.0
+
+
+def script(said: str, rounds: int) -> Reply:
+    if said == "wait" and rounds == 0:
+        return [("shell", {"command": "echo begun; touch begun; sleep 60; touch ended"})]
+    return f"you said: {said}"
+
+
+class Terminal:
+    """A program at a terminal of 80 columns."""
+
+    def __init__(self, args: list[str], folder: Path, **env: str) -> None:
+        self.shown = ""
+        self.pid, self._fd = pty.fork()
+        if not self.pid:
+            os.chdir(folder)
+            command = [sys.executable, "-m", "cli.main", *args]
+            os.execve(sys.executable, command, environment(folder, TERM="xterm", **env))
+
+    def until(self, text: str, since: int = 0) -> int:
+        """Read until a text is shown; where it ends."""
+        end = time.monotonic() + PATIENCE
+        while (at := self.plain.find(text, since)) < 0:
+            if time.monotonic() > end:
+                pytest.fail(f"{text!r} was never shown:\n{self.plain}")
+            if select.select([self._fd], [], [], 0.1)[0]:
+                try:
+                    self.shown += os.read(self._fd, 1 << 16).decode("utf-8", "replace")
+                except OSError:  # the program has ended
+                    pytest.fail(f"it ended before {text!r} was shown:\n{self.plain}")
+        return at + len(text)
+
+    @property
+    def plain(self) -> str:
+        """What is shown, without what moves and colours."""
+        return re.sub(r"\x1b\[[?\d;]*[A-Za-z]|\r", "", self.shown)
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def ended(self) -> int:
+        """Its exit code."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            if select.select([self._fd], [], [], 0.05)[0]:
+                try:
+                    self.shown += os.read(self._fd, 1 << 16).decode("utf-8", "replace")
+                except OSError:
+                    continue
+        return pytest.fail(f"it did not end:\n{self.plain}")
+
+    def close(self) -> None:
+        try:
+            if not os.waitpid(self.pid, os.WNOHANG)[0]:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+        except ChildProcessError:
+            pass
+        os.close(self._fd)
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with serving(following(script)) as server:
+        yield server.url
+
+
+def test_ctrl_c_in_a_tool_leaves_a_session_that_resumes(tmp_path: Path, url: str) -> None:
+    """The whole of it at once, since a process costs a second: streaming, a question, Ctrl-C while
+    a tool runs, what resumes, and Ctrl-D."""
+    (tmp_path / ".inputrc").write_text("set enable-bracketed-paste off\n")
+    log = tmp_path / "chat.db"
+    args = ["chat", "notes", "--tools", "shell", "-m", "m", "--base-url", url, "--db", str(log)]
+    terminal = Terminal(args, tmp_path)
+    try:
+        at = terminal.until("≈0 › ")
+        terminal.type("hello\r")
+        at = terminal.until("you said: hello\n", at)
+        at = terminal.until(" › ", at)
+        terminal.type("wait\r")
+        at = terminal.until("[y]es / [n]o:", at)
+        terminal.type("y\r")
+        at = terminal.until("▸ shell echo begun", at)
+        end = time.monotonic() + PATIENCE
+        while not (tmp_path / "begun").exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        terminal.type("\x03")
+        at = terminal.until("! interrupted; the session goes on from here", at)
+        at = terminal.until(" › ", at)
+        terminal.type("/conti\t\r")
+        at = terminal.until("you said: wait\n", at)
+        at = terminal.until(" › ", at)
+        terminal.type("\x1b[A\x1b[A\r")  # two up: the message before the last
+        at = terminal.until("you said: hello\n", at)
+        terminal.until(" › ", at)
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+    finally:
+        terminal.close()
+    assert "\x1b[" in terminal.shown  # it was coloured
+    assert not (tmp_path / "ended").exists()
+    with open_log(log) as live:
+        items = live.items("local/chat/notes")
+        kinds = [item.kind for item in items]
+        ends = [e.event for e in live.log.read("local/chat/notes", types=["reply_ended"])]
+        texts = [item.text for item in items]
+    outcomes = [each.outcome for each in ends if isinstance(each, ReplyEnded)]
+    assert outcomes == ["answered", "interrupted", "answered", "answered"]
+    assert kinds.count("tool_result") == 1
+    assert "interrupted" in texts[4]
+    assert [texts[0], texts[2], texts[-2]] == ["hello", "wait", "hello"]
