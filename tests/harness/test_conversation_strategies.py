@@ -112,7 +112,7 @@ def test_a_live_context_is_the_one_of_the_log_and_of_the_what_if(spec: str, live
 def test_so_it_is_for_fifteen_turns(spec: str, live: Live) -> None:
     with serving(scripted) as server:
         decided = lives(live, server, spec, 15)
-    assert decided or spec.startswith(("none", "cut:limit=700", "adaptive", "openhands"))
+    assert decided or spec.startswith(("none", "cut:limit=700", "adaptive", "openhands", "anthropic-clear"))
 
 
 # -- what goes wrong in one -----------------------------------------------------------------------
@@ -171,3 +171,14 @@ def test_a_strategy_that_raises_is_told_and_another_one_goes_on(
         )
         holds(talk)
         assert not talk.open_calls()
+
+
+def test_an_id_that_was_repaired_survives_a_later_placeholder(live: Live) -> None:
+    """The model forgets what it called, and calls it again under the same id: a repair gives the
+    first call another one, which a placeholder of its result has to keep."""
+    spec = "cut:limit=90 | clear:keep=1,at=model_call | dedup | window:tokens=60"
+    with serving(scripted) as server:
+        lives(live, server, spec, 2)
+    kinds = types(live, live.log.streams()[0].key)
+    assert "repair_applied" in kinds
+    assert "message_revised" in kinds[kinds.index("repair_applied") :]
