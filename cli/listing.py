@@ -72,7 +72,7 @@ def _glanced(settings: Settings, asked: Asked) -> Listing | None:
         rows = session_rows.newest(
             query, limit=asked.limit, agent=asked.agent, deleted=asked.deleted
         )
-        if any(row.has_unjudged for row in rows):
+        if any(row.unjudged for row in rows):
             return None
         return _listing(rows, query, query, asked)
 

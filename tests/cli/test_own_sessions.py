@@ -15,9 +15,11 @@ from small_log import KEY, said, small_log
 from cli.commands.sessions import LATEST
 from eventlog import StreamKey
 from eventlog.events import SessionStarted
+from eventlog.glance import glance
 from eventlog.integrity import verify
 from harness.agent_sessions import Sessions
 from projections import open_log
+from projections.session_rows import NAME, VERSION, newest
 
 SECRET = "the password of the vault is swordfish"
 MINE = StreamKey("local", "chat", "mine")
@@ -247,6 +249,12 @@ class TestHowMany:
         for _ in range(2):
             shown = run("sessions", "--deleted", "-n", "1", "--db", many).stdout
             assert shown.splitlines()[1].startswith("u/b/s051")
+
+    def test_who_writes_leaves_a_list_that_is_a_glance(self, db: Path) -> None:
+        run("rename", "refunds", "Late refunds", "--db", db)
+        with glance(db, NAME, VERSION) as seen:
+            assert seen is not None
+            assert "Late refunds" in [row.title for row in newest(seen.execute)]
 
     def test_a_glance_shows_what_an_open_log_shows(self, db: Path) -> None:
         first = run("sessions", "--db", db).stdout

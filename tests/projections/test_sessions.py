@@ -14,18 +14,22 @@ from hypothesis import strategies as st
 from random_logs import EVENT, ITEM
 
 from eventlog import Draft, StreamKey, events
+from eventlog.glance import glance
 from eventlog.redaction import Target, redact
 from projections import open_log
 from projections.context import fold
 from projections.known_context import KnownContext
 from projections.live import Live
 from projections.observe import draft_at
+from projections.session_figures import SessionStats
+from projections.session_rows import NAME, VERSION, newest
 from projections.sessions import (
-    SessionStats,
     folded_stats,
     judged,
+    keep_up,
     list_sessions,
     listed,
+    session_query,
     session_stats,
 )
 from projections.usage import UsageTotals
@@ -486,6 +490,34 @@ class TestTheTable:
         before = live.log.query("select total_changes()").fetchone()[0]
         list_sessions(live)
         assert live.log.query("select total_changes()").fetchone()[0] == before
+
+    def test_little_is_brought_up_in_passing_and_much_is_left(self, live: Live) -> None:
+        def held() -> int | None:
+            with glance(live.log.path, NAME, VERSION) as db:
+                if db is None:
+                    return None
+                return int(db.execute("select sum(messages) from sessions").fetchone()[0])
+
+        live.append(KEY, said("x"))
+        keep_up(live)
+        assert held() == 1
+        live.append(KEY, *(said(str(number)) for number in range(1_001)))
+        keep_up(live)
+        assert held() is None
+        list_sessions(live)
+        live.append(KEY, said("x"))
+        keep_up(live)
+        assert held() == 1_003
+        with open_log(live.log.path, read_only=True) as reader:
+            keep_up(reader)
+
+    def test_in_passing_recorded_calls_are_judged_too(self, live: Live) -> None:
+        body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+        call = recorded_calls.record(live, KEY, "openai_chat", body).position
+        live.append(KEY, events.ModelResponded(call=call))
+        assert [row.unjudged for row in newest(session_query(live))] == [1]
+        keep_up(live)
+        assert [row.unjudged for row in newest(session_query(live))] == [0]
 
     def test_another_process_may_have_moved_it_on(self, live: Live) -> None:
         live.append(KEY, said("x"))
