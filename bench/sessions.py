@@ -1,8 +1,9 @@
 """Sessions: ten thousand are listed as fast as ten, and one is opened as fast among them.
 
 What is timed is the whole process, as a person waits for it. The limit of a list is the start of
-the program, ``ctxlog --version``, and below that ``python -c pass``. The first list of a log folds
-all of it, one after a new message folds that, every other one is a glance.
+the program, ``ctxlog --version``, and below that ``python -c pass``. Rows of the processor's time
+are what another program on the machine changes less. The first list of a log folds all of it; one
+after a message folds that, unless the writer kept the rows up; every other one is a glance.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from bench.big import spent
 from bench.harness import Row, compared, folder, interleaved
 from eventlog import StreamKey
 from eventlog.events import (
@@ -26,6 +28,7 @@ from eventlog.events import (
 )
 from harness.agent_sessions import Sessions
 from projections import open_log
+from projections.sessions import keep_up
 
 ROOT = Path(__file__).parents[1]
 SIZES = (10, 1_000, 10_000)
@@ -40,6 +43,7 @@ def run(rounds: int) -> list[Row]:
         first = {size: _filled(path, size) for size, path in paths.items()}
         return [
             *_listed(paths, rounds),
+            *_processor(paths, rounds),
             *_opened(paths, rounds),
             *(
                 Row(f"first list of {size:,} sessions, all folded", seconds * 1e3, "ms")
@@ -95,9 +99,11 @@ def _ctxlog(*arguments: str) -> None:
 def _listed(paths: dict[int, Path], rounds: int) -> list[Row]:
     largest = SIZES[-1]
 
-    def after_a_message() -> float:
+    def after_a_message(*, kept_up: bool) -> float:
         with open_log(paths[largest], durability="normal") as live:
             live.append(ONE, _said("And now?"))
+            if kept_up:
+                keep_up(live)
         began = time.perf_counter()
         _ctxlog("sessions", "--db", str(paths[largest]))
         return time.perf_counter() - began
@@ -106,7 +112,8 @@ def _listed(paths: dict[int, Path], rounds: int) -> list[Row]:
         "python": partial(_process, "-c", "pass"),
         "version": partial(_ctxlog, "--version"),
         **{str(n): partial(_ctxlog, "sessions", "--db", str(path)) for n, path in paths.items()},
-        "news": after_a_message,
+        "kept": partial(after_a_message, kept_up=True),
+        "news": partial(after_a_message, kept_up=False),
     }
     times = interleaved(cases, rounds)
     rows = []
@@ -115,8 +122,19 @@ def _listed(paths: dict[int, Path], rounds: int) -> list[Row]:
         row = _in_ms(compared(name, times, ours=str(size), base="python"))
         rows.append(row._replace(ratio=None, aim=AIM))
         rows.append(_in_ms(compared(name, times, ours=str(size), base="version")))
-    rows.append(_in_ms(compared(f"the same of {largest:,}, after a message", times, ours="news",
-                                base="version")))  # fmt: skip
+    for case, what in (("kept", "rows kept up"), ("news", "rows left behind")):
+        name = f"the same of {largest:,} after a message, {what}"
+        rows.append(_in_ms(compared(name, times, ours=case, base="version")))
+    return rows
+
+
+def _processor(paths: dict[int, Path], rounds: int) -> list[Row]:
+    rows = []
+    for size in SIZES:
+        arguments = ["sessions", "--db", str(paths[size])]
+        cpu = min(spent(arguments, paths[size].parent).cpu for _ in range(rounds))
+        name = f"processor of ctxlog sessions, {size:,} sessions"
+        rows.append(Row(name, cpu * 1e3, "ms", aim=AIM))
     return rows
 
 
