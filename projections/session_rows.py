@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from eventlog.happened import iso
 from projections.session_names import BEGIN, pieces, typed_for
 
-NAME, VERSION = "sessions", 10
+NAME, VERSION = "sessions", 11
 """Of the derived table."""
 
 NO_TITLE = "(no title)"

@@ -317,6 +317,11 @@ def keep_up(live: Live) -> None:
             pass
 
 
+def rebuild_sessions(live: Live) -> None:
+    """Drop the rows and fold them anew. Raises Busy, ReadOnlyLog."""
+    live.log.catch_up(Sessions(live.log), rebuild=True)
+
+
 _LITTLE = 1_000
 """Events that are folded in passing."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -255,6 +256,17 @@ class TestHowMany:
         with glance(db, NAME, VERSION) as seen:
             assert seen is not None
             assert "Late refunds" in [row.title for row in newest(seen.execute)]
+
+    def test_rows_that_are_damaged_are_told_and_made_anew(self, db: Path) -> None:
+        shown = run("sessions", "--db", db).stdout
+        with sqlite3.connect(db) as spoiled:
+            spoiled.execute("drop table sessions")
+        spoiled.close()
+        result = run("sessions", "--db", db)
+        assert result.exit_code == 5
+        assert "is damaged: no such table" in result.stderr
+        assert run("rebuild", "--db", db).exit_code == 0
+        assert run("sessions", "--db", db).stdout == shown
 
     def test_a_glance_shows_what_an_open_log_shows(self, db: Path) -> None:
         first = run("sessions", "--db", db).stdout
