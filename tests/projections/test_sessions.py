@@ -23,12 +23,14 @@ from projections.live import Live
 from projections.observe import draft_at
 from projections.session_figures import SessionStats
 from projections.session_rows import NAME, VERSION, newest
+from projections.session_state import SessionStatistics
 from projections.sessions import (
     folded_stats,
     judged,
     keep_up,
     list_sessions,
     listed,
+    row_of,
     session_query,
     session_stats,
 )
@@ -559,11 +561,16 @@ def erase_one(live: Live, dice: random.Random) -> None:
 
 
 def assert_as_folded(live: Live) -> None:
-    listed = {s.key: s for s in list_sessions(live, deleted=True)}
+    found = {s.key: s for s in list_sessions(live, deleted=True)}
+    rows = {row.key: row for row in listed(live, deleted=True)}
+    for info in live.log.streams():
+        state = SessionStatistics().fold(live.log.read(info.key))
+        state.judge(judged(live)(info.key, state.unjudged))
+        assert rows[str(info.key)] == row_of(state)
     folded: dict[str, SessionStats] = {
         str(i.key): folded_stats(live.log.read(i.key), judged(live)) for i in live.log.streams()
     }
-    assert listed == folded
+    assert found == folded
 
 
 class TestImported:
