@@ -143,6 +143,7 @@ class InCharge(Runner):
         """
         window, run = self.window, WhatIf("")
         calls: list[int] = []
+        came: dict[Origin, Item] = {}
         placed = self.deciding.placed
         waiting = list(reversed(tried))
         for step in seen:
@@ -152,6 +153,8 @@ class InCharge(Runner):
             if isinstance(step, Step):
                 if step.kind == "call":
                     calls.append(step.position)
+                elif step.item is not None:
+                    came[step.origin] = step.item
             elif step.kind == "render":
                 for item, _ in step.items:
                     if item.form in PLACEHOLDERS:
@@ -168,6 +171,9 @@ class InCharge(Runner):
             entry.call = bisect_left(calls, position_of(origin))
             if entry.item.form in PLACEHOLDERS - {"cut"} and not entry.is_settled:
                 window.settle(origin)
+            first = came.get(origin)  # a repair may have given its calls other ids since
+            if first is not None and first.message != entry.original.message:
+                self.deciding.originals.setdefault(origin, first)
         while waiting:
             self._tried(waiting.pop(), window.tokens)
         window.pins, window.task_type = {*pins, *self._held}, task

@@ -64,11 +64,13 @@ class Asking:
                     del body["stream_options"]  # some servers do not know it
                     ahead = ()
                     continue
-            except Exception:
-                if sending.fault is not None:
-                    raise sending.fault from None
-                raise
+            except Exception as error:  # of a body that is no JSON, no text, or nested too deep
+                if sending.fault is not None or not sending.calls:
+                    raise sending.fault or error from None
+                self.error = f"its answer cannot be read: {_said(error)}"
             break
+        if sending.fault is not None:  # the client has kept silent about it
+            raise sending.fault
         self._take()
 
     def _sent(self, body: Mapping[str, Any]) -> Iterator[Piece | None]:
@@ -97,8 +99,9 @@ class Asking:
             self.error = self.error or "nobody knows how the call ended"
             return
         self.answer = outcome.answer
-        if outcome.failure is not None:
-            self.error = self.error or outcome.failure.error
+        if outcome.answer is None:
+            found = outcome.failure.error if outcome.failure is not None else ""
+            self.error = self.error or found or "nothing came back"
 
     @property
     def is_too_large(self) -> bool:

@@ -19,6 +19,8 @@ from projections import Live
 from projections.agent_state import agent_state, resumption
 from projections.ownership import is_observed
 from projections.prompts.template import Rendered
+from projections.session_rows import row_of
+from projections.sessions import session_query
 
 AGENT = "chat"
 """In the keys of conversations that are named by a session id alone."""
@@ -81,3 +83,10 @@ def begin(
     if system is not None:
         events += prompted(live, key, system, version + len(events) + 1)
     live.append(key, *events, expected_version=version)
+
+
+def check_stands(live: Live, key: StreamKey) -> None:
+    """Raise InputRefused for a deleted session: nobody would see what is said there."""
+    row = row_of(session_query(live), str(key))
+    if row is not None and row.is_deleted:
+        raise InputRefused(f"{key} was deleted meanwhile: resume it to go on, or begin another one")

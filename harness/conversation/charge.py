@@ -51,10 +51,13 @@ class Charge:
         self._told = 0
         self.version = 0
         """The position up to which it was told everything."""
+        self.is_sure = False
+        """Whether what was decided stands in the log."""
         self.anew()
 
     def anew(self) -> None:
         """Begin from what the log holds."""
+        self.is_sure = False
         live, key = self._live, self._key
         found = recording(live.log.read(key), self._counting)
         version = live.log.version(key)
@@ -74,6 +77,7 @@ class Charge:
         runner.deciding.told = {each for each in told if each is not None}
         self._runner, self._told, self.version = runner, 0, version
         self._is_calling = False
+        self.is_sure = True
 
     @property
     def tokens(self) -> int:
@@ -99,6 +103,7 @@ class Charge:
 
     def coming(self, event: Event) -> list[Event]:
         """A message or a result comes in: it, and what is decided at that moment around it."""
+        self.is_sure = False
         at = self.version + 1
         item = self._item(event, at)
         around = self._runner.came(item, count_item(self._counting, item), at)
@@ -108,6 +113,7 @@ class Charge:
 
     def calling(self) -> list[Event]:
         """A call is about to be made: what is decided in front of it."""
+        self.is_sure = False
         events = list(self._runner.calls(self.version + 1))
         self._is_calling = True
         self.version += len(events)
@@ -119,6 +125,7 @@ class Charge:
         A compaction of all but the newest turn first, the oldest units next, the largest texts
         last.
         """
+        self.is_sure = False
         runner = self._runner
         runner.begin(self.version + 1)
         deciding, window = runner.deciding, runner.window
@@ -139,6 +146,7 @@ class Charge:
 
     def told(self, events: Sequence[RecordedEvent]) -> None:
         """What was appended without being asked for here first."""
+        self.is_sure = False
         for event in events:
             if event.position <= self.version:
                 continue
@@ -147,6 +155,7 @@ class Charge:
                 return
             self.version = event.position
             self._take(event)
+        self.is_sure = True
 
     def _take(self, event: RecordedEvent) -> None:
         at, data, kind = event.position, event.data, event.type

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import BaseModel
 
 from eventlog.agent import PermissionMode
-from eventlog.errors import WrongExpectedVersion
+from eventlog.errors import CtxlogError
 from eventlog.events import (
     DecisionUndone,
     Event,
@@ -151,7 +151,7 @@ class Conversation:
                 summarize = KeptSummarizer(writer, Outputs(self.live.log), self.key).summarize
             strategies = parse(strategy) if isinstance(strategy, str) else tuple(strategy)
             self.charge = Charge(self.live, self.key, strategies, counter(), summarize)
-            self._state = initial()
+            self._state, self._is_sure = initial(), True
             self.caught_up()
         except BaseException:
             self.close()
@@ -308,6 +308,7 @@ class Conversation:
 
     def caught_up(self) -> None:
         """Take in what was appended, by whom so ever."""
+        self._is_sure = False
         events = self.stream.since(self._state.position)
         self.charge.told(events)
         if any(event.type == "redacted" for event in events):
@@ -315,26 +316,33 @@ class Conversation:
             events = self.stream.since(0)
         for event in events:
             self._state.evolve(event)
+        self._is_sure = True
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether all that is known here is what stands in the log: an interruption may have struck
+        behind an append, and before it was taken in."""
+        return self._is_sure and self.charge.is_sure and self.stream.is_sure
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """What is decided in here is appended, or forgotten: the log says what holds."""
+        if not self.is_sure:
+            self.recover()
         try:
             yield
         except BaseException:
-            self.recover()
+            self._is_sure = False
+            with contextlib.suppress(CtxlogError):  # the next to write tries again
+                self.recover()
             raise
 
     def recover(self) -> None:
         """Begin anew from what the log holds."""
+        self._state, self._is_sure = initial(), False
         self.stream.refresh()
         self.charge.anew()
         self.caught_up()
-
-    def overtaken(self) -> WrongExpectedVersion:
-        """Another process appended while a model answered; the answer is recorded behind that."""
-        known, self.stream.was_overtaken = self.stream.overtaken_at, False
-        return WrongExpectedVersion(str(self.key), known, self.version)
 
     def settle(self) -> None:
         """Record what has to be repaired before the context can be sent.

@@ -31,12 +31,29 @@ class OwnStream:
         """Whether something had to be appended behind what others had written."""
         self.overtaken_at = 0
         """The version that was known then."""
-        self._open()
+        self.called: tuple[Draft, int] | None = None
+        """The last call, and where it was to stand, as long as its end may not stand there."""
+        self.reopen()
 
-    def _open(self) -> None:
+    def reopen(self) -> None:
+        """Read all of it anew: whoever was interrupted may know half of what was appended."""
+        self.is_sure = False
+        """Whether all that was appended was taken in."""
+        self._erased = self._redactions()
         self._followed = Followed(self.live, self.key)
         self._followed.catch_up()
         self._bodies = Bodies("openai_chat")
+        self.is_sure = True
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether something was erased since it was read: what a fork has of its parent may be,
+        and no event of its own says so."""
+        return self._erased != self._redactions()
+
+    def _redactions(self) -> int:
+        row = self.live.log.query("select coalesce(max(by_sequence), 0) from redactions")
+        return int(row.fetchone()[0])
 
     @property
     def version(self) -> int:
@@ -45,7 +62,17 @@ class OwnStream:
 
     def refresh(self) -> None:
         """Read what others appended."""
+        if self.is_stale or not self.is_sure:
+            self.reopen()
+            return
+        self.is_sure = False
         self._followed.catch_up()
+        self.is_sure = True
+
+    def overtaken(self) -> WrongExpectedVersion:
+        """Another process appended while a model answered; the answer is recorded behind that."""
+        self.was_overtaken = False
+        return WrongExpectedVersion(str(self.key), self.overtaken_at, self.version)
 
     def since(self, position: int) -> list[RecordedEvent]:
         """The events behind a position, up to the version."""
@@ -58,8 +85,10 @@ class OwnStream:
         """
         first = self.version + 1
         drafts = drafted(events)
+        self.is_sure = False
         self._write(drafts)
         self._followed.followed(*drafts)
+        self.is_sure = True
         return first
 
     def append_late(self, *events: Event) -> int:
@@ -76,19 +105,30 @@ class OwnStream:
 
         Raises WrongExpectedVersion, InputRefused, and what an append raises.
         """
+        self.is_sure = False
         body = self._bodies.read(posted.body)
         drafts = drafted(ahead)
         try:
             # As if they stood already, so that the request is read against what they make of it.
             self._followed.followed(*drafts)
             plan = self._followed.plan(asked_of(posted, body), belongs=True)
+            self.called = plan.drafts[-1], plan.position
             self._write((*drafts, *plan.drafts), plan.version - len(drafts))
         except BaseException:
-            self._open()
+            self.reopen()
             raise
         self._followed.appended(plan)
         self._bodies.take(body)
+        self.is_sure = True
         return plan.position
+
+    def left(self) -> int:
+        """The position of a call of ours that stands in the log without an end; 0 for none."""
+        draft, position = self.called or (None, 0)
+        if draft is None or not self._stands(draft, position):
+            return 0
+        ends = self.live.log.read(self.key, position, types=["model_responded", "model_failed"])
+        return 0 if any(end.data["call"] == position for end in ends) else position
 
     def _write(self, drafts: Sequence[Draft], version: int | None = None) -> None:
         known = self.version if version is None else version

@@ -28,6 +28,7 @@ from eventlog.events import (
 from eventlog.jsonvalue import Json, loads
 from eventlog.messages import Call
 from harness.conversation.asking import Asking
+from harness.conversation.beginning import check_stands
 from harness.conversation.happenings import (
     Answered,
     CallFailed,
@@ -49,6 +50,8 @@ Ending = Literal["answered", "interrupted", "failed", "exhausted"]
 
 INTERRUPTED = "interrupted by the user while it ran: what it did until then is unknown"
 NOT_RUN = "not run: the user interrupted the reply"
+
+UNHEARD = "interrupted by the user before its answer was read"
 
 _SHARES = (0.6, 0.35)
 """Of its tokens, what a context is brought down to when a model refuses it as too large."""
@@ -76,41 +79,62 @@ class Reply:
 
     def begin(self, *opening: MessageAppended) -> Generator[Happening, None, None]:
         """Append what begins it, and go on until there is an answer."""
-        of = self._of
-        schema = Json(self._output.model_json_schema()) if self._output is not None else None
-        with of.writing():
-            events = [event for each in opening for event in of.charge.coming(each)]
-            of.append(*events, ReplyStarted(reply_id=self.id, output_schema=schema))
-        yield from self._changed()
-        yield from self.go_on()
+        return self._whole(opening)
 
     def go_on(self) -> Generator[Happening, None, None]:
         """Run what tools wait, and ask the model, as often as it takes."""
+        return self._whole(())
+
+    def _whole(self, opening: Sequence[MessageAppended]) -> Generator[Happening, None, None]:
         of = self._of
         try:
             with of.writing():
-                yield from self._tools(of.open_calls())
-                for _ in range(of.most_calls):
-                    message = yield from self._ask()
-                    if message is None:
-                        return
-                    calls = messages.calls("openai_chat", message)
-                    if calls:
-                        yield from self._tools(calls)
-                    elif self._output is None or self._produced(message):
-                        ended = self._end("answered")
-                        of.title_if_due()
-                        yield ended
-                        return
-                    elif self._refused == _OUTPUTS:
-                        yield self._end("failed", f"{_OUTPUTS} answers were not the output")
-                        return
-                yield self._end("exhausted", f"{of.most_calls} calls were made for one reply")
+                of.sending.close(UNHEARD)
+                of.caught_up()
+                if opening:
+                    yield from self._opened(opening)
+                yield from self._steps()
         except (KeyboardInterrupt, GeneratorExit):
-            if not self._is_over:
-                with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
-                    self._interrupted()
+            with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
+                self._interrupted(is_new=bool(opening))
             raise
+
+    def _opened(self, opening: Sequence[MessageAppended]) -> Iterator[Happening]:
+        of = self._of
+        schema = Json(self._output.model_json_schema()) if self._output is not None else None
+        self._look()
+        check_stands(of.live, of.key)
+        events = [event for each in opening for event in of.charge.coming(each)]
+        of.append(*events, ReplyStarted(reply_id=self.id, output_schema=schema))
+        yield from self._changed()
+
+    def _look(self) -> None:
+        """What was erased meanwhile is not sent again."""
+        of, known = self._of, self._of.version
+        if of.stream.is_stale:
+            of.recover()
+            if of.version != known:
+                raise WrongExpectedVersion(str(of.key), known, of.version)
+
+    def _steps(self) -> Iterator[Happening]:
+        of = self._of
+        yield from self._tools(of.open_calls())
+        for _ in range(of.most_calls):
+            message = yield from self._ask()
+            if message is None:
+                return
+            calls = messages.calls("openai_chat", message)
+            if calls:
+                yield from self._tools(calls)
+            elif self._output is None or self._produced(message):
+                ended = self._end("answered")
+                of.title_if_due()
+                yield ended
+                return
+            elif self._refused == _OUTPUTS:
+                yield self._end("failed", f"{_OUTPUTS} answers were not the output")
+                return
+        yield self._end("exhausted", f"{of.most_calls} calls were made for one reply")
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -118,6 +142,7 @@ class Reply:
         """Ask the model once; its message, or None where the reply ended instead."""
         of = self._of
         while True:
+            self._look()
             yield from self._fitted()
             of.settle()
             asking = Asking(of, self._output)
@@ -125,6 +150,7 @@ class Reply:
             for text in asking.pieces():
                 if not started:
                     started = True
+                    of.caught_up()
                     yield from self._changed()
                     yield Calling(asking.position, of.charge.tokens)
                 if text is not None:
@@ -133,7 +159,7 @@ class Reply:
             answer = asking.answer
             if answer is not None:
                 if of.stream.was_overtaken:
-                    raise of.overtaken()
+                    raise of.stream.overtaken()
                 usage = answer.responded(1).usage
                 said = messages.text("openai_chat", answer.message) if answer.is_said else ""
                 calls = len(messages.calls("openai_chat", answer.message)) if answer.is_said else 0
@@ -209,13 +235,39 @@ class Reply:
         for each in pending:
             told.append(ToolCalled(each.call_id, each.tool.name, each.arguments))
         yield from told
-        for outcome in run_all(pending, self._cancelled, starting):
-            yield from self._ended_tool(outcome)
+        outcomes, last = run_all(pending, self._cancelled, starting), None
+        try:
+            for outcome in outcomes:
+                last = outcome
+                yield from self._ended_tool(outcome)
+        except KeyboardInterrupt:
+            self._cancelled.set()
+            self._stopped([last] if last is not None else [], outcomes)
+            raise
         if self._cancelled.is_set():
             raise KeyboardInterrupt
 
+    def _stopped(self, last: Sequence[ToolOutcome], rest: Iterator[ToolOutcome]) -> None:
+        """Interrupted as a result was recorded: record it, and what becomes of the other calls."""
+        self._of.recover()
+        for outcome in (*last, *rest):
+            if any(call.id == outcome.tool_call_id for call in self._of.open_calls()):
+                self._recorded(outcome)
+
     def _ended_tool(self, outcome: ToolOutcome) -> Iterator[Happening]:
-        """Record a result, with what is decided about it and what the tool recorded.
+        position = self._recorded(outcome)
+        yield from self._changed()
+        yield ToolEnded(
+            position,
+            outcome.tool_call_id,
+            outcome.name,
+            outcome.content,
+            outcome.is_error,
+            outcome.duration_ms,
+        )
+
+    def _recorded(self, outcome: ToolOutcome) -> int:
+        """Record a result, with what is decided about it and what the tool recorded; its position.
 
         What a tool did has happened: it is recorded also where another process was faster, and only
         then the reply ends.
@@ -232,6 +284,8 @@ class Reply:
         lost: WrongExpectedVersion | None = None
         while True:
             try:
+                if not of.is_sure:  # interrupted as it began
+                    of.recover()
                 decided = of.charge.coming(result)
                 position = of.append(*decided, *outcome.events) + decided.index(result)
                 break
@@ -240,15 +294,7 @@ class Reply:
                 of.recover()
         if lost is not None:
             raise lost
-        yield from self._changed()
-        yield ToolEnded(
-            position,
-            outcome.tool_call_id,
-            outcome.name,
-            outcome.content,
-            outcome.is_error,
-            outcome.duration_ms,
-        )
+        return position
 
     # -- its end --------------------------------------------------------------------------------
 
@@ -257,11 +303,19 @@ class Reply:
         self._is_over = True
         return Ended(outcome, detail)
 
-    def _interrupted(self) -> None:
+    def _interrupted(self, is_new: bool) -> None:
         """Close what is open, so that the session goes on from here."""
         of = self._of
         self._cancelled.set()
-        of.recover()
+        if self._is_over:
+            return
+        if not of.is_sure:
+            of.recover()
+        now = of.state.reply
+        if is_new and not (now.reply_id == self.id and now.is_under_way):
+            return  # nothing of it stands, or all of it
+        of.sending.close(UNHEARD)
+        of.caught_up()
         events: list[Event] = []
         for call in of.open_calls():
             text = INTERRUPTED if of.was_started(call) else NOT_RUN

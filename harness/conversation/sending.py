@@ -35,9 +35,13 @@ class OwnCall:
 
     def ended(self, outcome: Outcome) -> None:
         """What came back, appended at once."""
-        if self.outcome is not None:
-            return
-        self.outcome = outcome
+        if self.outcome is None:
+            self.outcome = outcome
+            self.record()
+
+    def record(self) -> None:
+        """Append how it ended; once more where that was interrupted."""
+        outcome = self.outcome or Outcome()
         try:
             events = [
                 event_without_keys(event, self.keys) for event in events_of(outcome, self.dialect)
@@ -46,7 +50,12 @@ class OwnCall:
             said = text_without_keys(str(error), self.keys)
             events = [ModelFailed(call=1, error=f"the answer cannot be kept: {said}")]
         bound = [event.model_copy(update={"call": self.position}) for event in events]
-        self.first = self._sending.stream.append_late(*bound)
+        try:
+            self.first = self._sending.stream.append_late(*bound)
+        except Exception as error:
+            self._sending.fault = error
+            raise
+        self._sending.stream.called = None
 
     def failed(self, error: str, status: int | None = None) -> None:
         """No answer came back, or nobody waited for it."""
@@ -61,7 +70,8 @@ class Sending:
         self.ahead: Sequence[Event] = ()
         """What was decided for the next call; it stands in the same append."""
         self.fault: Exception | None = None
-        """Why a request did not go out: a client may hide it behind an error of its own."""
+        """Why a request did not go out, or its end cannot be recorded: a client may hide it behind
+        an error of its own."""
         self.calls: list[OwnCall] = []
         """Those of one answer: a client tries again where a server fails."""
 
@@ -92,6 +102,20 @@ class Sending:
         call = OwnCall(self, dialect, position, keys)
         self.calls.append(call)
         return call
+
+    def close(self, error: str) -> None:
+        """Give an end to a call that was interrupted so that it has none."""
+        position = self.stream.left()
+        call = self.calls[-1] if self.calls else None
+        if not position:
+            pass
+        elif call is None or call.position != position:
+            self.stream.append_late(ModelFailed(call=position, error=error))
+        elif call.outcome is None:
+            call.failed(error)
+        else:
+            call.record()
+        self.stream.called = None
 
     def cannot(self, error: Exception) -> None:
         """A request that cannot be read is not sent."""

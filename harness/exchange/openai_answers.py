@@ -88,6 +88,8 @@ class _Choice:
         self._fields: dict[str, Any] = {"index": index}
         self._message: dict[str, Any] = {"role": "assistant"}
         self._calls: dict[int, dict[str, Any]] = {}
+        self._places: dict[int, int] = {}
+        """By index: which call is meant by it, where several came under the same."""
 
     def take(self, piece: Mapping[str, Any]) -> None:
         """The next piece of it."""
@@ -99,7 +101,9 @@ class _Choice:
             if isinstance(call, dict):
                 index = call.get("index")
                 place = index if isinstance(index, int) else len(self._calls)
-                known = self._calls.setdefault(place, {})
+                if _is_another(call, self._calls.get(self._places.get(place, place), {})):
+                    self._places[place] = max(self._calls) + 1
+                known = self._calls.setdefault(self._places.get(place, place), {})
                 _join(known, {k: v for k, v in call.items() if k != "index"})
         _join(self._message, {k: v for k, v in delta.items() if k != "tool_calls"})
 
@@ -110,6 +114,13 @@ class _Choice:
             calls = [call for _, call in sorted(self._calls.items())]
             message = {**message, "tool_calls": calls}
         return {**self._fields, "message": message}
+
+
+def _is_another(piece: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    """Whether a piece begins another call: some servers give all calls of a batch the index 0."""
+    function = piece.get("function")
+    name = function.get("name") if isinstance(function, dict) else None
+    return bool(name and piece.get("id") and known.get("id") not in (None, "", piece["id"]))
 
 
 def _take(chunk: dict[str, Any], choices: dict[int, _Choice]) -> bool:
