@@ -52,7 +52,8 @@ class Chat:
         self.live, self.out, self.asked, self.lines = live, out, asked, lines
         self.model = model
         self.window = asked.window or model.window
-        self.screen = Screen(out.style, self.number_at, out.is_terminal)
+        obeys = out.is_terminal and os.environ.get("TERM") != "dumb"
+        self.screen = Screen(out.style, self.number_at, obeys)
         self.begun = ""
         """What stands in the input line next."""
         self.code = FINE
@@ -98,11 +99,13 @@ class Chat:
         self.open(Place(key))
 
     def leave(self) -> None:
-        """A session that nobody named and in which nothing was said is hidden again."""
-        place = self.place
-        if not place.is_new or place.is_named or self.conversation.key != place.key:
+        """A session that nobody named, or asked for, and in which nothing was said is hidden."""
+        place, key = self.place, self.conversation.key
+        is_by_the_way = place.forked_from is not None or (place.is_new and not place.is_named)
+        if not is_by_the_way or key != place.key:
             return
-        said = self.live.log.read(place.key, types=["message_appended"])
+        base = self.live.log.stream(key).base
+        said = self.live.log.read(key, base, types=["message_appended"])
         if all(event.data.get("source") != "human" for event in said):
             self.conversation.append(SessionDeleted(reason="nothing was said"))
 
@@ -169,8 +172,8 @@ class Chat:
         """Another process went on with the session: show what it did."""
         of = self.conversation
         of.refresh()
-        lines = events_elsewhere(self.live, of.key, error, of.version, self.out.style)
-        self.tell(lines)
+        own = of.sending.calls[-1].position if of.sending.calls else 0
+        self.tell(events_elsewhere(self.live, of.key, error, own, self.out.style))
         if text:
             self.begun = text
             self.note("what you typed was not recorded: it stands in the input line again")

@@ -7,7 +7,7 @@ import sys
 
 from cli.chat.asked import Asked
 from cli.chat.chat import Chat
-from cli.chat.lines import Lines, PipedLines, TypedLines
+from cli.chat.lines import MORE, Lines, PipedLines, TypedLines
 from cli.chat.loop import converse, take
 from cli.chat.places import place_of
 from cli.chat.resumed import greeting
@@ -23,7 +23,7 @@ from projections import Live
 def start(live: Live, out: Output, asked: Asked, model: Model, once: str | None = None) -> int:
     """Run a chat to its end; the exit code. Raises what cannot be told to a person."""
     is_typed = once is None and not out.as_json and out.is_terminal and _is_terminal()
-    lines: Lines = TypedLines() if is_typed else PipedLines()
+    lines: Lines = TypedLines(out.style.translated(MORE)) if is_typed else PipedLines()
     chat = Chat(live, out, asked, lines, model)
     chat.open(place_of(live, asked.session))
     try:
