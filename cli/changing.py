@@ -242,8 +242,7 @@ def says(event: RecordedEvent, called: NameAt) -> str:
 
 def _name(live: Live, key: StreamKey, is_new: bool) -> str:
     """What can be typed for a session, also for one that does not exist yet."""
-    keys = [str(info.key) for info in live.log.streams()]
-    return short_names([*keys, str(key)] if is_new else keys)[str(key)]
+    return short_names(live, [str(key)])[str(key)]
 
 
 class _Sizes:

@@ -12,6 +12,7 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from cli.options import Command, help_text, parameters, take
+from cli.plain_values import take_plainly
 
 HELP = ["-h", "--help"]
 
@@ -121,6 +122,10 @@ class SubCommands(TyperGroup):
             ctx.fail(f"name a command of it: {', '.join(self.commands)}")
         ctx.obj = take(ctx.params, ctx.parent.obj if ctx.parent is not None else None, "")
         return super().invoke(ctx)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters; those that Typer adds are among them."""
+        return [take_plainly(param) for param in super().get_params(ctx)]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands, each with its first sentence."""

@@ -27,13 +27,15 @@ _MANY = 200
 
 def session_names(settings: Settings, incomplete: str) -> list[str]:
     """Sessions that begin so, and behind an ``@`` places."""
+    from projections.session_rows import named_like
+
     found = ["last"] if "last".startswith(incomplete) else []
     with contextlib.suppress(Exception), opened(settings) as live:
         if "@" in incomplete:
             session, _, begun = incomplete.rpartition("@")
             found += [f"{session}@{place}" for place in _begun(_places(live, session), begun)]
-        for info in live.log.streams():
-            for name in (info.key.session, str(info.key)):
+        for key in named_like(live.log.query, incomplete, _MANY):
+            for name in (key.split("/", 2)[2], key):
                 if name.startswith(incomplete) and safe_text(name, newlines=False) == name:
                     found.append(name)
                     break

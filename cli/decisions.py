@@ -9,12 +9,11 @@ from itertools import islice
 
 from cli.changing import Make, says
 from cli.models_reasons import ChangeData
-from cli.naming import place, session_key, short_names
+from cli.naming import place, session_key, typed_name
 from cli.occurrences import in_pass, name_of
 from cli.paths import current_program
 from cli.pins import last_of_each
 from cli.saying import noun
-from cli.style import typed
 from eventlog import StreamKey
 from eventlog.errors import InputRefused, PositionNotFound
 from eventlog.events import (
@@ -129,7 +128,7 @@ def last_taken(live: Live, decision: Decision, done: ChangeData) -> list[str]:
     is_or_was = "is" if done.dry_run else "was"
     notes = [f"the last decision in force {is_or_was} {names[0]}, {whose[0]}{told[0]}"]
     written = str(stream) if done.dry_run else done.key
-    session = typed(short_names(str(info.key) for info in live.log.streams())[written])
+    session = typed_name(live, written)
     later = _put_back(live, stream, found[0].position, done.version)
     if later:
         line = f"rewind {session}@{later - 1}"

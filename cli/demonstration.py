@@ -45,7 +45,7 @@ from cli.windows import context_at
 from eventlog import StreamKey
 from harness.importers.job import Options
 from projections import Live
-from projections.sessions import list_sessions
+from projections.sessions import listed
 
 NAME = "refund-rounding.jsonl"
 _AROUND = 6
@@ -83,7 +83,7 @@ def demonstrate(settings: Settings, out: Output) -> None:
         summaries = Summaries(live, "extractive")
         sides = sides_under(live, place(live, str(key)), LEFT, RIGHT, summaries)
         held = versus(live, *sides, summaries)
-        name = short_names(row.key for row in list_sessions(live))[str(key)]
+        name = short_names(live, [str(key)])[str(key)]
         reasons = _Reasons(
             audited(live, [key], (), "warning", {str(key): name}),
             why(live, item_place(live, str(key), EXPLAINED)),
@@ -165,8 +165,8 @@ def _told(
 ) -> Iterator[str]:
     """What the commands that are shown print; where it is cut, that is said."""
     key = StreamKey.parse(data.key)
-    listed = list_sessions(live)
-    names = short_names(row.key for row in listed)
+    sessions = listed(live)
+    names = short_names(live, [row.key for row in sessions])
     name, program = typed(names[data.key]), current_program()
 
     def type_(command: str) -> str:
@@ -180,7 +180,7 @@ def _told(
     yield from imported
     yield _step(style, "The sessions of this log.")
     yield type_("sessions")
-    yield from render_sessions(listed, style, names)
+    yield from render_sessions(sessions, style, names)
     yield _step(style, f"What happened, and what the model still sees at the end: {legend()}.")
     yield type_(f"log {name}")
     rows = timeline(live, key, at=live.log.version(key))

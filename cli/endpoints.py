@@ -47,8 +47,11 @@ class Model:
     """What reaches it."""
 
 
-def model_named(name: str, base_url: str | None) -> Model:
-    """The model of that name. Raises InputRefused where there is no key, or a wrong address."""
+def model_named(name: str, base_url: str | None, *, temperature: float | None = 0.0) -> Model:
+    """The model of that name; without a temperature it takes its own.
+
+    Raises InputRefused where there is no key, or a wrong address.
+    """
     from openai import DefaultHttpxClient, OpenAI
 
     url = base_url if base_url is not None else os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
@@ -84,7 +87,8 @@ def model_named(name: str, base_url: str | None) -> Model:
             f"{type(error).__name__}: {error}"
         ) from None
     window = settings.get("window")
-    return Model(Endpoint(client, name), int(window) if window is not None else None, client)
+    endpoint = Endpoint(client, name, temperature=temperature)
+    return Model(endpoint, int(window) if window is not None else None, client)
 
 
 def own_model() -> str:

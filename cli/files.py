@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -62,3 +63,32 @@ def write_new(path: str, text: str, *, force: bool = False) -> int:
     with new_file(path, force=force) as stream:
         stream.write(text)
     return len(text.encode())
+
+
+def text_of(file: str, most: int) -> str:
+    """The text of a file that somebody names in place of typing it.
+
+    Raises InputRefused, with the name in it, for what is no regular file, no UTF-8, or longer than
+    ``most`` bytes.
+    """
+    from eventlog.errors import InputRefused
+
+    if not file:
+        raise InputRefused("the name of the file to read is empty")
+    try:
+        # Not to wait for who writes into a pipe.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InputRefused(f"{file}: it is no regular file")
+            data = stream.read(most + 1)
+        if len(data) > most:
+            raise InputRefused(f"{file}: it has more than {most:,} bytes")
+        return data.decode("utf-8-sig")
+    except IsADirectoryError:
+        raise InputRefused(f"{file}: it is a folder") from None
+    except UnicodeDecodeError:
+        raise InputRefused(f"{file}: it is no UTF-8") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputRefused(f"{file}: {why or error}") from None

@@ -13,19 +13,18 @@ def fork_key(live: Live, parent: StreamKey, name: str = "") -> StreamKey:
 
     Raises InputRefused for a name that is taken, or that would be read as something else.
     """
-    taken = {info.key for info in live.log.streams()}
     if not name:
-        return _free(parent, taken)
+        return _free(live, parent)
     if reads_otherwise(name):
         raise InputRefused(f"{name!r} would be read as a place or as last; choose another --name")
     child = parent._replace(session=name).checked()
-    if child in taken:
+    if live.log.exists(child):
         raise InputRefused(f"that name is taken: {child} exists; choose another --name")
     return child
 
 
-def _free(parent: StreamKey, taken: set[StreamKey]) -> StreamKey:
+def _free(live: Live, parent: StreamKey) -> StreamKey:
     number = 1
-    while parent._replace(session=f"{parent.session}.fork{number}") in taken:
+    while live.log.exists(parent._replace(session=f"{parent.session}.fork{number}")):
         number += 1
     return parent._replace(session=f"{parent.session}.fork{number}")

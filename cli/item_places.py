@@ -145,7 +145,7 @@ def _elsewhere(live: Live, stream: StreamKey, item: str) -> str:
             found.append(str(key))
     if not found:
         return ""
-    names = short_names(str(info.key) for info in streams)
+    names = short_names(live, [str(key) for key in family])
     return f"there is one in {' and in '.join(typed(names[key]) for key in found[:3])}"
 
 

@@ -19,6 +19,7 @@ from cli.commands import (
     backup,
     chat,
     compare,
+    delete,
     demo,
     diff,
     doctor,
@@ -27,6 +28,7 @@ from cli.commands import (
     head,
     imports,
     log,
+    new,
     pin,
     prompt,
     proxy,
@@ -34,12 +36,15 @@ from cli.commands import (
     record,
     recover,
     redact,
+    rename,
     replay,
+    resume,
     rewind,
     search,
     sessions,
     show,
     sql,
+    state,
     stats,
     strategies,
     undo,
@@ -52,8 +57,11 @@ from cli.commands import run as run_command
 from cli.door import guarded
 from cli.options import Settings, help_text, parameters, settings_of, take
 from cli.output import envelope, json_text
+from cli.plain_values import take_plainly
 
 BRING, LOOK, CHANGE, KEEP = "Bring sessions in", "Look", "Change a context", "Keep and prove"
+OWN = "Begin and end sessions"
+HEADINGS = (BRING, LOOK, OWN, CHANGE, KEEP)
 
 COMMANDS = Commands(
     {
@@ -71,11 +79,16 @@ COMMANDS = Commands(
         "compare": (compare.command, LOOK),
         "audit": (audit.command, LOOK),
         "strategies": (strategies.command, LOOK),
+        "state": (state.app, LOOK),
         "prompt": (prompt.app, LOOK),
         "why": (why.command, LOOK),
         "recover": (recover.command, LOOK),
         "stats": (stats.command, LOOK),
         "sql": (sql.command, LOOK),
+        "new": (new.command, OWN),
+        "resume": (resume.command, OWN),
+        "rename": (rename.command, OWN),
+        "delete": (delete.command, OWN),
         "run": (run_command.command, CHANGE),
         "undo": (undo.command, CHANGE),
         "rewind": (rewind.command, CHANGE),
@@ -101,6 +114,10 @@ class Group(TyperGroup):
     def __init__(self, *, params: list[Any] | None = None, **rest: Any) -> None:
         super().__init__(params=[*(params or []), *parameters()], **rest)
         self.commands: Any = COMMANDS
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters; those that Typer adds are among them."""
+        return [take_plainly(param) for param in super().get_params(ctx)]
 
     def main(
         self,
@@ -139,7 +156,7 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands under what they are for."""
-        for heading in (BRING, LOOK, CHANGE, KEEP):
+        for heading in HEADINGS:
             with formatter.section(heading):
                 formatter.write_dl(COMMANDS.told(heading))
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from projections.sessions import SessionStats
+from projections.session_figures import SessionStats
 from projections.usage import UsageTotals
 
 State = Literal["context", "placeholder", "folded", "left", "never"]
@@ -19,6 +19,8 @@ class SessionsData(BaseModel):
     """``sessions``"""
 
     sessions: list[SessionStats]
+    total: int
+    """How many there are of those that were asked for: ``-n`` leaves older ones out."""
 
 
 class ItemData(BaseModel):
@@ -60,6 +62,8 @@ class ContextData(BaseModel):
     """The agent's own count of this context, where the compaction beside it tells one."""
     counter: str
     items: list[ItemData]
+    prompts: dict[str, str] = {}
+    """The items, by rendition, that a prompt template gave: its name and version."""
     notes: list[str] = []
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from cli.style import typed
@@ -12,9 +11,9 @@ from eventlog import RecordedEvent, StreamKey
 from eventlog.codec import CLASSES
 from eventlog.errors import Ambiguous, InputRefused
 from projections import Live
-from projections.references import Reference, find_session, is_last, place_in, resolve
-from projections.session_names import shortest
-from projections.sessions import session_states
+from projections import session_rows as rows
+from projections.references import Reference, find_session, place_in, resolve
+from projections.sessions import session_query
 
 _PLACE = re.compile(r"[ck]?\d{1,15}(\.\d{1,9})?\^?")
 _SPAN = re.compile(r"(\d{1,15})?(-)?(\d{1,15})?")
@@ -54,9 +53,10 @@ def _listing(live: Live) -> Iterator[None]:
     try:
         yield
     except Ambiguous as error:
-        states = session_states(live)
-        names = short_names(state.key for state in states)
-        titles = {state.key: state.title for state in states}
+        query = session_query(live)
+        names = short_names(live, error.candidates)
+        found = [rows.row_of(query, key) for key in error.candidates]
+        titles = {row.key: row.title for row in found if row is not None}
         error.args = (f"{error.name!r} names {len(error.candidates)} sessions:",)
         for key in error.candidates:
             error.add_note(f"{names.get(key, key)}  {titles.get(key, '')}".rstrip())
@@ -72,34 +72,22 @@ def check_filters(keys: Iterable[StreamKey], *, agent: str = "", user: str = "")
         ("a user", user, {key.user for key in every}),
     ):
         if asked and there and asked not in there:
-            raise InputRefused(
-                f"no session of {what} {asked!r}; there are {', '.join(sorted(there))}"
-            )
+            raise no_such(what, asked, there)
+
+
+def no_such(what: str, asked: str, there: Iterable[str]) -> InputRefused:
+    """The refusal of an agent or a user of whom no session is."""
+    return InputRefused(f"no session of {what} {asked!r}; there are {', '.join(sorted(there))}")
 
 
 def typed_name(live: Live, key: str) -> str:
     """The least that can be typed in a shell for one session, and means it alone."""
-    return typed(short_names(str(info.key) for info in live.log.streams())[key])
+    return typed(short_names(live, [key])[key])
 
 
-def short_names(keys: Iterable[str]) -> dict[str, str]:
-    """For each key the least that can be typed for it, when these are all sessions that there are.
-
-    The full key where two have the same id, and where the id would be read as something else:
-    ``last``, an option, the key of another session.
-    """
-    every = list(keys)
-    ids = [key.split("/", 2)[2] for key in every]
-    count = Counter(ids)
-    taken = set(every)
-
-    def is_other(name: str) -> bool:
-        return is_last(name) or name.startswith("-") or name in taken
-
-    return {
-        key: key if count[name] > 1 or is_other(short) else short
-        for key, name, short in zip(every, ids, shortest(ids), strict=True)
-    }
+def short_names(live: Live, keys: Iterable[str]) -> dict[str, str]:
+    """For each of some keys the least that can be typed for it, as ``session_rows`` says."""
+    return rows.short_names(live.log.query, list(keys))
 
 
 def ref_of(place: Reference) -> str:

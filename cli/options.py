@@ -17,6 +17,8 @@ import typer
 import typer.main
 from typer.core import TyperCommand
 
+from cli.plain_values import take_plainly
+
 Color = Literal["auto", "always", "never"]
 
 
@@ -121,6 +123,10 @@ class Command(TyperCommand):
 
     def __init__(self, name: str | None, *, params: list[Any] | None = None, **rest: Any) -> None:
         super().__init__(name, params=[*(params or []), *parameters()], **rest)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters; those that Typer adds are among them."""
+        return [take_plainly(param) for param in super().get_params(ctx)]
 
     def get_help(self, ctx: Any) -> str:
         """Its help, for the terminal as it is."""

@@ -66,6 +66,8 @@ def listing(of: Prompts, place: str) -> PromptListData:
     for name in of.files():
         try:
             rows += [_row(template) for template in of.roles(name).values()]
+        except PromptMissing:  # it went since the folder was looked at
+            continue
         except PromptUnreadable as error:
             problems.append(PromptProblem(name=name, message=str(error)))
     bundled = of.path == Prompts.bundled().path

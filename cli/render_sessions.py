@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from cli.safetext import display_width
 from cli.style import Style, listed, named, pad, pad_left, plural, short
+from projections.session_rows import NO_TITLE
 
 if TYPE_CHECKING:
-    from projections.sessions import SessionStats
+    from projections.session_figures import SessionStats
+    from projections.session_rows import SessionRow
 
 _LEAST_TITLE = 12
 """Columns; where not even these are left, other columns go."""
@@ -19,7 +21,7 @@ _GIVING_WAY = ("known as", "agent", "when", "cl", "k", "calls")
 
 
 def render_sessions(
-    rows: Sequence[SessionStats], style: Style, names: Mapping[str, str]
+    rows: Sequence[SessionRow], style: Style, names: Mapping[str, str]
 ) -> Iterator[str]:
     """One line a session, the newest first, each with the name that is typed for it."""
     if not rows:
@@ -33,8 +35,8 @@ def render_sessions(
             _cell(columns[title][0][index], columns[title][1], width)
             for title, width in widths.items()
         ]
-        mark = "↳ " if row.parent or row.parent_session else ""
-        title = style.line(mark + (row.title or "(no title)"), room) if room > 4 else ""
+        mark = "↳ " if row.parent else ""
+        title = style.line(mark + (row.title or NO_TITLE), room) if room > 4 else ""
         yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], title]).rstrip()
 
 
@@ -43,7 +45,7 @@ _Columns = dict[str, tuple[list[str], bool]]
 
 
 def _table(
-    rows: Sequence[SessionStats], style: Style, names: Mapping[str, str]
+    rows: Sequence[SessionRow], style: Style, names: Mapping[str, str]
 ) -> tuple[_Columns, dict[str, int]]:
     """The columns, and how wide those are for which there is room."""
     columns: _Columns = {
@@ -66,7 +68,7 @@ def _table(
     return columns, widths
 
 
-def no_room(rows: Sequence[SessionStats], style: Style, names: Mapping[str, str]) -> str:
+def no_room(rows: Sequence[SessionRow], style: Style, names: Mapping[str, str]) -> str:
     """Which columns are left out, if any."""
     if not rows:
         return ""
@@ -88,7 +90,7 @@ def when(moment: str) -> str:
     return moment[:16].replace("T", " ") if len(moment) >= 16 else moment
 
 
-def _when(row: SessionStats) -> str:
+def _when(row: SessionRow) -> str:
     """In brackets when it was imported, where the source has no clock."""
     return when(row.happened_at) if row.is_clocked else f"({when(row.happened_at)})"
 

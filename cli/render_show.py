@@ -33,7 +33,10 @@ def render_context(data: ContextData, style: Style, *, full: bool = False) -> It
     ref = max([3, *(display_width(_name(item)) for item in data.items)])
     ref = min(ref, 16)
     for item in data.items:
-        yield from full_item(item, style) if full else [_line(item, style, size, ref)]
+        prompt = data.prompts.get(item.rendition, "")
+        yield from (
+            full_item(item, style, prompt) if full else [_line(item, style, size, ref, prompt)]
+        )
 
 
 def _others_counts(data: ContextData) -> Iterator[str]:
@@ -53,14 +56,14 @@ def _name(item: ItemData) -> str:
     return item.rendition
 
 
-def _line(item: ItemData, style: Style, size: int, ref: int) -> str:
+def _line(item: ItemData, style: Style, size: int, ref: int, prompt: str) -> str:
     sign = "✂" if item.form in ("cut", "cleared", "deduplicated") else "●"
     start = f" {style.paint(sign, 'yellow' if sign == '✂' else 'cyan')} "
     start += pad(style.line(_name(item), ref), ref) + " "
     start += style.paint(pad_left(short(item.tokens), size), "dim") + "  "
     start += style.paint(pad(style.line(item.who, 12), 12), "bold" if item.who == "user" else "dim")
     room = style.width - (3 + ref + 1 + size + 2 + 12 + 1)
-    marks = ("(pinned) " if item.pinned else "") + _form(item)
+    marks = ("(pinned) " if item.pinned else "") + _form(item) + (f"[{prompt}] " if prompt else "")
     return f"{start} {style.line(marks + item.preview, room)}".rstrip()
 
 
@@ -68,13 +71,15 @@ def _form(item: ItemData) -> str:
     return f"({item.form}) " if item.form in ("revised", "redacted") else ""
 
 
-def full_item(item: ItemData, style: Style) -> Iterator[str]:
-    """An item with all of its text."""
+def full_item(item: ItemData, style: Style, prompt: str = "") -> Iterator[str]:
+    """An item with all of its text; ``prompt`` is the template that gave it."""
     words = [item.rendition, item.who, f"{tokens(item.tokens)} tokens"]
     if item.form != "original":
         words.append(item.form)
     if item.pinned:
         words.append("pinned")
+    if prompt:
+        words.append(prompt)
     yield style.rule(" · ".join(words), "cyan")
     yield style.block(item.text)
 

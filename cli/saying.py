@@ -221,6 +221,13 @@ def _tasks(data: Mapping[str, object]) -> str:
     return f"tasks: {done} of {len(found)} done"
 
 
+def _prompt(data: Mapping[str, object]) -> str:
+    role, version = _short(data, "role"), _short(data, "version")
+    name = f"{_short(data, 'template')}/{role}" if role else _short(data, "template")
+    item = f"item {data.get('item')} rendered from {name}"
+    return f"{item} v{version}" if version else item
+
+
 _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "context_compacted": _compacted,
     "placeholder_substituted": _substituted,
@@ -259,5 +266,5 @@ _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "file_seen": lambda d: f"{_short(d, 'path')} {_short(d, 'how') or 'read'}",
     "tasks_set": _tasks,
     "middleware_state_set": lambda d: f"{_short(d, 'name')} keeps its state",
-    "prompt_rendered": lambda d: f"prompt {_short(d, 'template')} {_short(d, 'role')}".rstrip(),
+    "prompt_rendered": _prompt,
 }

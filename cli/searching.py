@@ -26,7 +26,8 @@ from projections.search import STATES, Hit, Place, Search, Wanted
 from projections.search_index import SearchIndex
 from projections.search_query import Query, Term, parse
 from projections.searchable import AREAS
-from projections.sessions import session_states
+from projections.session_rows import newest
+from projections.sessions import session_query
 
 if TYPE_CHECKING:
     from eventlog import RecordedEvent
@@ -137,8 +138,8 @@ def places(live: Live, asked: Asked) -> list[Place]:
         return [Place(where.stream, where.position, inherited=True)]
     found = []
     check_filters((i.key for i in live.log.streams()), agent=asked.agent, user=asked.user)
-    for state in session_states(live):
-        key = StreamKey.parse(state.key)
+    for row in newest(session_query(live)):
+        key = StreamKey.parse(row.key)
         if asked.agent in ("", key.agent) and asked.user in ("", key.user):
             found.append(Place(key, live.log.version(key), inherited=False))
     return found

@@ -26,7 +26,8 @@ from projections.items import Item
 from projections.leaving import Leaving, is_folding
 from projections.materialize import original
 from projections.runs import Origin, Standing, origin
-from projections.sessions import session_states
+from projections.session_rows import started_by
+from projections.sessions import session_query
 
 SUBSTITUTED = "placeholder_substituted"
 
@@ -278,11 +279,10 @@ class _Rows:
             return []
         if self._agents is None:
             self._agents = {}
-            states = session_states(self.live)
-            names = short_names(state.key for state in states)
-            for state in states:
-                if state.is_subagent and state.parent == str(self.key):
-                    self._agents.setdefault(state.parent_call, []).append(names[state.key])
+            agents = started_by(session_query(self.live), str(self.key))
+            names = short_names(self.live, [agent.key for agent in agents])
+            for agent in agents:
+                self._agents.setdefault(agent.parent_call, []).append(names[agent.key])
         return [name for call in called if call for name in sorted(self._agents.get(call, []))]
 
     def _in_force(self, item: Item, origin: Origin, rendition: int) -> Item:

@@ -48,7 +48,7 @@ class _Why:
         call = self.at + 1 if asked.where.kind == "call" else None
         self.found: Reasons = reasons(live, self.key, self.item, self.at, call)
         self.trace, self.made = self.found.trace, self.found.item
-        self.names = short_names(str(info.key) for info in live.log.streams())
+        self.names = short_names(live, [str(self.key)])
 
     def data(self) -> WhyData:
         found = self.trace

@@ -11,6 +11,7 @@ from cli.occurrences import billed, call_data, compaction_data, name_of, number_
 from cli.passes import change_of, pass_data
 from cli.saying import full_text, preview, said, who
 from cli.timeline import SUBSTITUTED, States
+from cli.told import in_force_at
 from eventlog import StreamKey
 from eventlog.errors import ItemNotFound, PositionNotFound
 from eventlog.happened import iso, moment
@@ -54,8 +55,17 @@ def context_at(live: Live, place: Reference) -> ContextData:
         told=_told(live, place),
         counter=counter.name,
         items=shown,
+        prompts=prompt_names(live, place),
         notes=[f"{note.position}: {note.message}" for note in view.notes],
     )
+
+
+def prompt_names(live: Live, place: Reference) -> dict[str, str]:
+    """The items at a place that a template gave, by rendition, each with its name and version."""
+    if next(iter(live.log.read(place.stream, types=["prompt_rendered"])), None) is None:
+        return {}
+    prompts = in_force_at(live, place).prompts
+    return {prompt.item.rendition: prompt.label for prompt in prompts if prompt.template}
 
 
 def _told(live: Live, place: Reference) -> int | None:

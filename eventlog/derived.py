@@ -14,9 +14,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from eventlog.recorded import RecordedEvent
+if TYPE_CHECKING:
+    from eventlog.recorded import RecordedEvent
+
+    Reader = Callable[[int, int], Iterator[list[RecordedEvent]]]
+    """(after sequence, up to sequence) to pages of events."""
 
 STRIDE = 256
 """Events after which a stamp moves even when nothing was written."""
@@ -36,10 +40,6 @@ class Derived(Protocol):
 
     def forget(self) -> None:
         """Drop what is kept in memory: another process wrote, or a transaction was rolled back."""
-
-
-Reader = Callable[[int, int], Iterator[list[RecordedEvent]]]
-"""(after sequence, up to sequence) to pages of events."""
 
 
 class Stamp:
@@ -103,14 +103,7 @@ class Stamp:
 
     def read(self, connection: sqlite3.Connection) -> int | None:
         """The last event that the file says it holds; None when it has to be made anew."""
-        row = connection.execute(
-            "select d.sequence, d.version, d.chain is e.chain from derived d "
-            "left join events e on e.sequence = d.sequence where d.name = ?",
-            (self.table.name,),
-        ).fetchone()
-        if row is None or row[1] != self.table.version or (row[0] > 0 and not row[2]):
-            return None
-        return int(row[0])
+        return stamped(connection, self.table.name, self.table.version)
 
     def _load(self, connection: sqlite3.Connection) -> int:
         at = self.read(connection)
@@ -118,6 +111,19 @@ class Stamp:
             self.reset(connection)
             return 0
         return at
+
+
+def stamped(connection: sqlite3.Connection, name: str, version: int) -> int | None:
+    """The last event that a derived table holds, as the file says; None when it is not there, or
+    has to be made anew."""
+    row = connection.execute(
+        "select d.sequence, d.version, d.chain is e.chain from derived d "
+        "left join events e on e.sequence = d.sequence where d.name = ?",
+        (name,),
+    ).fetchone()
+    if row is None or row[1] != version or (row[0] > 0 and not row[2]):
+        return None
+    return int(row[0])
 
 
 def drop_table(connection: sqlite3.Connection, name: str) -> None:

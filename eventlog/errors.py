@@ -28,7 +28,8 @@
     ├── CriticalUnknown          an unknown type that a fold must not skip
     ├── NoContext                the stream has no message yet
     └── InputRefused             a reference, an option or a file that cannot be taken as it is
-        └── SourceForgotten      the source of a session was forgotten on purpose
+        ├── SourceForgotten      the source of a session was forgotten on purpose
+        └── ForksAlive           forks of a session hold what is to be erased
 
 Messages are built here from data that stays readable as attributes, so a caller never parses text.
 """
@@ -256,6 +257,15 @@ class NoContext(CtxlogError):
 
 class InputRefused(CtxlogError):
     """A reference, an option or a file that cannot be taken as it is."""
+
+
+class ForksAlive(InputRefused):
+    """Forks of this session go on with its events, so it is not erased as a whole."""
+
+    def __init__(self, stream: str, forks: Sequence[str]) -> None:
+        self.stream, self.forks = stream, tuple(forks)
+        shown = ", ".join(self.forks[:8]) + (" …" if len(self.forks) > 8 else "")
+        super().__init__(f"{stream!r} is not purged, since forks of it live: {shown}")
 
 
 class SourceForgotten(InputRefused):

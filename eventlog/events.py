@@ -122,6 +122,8 @@ class SessionDeleted(EventBase):
 
     type: Literal["session_deleted"] = "session_deleted"
     reason: str = ""
+    purged: bool = False
+    """All content of the session is erased with it, by redactions that follow."""
 
 
 class MessageAppended(EventBase):

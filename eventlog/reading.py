@@ -213,10 +213,11 @@ class Reading:
                 ).fetchall()
                 if not rows:
                     return
-                if any(row[-1] not in names for row in rows):
-                    names = {
-                        info.row: info.key for info in map(_info, connection.execute(_STREAMS))
-                    }
+                unknown = sorted({row[-1] for row in rows} - names.keys())
+                if unknown:
+                    marks = ", ".join("?" * len(unknown))
+                    found = connection.execute(f"{_STREAMS} where s.row in ({marks})", unknown)
+                    names.update((info.row, info.key) for info in map(_info, found))
                 page = [self._event(names[row[-1]], row) for row in rows]
             after = rows[-1][0]
             yield page

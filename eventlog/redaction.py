@@ -71,12 +71,14 @@ def redact(
     by: str = "",
     entry_hashes: Mapping[Target, Mapping[str, str]] | None = None,
     holds: Holds | None = None,
+    spare: bool = True,
 ) -> RedactionResult:
     """Erase the text of events, all or none, and append a ``Redacted`` event to ``stream``.
 
     An inherited event is erased where it stands, so in every fork. ``entry_hashes`` gives, by
     target, the entry hash for each call whose manifest names it. ``holds`` says of a text that it
-    holds what is to go: then spared fields of the skeletons go too. Follow it with ``scrub``.
+    holds what is to go: then spared fields of the skeletons go too. Without ``spare`` all of them
+    go. Follow it with ``scrub``.
 
     Raises StreamNotFound, PositionNotFound, InputRefused for events that cannot be erased (a
     redaction, the beginning of a fork), and what ``append`` raises.
@@ -99,7 +101,8 @@ def redact(
         done = tuple(already.values())
         if not rows:
             return RedactionResult(None, (), done, 0)
-        skeletons = tuple(_skeleton(row, key, hashes[row.sequence], holds) for row in rows.values())
+        going = holds if spare else _everything
+        skeletons = tuple(_skeleton(row, key, hashes[row.sequence], going) for row in rows.values())
         event = Redacted(item=item, reason=reason, by=by, targets=skeletons)
         prepared = log._prepare([event])
         # Derived tables are brought up to here first: between the two steps below, an erased event
@@ -114,6 +117,10 @@ def redact(
         stamp.forget()
     erased = tuple(Target(row.owner, row.position) for row in rows.values())
     return RedactionResult(appended.first, erased, done, blobs)
+
+
+def _everything(text: str) -> bool:
+    return True
 
 
 def erase(db: sqlite3.Connection, sequence: int, by_sequence: int) -> int:

@@ -38,11 +38,14 @@ SPARED = frozenset(
         "kept",
         "label",
         "response_id",
+        "role",
         "rule",
         "server_edited",
         "strategy",
         "task_type",
+        "template",
         "trigger",
+        "version",
     }
 )
 """Kept fields that no fold, manifest or count reads by their value."""
@@ -106,6 +109,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
         "foreign_session_id",
     ),
     "session_resumed": ("cleared", "kept"),
+    "session_deleted": ("purged",),
     "session_stored": ("items",),
     "message_appended": ("dialect", "source", "label", "call", "after"),
     "tool_result_recorded": (

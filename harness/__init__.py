@@ -1,4 +1,4 @@
-"""What writes the log with knowledge of its meaning: importers, the recorder, and conversations.
+"""What writes the log with knowledge of its meaning: importers, the recorder, conversations.
 
 ``from harness import wrap`` records the calls of a client, ``from harness import Conversation`` has
 one of its own; nothing of it is loaded before that.
@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.agent_sessions import Sessions as Sessions
     from harness.conversation import Conversation as Conversation
     from harness.conversation.sub_agents import SubAgent as SubAgent
     from harness.recording import RecordingWarning as RecordingWarning
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Conversation": "harness.conversation",
     "RecordingWarning": "harness.recording",
+    "Sessions": "harness.agent_sessions",
     "SubAgent": "harness.conversation.sub_agents",
     "Toolbox": "harness.tools.toolbox",
     "session": "harness.recording",
@@ -26,7 +28,16 @@ _HOME = {
     "wrap": "harness.recording",
 }
 
-__all__ = ["Conversation", "RecordingWarning", "SubAgent", "Toolbox", "session", "tool", "wrap"]
+__all__ = [
+    "Conversation",
+    "RecordingWarning",
+    "Sessions",
+    "SubAgent",
+    "Toolbox",
+    "session",
+    "tool",
+    "wrap",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -52,6 +52,11 @@ class Endpoint:
         self._takes_temperature = temperature is not None
 
     @property
+    def client(self) -> OpenAI:
+        """What asks it; it may be recorded (``harness.wrap``)."""
+        return self._client
+
+    @property
     def url(self) -> str:
         """Where it is."""
         return str(self._client.base_url).rstrip("/")

@@ -10,10 +10,12 @@ from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
 from projections import runs
 from projections.context import ITEM_TYPES
 from projections.live import Live
-from projections.sessions import session_states
+from projections.session_rows import linked
+from projections.sessions import session_query
 
 _ITEM = re.compile(r"[1-9]\d*(\.\d+)?", re.ASCII)
-_RENDERING = ("message_revised", "placeholder_substituted")
+_RENDERING = ("message_revised", "placeholder_substituted", "prompt_rendered")
+"""A rendered prompt is no rendition of its item, but the text that one was made of."""
 
 
 class Carriers:
@@ -107,7 +109,7 @@ def family(live: Live, stream: StreamKey) -> list[StreamKey]:
     """The streams that are linked with one: forks and sub-agents, both ways; itself first."""
     infos = live.log.streams()
     pairs = [(str(info.key), str(info.parent)) for info in infos if info.parent is not None]
-    pairs += [(s.key, s.parent) for s in session_states(live, deleted=True) if s.parent]
+    pairs += linked(session_query(live))
     by_name = {str(info.key): info.key for info in infos}
     links: dict[StreamKey, set[StreamKey]] = {}
     for one, other in pairs:

@@ -32,7 +32,10 @@ How = Literal["reference", "blob", "quote", "match"]
 MANY = 5
 """Events in which a line may stand besides the item and be a quote of it."""
 
-_SAID = ("message", "native", "content", "patch")
+_SAID = ("message", "native", "content", "patch", "template_text")
+
+_PLACES = frozenset({"file_seen"})
+"""Events that say where something is, and nothing of what was said."""
 
 
 class Copy(NamedTuple):
@@ -191,7 +194,7 @@ def quoting(
     for key in scope if passages else ():
         for event in live.log.read(key, after=live.log.stream(key).base):
             target = Target(event.stream, event.position)
-            if event.erased or target in carrying or event.type in NEVER:
+            if event.erased or target in carrying or event.type in NEVER | _PLACES:
                 continue
             texts = [text for _, value in carried(event) for text in content_in(value)]
             for passage in passages:

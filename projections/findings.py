@@ -351,7 +351,7 @@ def carried(event: RecordedEvent) -> Iterator[tuple[str, Any]]:
     kind = event.type
     if kind in ("message_appended", "tool_result_recorded"):
         yield str(event.position), data
-    elif kind in ("placeholder_substituted", "message_revised"):
+    elif kind in ("placeholder_substituted", "message_revised", "prompt_rendered"):
         yield str(data.get("item", "")), data
     elif kind in ("context_compacted", "repair_applied"):
         field = "messages" if kind == "context_compacted" else "inserted"

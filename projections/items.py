@@ -50,6 +50,8 @@ class Item:
     call: int | None = None
     """Of an answer: the position of its ModelCalled."""
     tool_name: str = ""
+    is_error: bool = False
+    """Of a tool result: whether it was recorded as an error; not every dialect says so in it."""
     pinned: bool = False
     part: int | None = None
     """Which of the parts of an answer it is, where it is one of several."""

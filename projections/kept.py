@@ -13,6 +13,7 @@ model                          a replayed request
 format                         statistics, which count by the rules of a format
 type and ids of its origin     the counts of the source
 pass id, who decided           undoing decisions, and telling them apart
+replies, tasks, middlewares    an agent's own state, of which they are the names
 parent, occurred at            links between sessions; the chain covers the times
 a redaction, a fork's start    every reader, their reasons included
 =============================  =====================================================
@@ -100,6 +101,8 @@ def _left(event: RecordedEvent, holds: Callable[[str], bool] | None) -> Iterator
 def _named(event: RecordedEvent, place: Place) -> tuple[str, str]:
     if place.path == ("occurred_at",):
         return "occurred_at", "which the chain covers"
+    if event.type == "middleware_state_set" and place.path == ("name",):
+        return "middleware", "which its state is found by"
     field, why = named(place.path)
     if event.type in NEVER and field not in ("parent", "parent_session"):
         return field, "which is never erased"

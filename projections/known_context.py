@@ -1,9 +1,10 @@
-"""What is known of the context at a call, in a few marks: a system prompt, a sealed part, tools.
+"""What is known of a session's context, in a few marks: a system prompt, summaries, tools, tasks.
 
 A whole view at every call would cost the context; the verdict on a call needs only which *marked*
-items stand: system prompts, and summaries that the provider keeps encrypted. So only what marks,
-covers or drops them is kept, with the undos and rewinds that may bring them back, and an undo or a
-rewind replays these few marks, not the stream. The rules are those of ``context.View``.
+items stand: system prompts, and summaries, apart from them those that the provider keeps encrypted.
+So only what marks, covers or drops them is kept, with the undos and rewinds that may bring them
+back, and an undo or a rewind replays these few marks, not the stream. The rules are those of
+``context.View``.
 
 Tools are no item. A model that calls one was told of it, so where a stream holds a tool call or a
 result, and no definitions, a part of its requests was never recorded.
@@ -30,11 +31,15 @@ READ = frozenset(
         "session_rewound",
         "tool_result_recorded",
         "tools_declared",
+        "tasks_set",
     }
 )
 """Events that ``KnownContext.evolve`` looks into."""
 
-MarkKind = Literal["system", "opaque"]
+CLOSED = ("done", "dropped")
+"""The states of a task in which nothing is to be done any more."""
+
+MarkKind = Literal["system", "opaque", "summary"]
 
 BLOBS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 """Items of OpenAI's Responses that hold an encrypted summary."""
@@ -48,6 +53,8 @@ class Step(BaseModel):
     added: dict[str, MarkKind] = {}
     removed: list[str] = []
     target: int = 0
+    tasks: tuple[int, int] | None = None
+    """Of a list of tasks that was set: how many, and how many of them are open."""
 
 
 class KnownContext(BaseModel):
@@ -55,6 +62,9 @@ class KnownContext(BaseModel):
 
     standing: dict[str, MarkKind] = {}
     steps: list[Step] = []
+    tasks: tuple[int, int] = (0, 0)
+    """The list of tasks now: how many, and how many of them are open. It goes back with a rewind,
+    as in ``agent_state``."""
     uses_tools: bool = False
     """Whether a tool was ever called, or gave a result."""
     declares_tools: bool = False
@@ -89,6 +99,10 @@ class KnownContext(BaseModel):
         elif kind == "repair_applied":
             dropped = [str(item) for item in data.get("dropped", ())]
             self._take(Step(position=position, kind="plain", removed=self._known(dropped)))
+        elif kind == "tasks_set":
+            states = [task.get("status", "pending") for task in data.get("tasks", ())]
+            is_open = sum(state not in CLOSED for state in states)
+            self._take(Step(position=position, kind="plain", tasks=(len(states), is_open)))
         elif kind == "decision_undone" and data.get("target"):
             self._replay(Step(position=position, kind="undo", target=data["target"]))
         elif kind == "session_rewound":
@@ -98,7 +112,7 @@ class KnownContext(BaseModel):
         brought = data.get("messages", ())
         marked: dict[str, MarkKind] = {}
         for number, new in enumerate(brought):
-            mark = "opaque" if data.get("opaque") else mark_of(new)
+            mark = "opaque" if data.get("opaque") else mark_of(new) or _summary(new)
             if mark is not None:
                 marked[f"{position}.{number}"] = mark
         if data.get("opaque") and not brought:
@@ -132,21 +146,22 @@ class KnownContext(BaseModel):
         return found
 
     def _take(self, step: Step) -> None:
-        if step.added or step.removed:
+        if step.added or step.removed or step.tasks is not None:
             self.steps.append(step)
-            _apply(self.standing, step)
+            self._apply(step)
 
     def _replay(self, step: Step) -> None:
         self.steps.append(step)
-        self.standing = {}
+        self.standing, self.tasks = {}, (0, 0)
         for each in _in_force(self.steps):
-            _apply(self.standing, each)
+            self._apply(each)
 
-
-def _apply(standing: dict[str, MarkKind], step: Step) -> None:
-    for item in step.removed:
-        standing.pop(item, None)
-    standing.update(step.added)
+    def _apply(self, step: Step) -> None:
+        for item in step.removed:
+            self.standing.pop(item, None)
+        self.standing.update(step.added)
+        if step.tasks is not None:
+            self.tasks = step.tasks
 
 
 def _in_force(steps: Sequence[Step]) -> list[Step]:
@@ -192,6 +207,12 @@ def uses_tool(event: RecordedEvent) -> bool:
     except (AttributeError, KeyError, TypeError):
         return False
     return any(part.kind in ("call", "result") for part in parts)
+
+
+def _summary(new: Mapping[str, Any]) -> MarkKind | None:
+    """The mark of what a compaction put in, where that is no message of anybody."""
+    told = new.get("source", "injected") == "injected" and new.get("label", "") in ("", "summary")
+    return "summary" if told else None
 
 
 def mark_of(new: Mapping[str, Any]) -> MarkKind | None:

@@ -109,6 +109,7 @@ def original(item: Origin, events: Events) -> Item | None:
             source="tool",
             form="redacted" if event.erased else "original",
             tool_name=data.get("name", ""),
+            is_error=data.get("is_error") is True,
         )
     return None
 

@@ -29,7 +29,17 @@ class Place(NamedTuple):
 _WORD = re.compile(r"[A-Za-z]{1,40}(?:_[A-Za-z0-9]{1,40}){0,6}", re.ASCII)
 _CHOICES = frozenset({"type", "role", "status", "media_type", "dialect", "kind", "ownership"})
 _CHOICES_TOO = frozenset({"source", "detail"})
-_DIGESTS = frozenset({"request_digest", "wire_digest", "wire_salt", "prompt_digest"})
+_DIGESTS = frozenset(
+    {
+        "request_digest",
+        "wire_digest",
+        "wire_salt",
+        "prompt_digest",
+        "salt",
+        "template_digest",
+        "rendered_digest",
+    }
+)
 _HEX = re.compile(r"[0-9a-f]{16,}", re.ASCII)
 _ITEMS = frozenset({"item", "rendition", "after"})
 _ITEM = re.compile(r"[0-9][0-9a-z.@/-]*", re.ASCII)
@@ -37,7 +47,19 @@ _REASONS = frozenset({"no_gain", "empty", "failed", "refused", "inflated", "over
 _REFERENCES = frozenset(
     {"blobs", "covered", "dropped", "items", "layout", "manifest", "result", "shown"}
 )
-_THEIRS = frozenset({"input", "rest", "metadata", "properties", "provider", "$defs"})
+_THEIRS = frozenset(
+    {
+        "input",
+        "rest",
+        "metadata",
+        "properties",
+        "provider",
+        "$defs",
+        "variables",
+        "state",
+        "value",
+    }
+)
 """Fields whose value has names that somebody else chose."""
 
 
@@ -63,6 +85,8 @@ def places(payload: Any) -> Iterator[Place]:
 
 def _is_ours(text: str, path: Path) -> bool:
     name = path[-1] if path else ""
+    if path == ("role",):  # of a prompt template: anybody's word
+        return False
     if name in _CHOICES or name in _CHOICES_TOO:
         return _WORD.fullmatch(text) is not None
     if name in _DIGESTS:
@@ -91,6 +115,8 @@ def named(path: Path) -> tuple[str, str]:
         return f"origin {name}", "which the source is counted by"
     if path[:1] == ("by",):
         return "by", "which decisions are told apart by"
+    if path[:1] == ("tasks",):
+        return f"task {name}", "which tasks are told apart by"
     if name in _CALL_IDS or name in _CALL_IDS_TOO:
         return "call id", "which pairs calls with results"
     if name == "name":

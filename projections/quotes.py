@@ -63,6 +63,10 @@ _NAMES = frozenset(
         "wire_salt",
         "model",
         "pass_id",
+        "reply_id",
+        "salt",
+        "template_digest",
+        "rendered_digest",
     }
 )
 """Fields of events and messages whose text is a name or a seal."""
@@ -72,7 +76,7 @@ _LISTS = frozenset(
 )
 """Fields that hold nothing but names."""
 
-_FREE = frozenset({"input", "rest", "metadata"})
+_FREE = frozenset({"input", "rest", "metadata", "variables", "state", "value"})
 """Fields in which every name belongs to somebody else."""
 
 

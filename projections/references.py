@@ -30,11 +30,13 @@ from eventlog.errors import (
     StreamNotFound,
 )
 from eventlog.recorded import RecordedEvent, StreamKey
+from projections import session_rows as rows
 from projections.context import ITEM_TYPES
 from projections.live import Live
-from projections.session_names import matching, near, shortest
-from projections.session_state import SessionState
-from projections.sessions import session_states
+from projections.session_names import LAST, is_last, matching, near, shortest
+from projections.session_rows import SessionRow
+from projections.sessions import session_query
+from projections.titles import clean
 
 Kind = Literal["now", "position", "item", "call", "compaction", "before_compaction"]
 
@@ -46,7 +48,6 @@ _PLACE = re.compile(
     r"|(?P<position>\d+)",
     re.ASCII,
 )
-_LAST = re.compile(r"last(?:~(\d{1,9}))?", re.ASCII)
 _ITEM = re.compile(r"#?([1-9]\d*(?:\.\d+)?)", re.ASCII)
 _RANGE = re.compile(r"#?([1-9]\d*)-#?([1-9]\d*)", re.ASCII)
 _MAX_DIGITS = 15
@@ -103,11 +104,6 @@ def reads_otherwise(name: str) -> bool:
     return bool(is_last(name) or _PLACE.fullmatch(name) or parse(name)[1] is not None)
 
 
-def is_last(text: str) -> bool:
-    """Whether it means the newest session, or one counted from there."""
-    return _LAST.fullmatch(text) is not None
-
-
 # -- sessions -----------------------------------------------------------------------------------
 
 
@@ -124,40 +120,40 @@ def find_session(live: Live, text: str) -> StreamKey:
 
 
 def _exact(live: Live, text: str) -> StreamKey | None:
-    if is_last(text):
+    if is_last(text) or text != clean(text):  # no id holds half of a character
         return None
     with contextlib.suppress(EventInvalid, StreamNotFound):
         return live.log.stream(text).key
-    keys = [info.key for info in live.log.streams() if info.key.session == text]
-    return _only(text, keys)
+    return _only(text, rows.with_id(live.log.query, text))
 
 
 def _loose(live: Live, text: str) -> StreamKey:
-    sessions = session_states(live)
-    last = _LAST.fullmatch(text)
+    query, text = session_query(live), clean(text)
+    last = LAST.fullmatch(text)
     if last is not None:
-        return _last(sessions, int(last[1] or 0), text)
-    keys = [_key(session) for session in sessions]
+        return _last(query, int(last[1] or 0), text)
     if len(text) >= SHORTEST_PREFIX:
-        names = set(matching(text, [key.session for key in keys]))
-        found = _only(text, [key for key in keys if key.session in names])
+        keys = rows.beginning(query, text)
+        names = set(matching(text, map(_id, keys)))
+        found = _only(text, [key for key in keys if _id(key) in names])
         if found is not None:
             return found
     if text:
-        found = _only(text, [_key(s) for s in sessions if s.own_title == text])
+        found = _only(text, [row.key for row in rows.titled(query, text)])
         if found is not None:
             return found
     hint = _hint(text)
-    error = StreamNotFound(text, () if hint else _near(text.rpartition("/")[2], sessions), hint)
-    if 0 < len(text) < SHORTEST_PREFIX and any(key.session.startswith(text) for key in keys):
+    near = () if hint else _near(text.rpartition("/")[2], rows.newest(query))
+    error = StreamNotFound(text, near, hint)
+    if 0 < len(text) < SHORTEST_PREFIX and rows.beginning(query, text):
         needed = f"at least {SHORTEST_PREFIX} characters of its id are needed"
         error.args = (f"no session {text!r}: {needed}",)
     raise error
 
 
-def _near(text: str, sessions: Sequence[SessionState]) -> list[str]:
+def _near(text: str, sessions: Sequence[SessionRow]) -> list[str]:
     """Sessions that may have been meant, as they can be typed, with their titles."""
-    ids = [_key(session).session for session in sessions]
+    ids = [_id(session.key) for session in sessions]
     count = Counter(ids)
     short = shortest(ids)
     found = []
@@ -177,29 +173,29 @@ def _hint(text: str) -> str:
     return ""
 
 
-def _key(session: SessionState) -> StreamKey:
-    return StreamKey.parse(session.key)
+def _id(key: str) -> str:
+    return key.split("/", 2)[2]
 
 
-def _only(name: str, keys: Sequence[StreamKey]) -> StreamKey | None:
+def _only(name: str, keys: Sequence[str]) -> StreamKey | None:
     if len(keys) > 1:
-        raise Ambiguous(name, sorted(map(str, keys)))
-    return keys[0] if keys else None
+        raise Ambiguous(name, sorted(keys))
+    return StreamKey.parse(keys[0]) if keys else None
 
 
-def _last(sessions: Sequence[SessionState], back: int, text: str) -> StreamKey:
-    ranked = [s for s in sessions if not s.is_subagent]
-    if back >= len(ranked):
-        many = len(ranked)
+def _last(query: rows.Query, back: int, text: str) -> StreamKey:
+    found = rows.newest(query, skip=back, limit=1, subagents=False)
+    if not found:
+        many = rows.count(query, subagents=False)
         error = StreamNotFound(text)
         error.args = (
             f"no session {text!r}: there {'is' if many == 1 else 'are'} {many:,}, so the oldest is "
             f"last~{many - 1}"
-            if ranked
+            if many
             else f"no session {text!r}: the log has none yet",
         )
         raise error
-    return _key(ranked[back])
+    return StreamKey.parse(found[0].key)
 
 
 # -- places -------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ and returned. Arguments and results are often JSON, in which a line end is the t
 searched as well, a line a value.
 
 Binary parts, signatures and what is encrypted are not searched. Nor are records that an importer
-did not understand: they are in no context. What was erased has no text.
+did not understand: they are in no context. Nor is what an agent keeps beside the conversation
+(tasks, permissions, files, what a prompt was rendered from): what a model saw of it stands in an
+item. What was erased has no text.
 """
 
 from __future__ import annotations

@@ -3,17 +3,21 @@
 A session that came out of another one (a fork, a sub-agent, a rewritten file) has that one's id and
 a suffix behind ``.`` or ``~``. So an id is read in pieces, each of which may be cut short, and a
 short name means a session also when others have grown out of it. ``shortest`` is the inverse of
-``matching``: what it gives names that one session. Pure.
+``matching``: what it gives names that one session. ``last`` is always the newest, so a session that
+came with such an id goes by its full key. Pure.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 _PIECES = re.compile(r"^[^.~]*|[.~][^.~]*")
-_BEGIN = 8
+LAST = re.compile(r"last(?:~(\d{1,9}))?", re.ASCII)
+"""The newest session, or one counted from there."""
+
+BEGIN = 8
 """Characters that are kept of a long piece."""
 
 _LIKE = 0.7
@@ -89,7 +93,32 @@ def _apart(found: list[str]) -> Iterable[tuple[str, str]]:
             continue
         near = found[max(at - 1, 0) : at] + found[at + 1 : at + 2]
         shared = max((_shared(piece, other) for other in near), default=0)
-        yield piece, piece[: max(shared + 1, _BEGIN + (piece[0] in ".~"))]
+        yield piece, piece[: max(shared + 1, BEGIN + (piece[0] in ".~"))]
+
+
+def is_last(text: str) -> bool:
+    """Whether it means the newest session, or one counted from there."""
+    return LAST.fullmatch(text) is not None
+
+
+def typed_for(keys: Iterable[str]) -> dict[str, str]:
+    """For each key the least that can be typed for it, when these are all sessions that there are.
+
+    The full key where two have the same id, and where the id would be read as something else:
+    ``last``, an option, the key of another session.
+    """
+    every = list(keys)
+    ids = [key.split("/", 2)[2] for key in every]
+    count = Counter(ids)
+    taken = set(every)
+
+    def is_other(name: str) -> bool:
+        return is_last(name) or name.startswith("-") or name in taken
+
+    return {
+        key: key if count[name] > 1 or is_other(short) else short
+        for key, name, short in zip(every, ids, shortest(ids), strict=True)
+    }
 
 
 def near(text: str, sessions: Sequence[tuple[str, str]], most: int = 3) -> list[int]:
@@ -112,6 +141,8 @@ def near(text: str, sessions: Sequence[tuple[str, str]], most: int = 3) -> list[
         if wanted in name.casefold() or wanted in title.casefold()
     ]
     if len(found) < most:
+        from difflib import get_close_matches
+
         places: dict[str, list[int]] = {}
         for at, both in enumerate(cut):
             for each in both:

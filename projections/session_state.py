@@ -3,23 +3,23 @@
 Statistics count the session's own events. A fork begins with its parent's context (a result may
 answer an inherited call, an inherited system prompt stands at its calls) and with counts of zero,
 so the fold over everything that a stream reads, its parent's events included, gives its statistics.
+What goes on in a fork is no count of events: its list of tasks, the summaries in its context.
 
 Undo and rewind take nothing back here: what was called, answered and spent has happened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from eventlog import messages
 from eventlog.happened import moment, source_moment
-from eventlog.messages import Part
 from eventlog.recorded import RecordedEvent
 from projections.context import is_known
 from projections.known_context import READ, KnownContext
+from projections.titles import clean, parts_of, title_of
 from projections.usage import UsageTotals, usage_totals
 
 Provenance = Literal["exact", "erased", "rebuilt", "partial", "opaque", "drift", "broken"]
@@ -34,15 +34,6 @@ WEAKNESS: tuple[Provenance, ...] = (
     "broken",
 )
 """The verdicts that rank, from the strongest to the weakest."""
-
-TITLE_LENGTH = 60
-"""Characters of the first human message that stand for a title."""
-
-_HEAD = 1000
-"""Characters of what is said in which they are looked for."""
-
-_OPENS, _CLOSES = "<system-reminder>", "</system-reminder>"
-"""Around the notes of an agent at the beginning of a message, which are no part of its title."""
 
 
 class SessionState(BaseModel):
@@ -71,6 +62,8 @@ class SessionState(BaseModel):
     started_title: str = ""
     first_said: str | None = None
     inherited_title: str = ""
+    inherited_is_given: bool = False
+    """The inherited title was given there."""
     events: int = 0
     items: int = 0
     erased_items: int = 0
@@ -97,6 +90,34 @@ class SessionState(BaseModel):
     """Calls whose outcome is not known yet, with their verdict: they do not rank."""
     unjudged: list[int] = []
     """Answered calls whose request was recorded and not yet compared with what the log holds."""
+    summaries: dict[str, int] = {}
+    """Characters of what compactions put in, by the items that they became."""
+
+    @property
+    def messages(self) -> int:
+        """What people said and the model answered."""
+        return self.human_messages + self.answers
+
+    @property
+    def tasks(self) -> int:
+        """Of its list of tasks."""
+        return self.context.tasks[0]
+
+    @property
+    def open_tasks(self) -> int:
+        """Those of them that are neither done nor dropped."""
+        return self.context.tasks[1]
+
+    @property
+    def summary_length(self) -> int:
+        """Characters of the summaries that stand in its context."""
+        marks = self.context.standing
+        return sum(n for item, n in self.summaries.items() if marks.get(item) == "summary")
+
+    @property
+    def is_titled(self) -> bool:
+        """Whether its title was given, and is not what was said first."""
+        return bool(self.titled or self.started_title or self.inherited_is_given)
 
     @property
     def own_title(self) -> str:
@@ -168,7 +189,7 @@ class SessionStatistics:
         else:
             step = _STEPS.get(kind)
             if step is not None:
-                step(state, event.data)
+                step(state, event)
         if event.erased:
             state.erased_items += state.items - before
         return state
@@ -180,7 +201,9 @@ def _fork(state: SessionState, event: RecordedEvent) -> None:
         parent=event.data.get("parent"),
         is_fork=True,
         inherited_title=state.title,
+        inherited_is_given=state.is_titled,
         context=state.context,
+        summaries=state.summaries,
         inherited_calls={
             call: state.open_calls.get(call, 0) + state.inherited_calls.get(call, 0)
             for call in {**state.inherited_calls, **state.open_calls}
@@ -228,7 +251,7 @@ def _message(state: SessionState, event: RecordedEvent) -> None:
         if part.kind == "text":
             said.append(part.text)
         elif part.kind == "call":
-            call = _clean(part.id)
+            call = clean(part.id)
             state.tool_calls += 1
             state.open_calls[call] = state.open_calls.get(call, 0) + 1
         elif part.kind == "result":
@@ -238,8 +261,7 @@ def _message(state: SessionState, event: RecordedEvent) -> None:
     is_task = source == "injected" and data.get("label") == "task"
     if (source == "human" or is_task) and not answers and state.first_said is None:
         # Of a sub-agent the task that it was given is what a person says elsewhere.
-        words = without_reminders("\n".join(said))[:_HEAD].split()
-        state.first_said = _clean(" ".join(words)[:TITLE_LENGTH].rstrip()) or None
+        state.first_said = title_of("\n".join(said)) or None
     if source == "human" and not answers:
         state.human_messages += 1
     elif source == "model" and data.get("call") is None:
@@ -247,16 +269,9 @@ def _message(state: SessionState, event: RecordedEvent) -> None:
         state.answers += 1
 
 
-def without_reminders(text: str) -> str:
-    """What is said behind the notes of an agent that a message begins with."""
-    while text.startswith(_OPENS) and _CLOSES in text:
-        text = text.partition(_CLOSES)[2].lstrip(" \t\r\n")
-    return text
-
-
 def _result(state: SessionState, call: str) -> None:
     state.tool_results += 1
-    call = _clean(call)
+    call = clean(call)
     for waiting in (state.open_calls, state.inherited_calls):
         left = waiting.get(call, 0)
         if left:
@@ -299,51 +314,56 @@ def _ended(state: SessionState, event: RecordedEvent) -> None:
                 state.usage_answers[name] = state.usage_answers.get(name, 0) + (count is not None)
 
 
-def _started(state: SessionState, data: Mapping[str, Any]) -> None:
+def _started(state: SessionState, event: RecordedEvent) -> None:
+    data = event.data
     state.started_title = data.get("title", "")
     state.format = data.get("format", "")
     state.is_observed = data.get("ownership") == "observed"
     metadata = data.get("metadata")
     file = metadata.get("file") if isinstance(metadata, dict) else None
-    state.file = _clean(file) if isinstance(file, str) else ""
+    state.file = clean(file) if isinstance(file, str) else ""
     if data.get("parent_session"):
         state.parent = data["parent_session"]
         # A copy that an agent made is gone on with by people, as any session is.
-        state.parent_call = _clean(data.get("parent_call") or "")
+        state.parent_call = clean(data.get("parent_call") or "")
         state.is_subagent = not (isinstance(metadata, dict) and metadata.get("forked") is True)
 
 
-def _titled(state: SessionState, data: Mapping[str, Any]) -> None:
-    state.titled = data.get("title", "")
+def _titled(state: SessionState, event: RecordedEvent) -> None:
+    state.titled = event.data.get("title", "")
 
 
-def _deleted(state: SessionState, data: Mapping[str, Any]) -> None:
+def _deleted(state: SessionState, event: RecordedEvent) -> None:
     state.deleted = True
 
 
-def _resumed(state: SessionState, data: Mapping[str, Any]) -> None:
+def _resumed(state: SessionState, event: RecordedEvent) -> None:
     state.deleted = False
 
 
-def _compacted(state: SessionState, data: Mapping[str, Any]) -> None:
+def _compacted(state: SessionState, event: RecordedEvent) -> None:
+    brought = event.data.get("messages", ())
     state.compactions += 1
-    state.items += len(data.get("messages", ()))
+    state.items += len(brought)
+    for number, new in enumerate(brought):
+        told = sum(len(part.text) for part in parts_of(new) if part.kind == "text")
+        state.summaries[f"{event.position}.{number}"] = told
 
 
-def _repaired(state: SessionState, data: Mapping[str, Any]) -> None:
-    state.items += len(data.get("inserted", ()))
+def _repaired(state: SessionState, event: RecordedEvent) -> None:
+    state.items += len(event.data.get("inserted", ()))
 
 
-def _substituted(state: SessionState, data: Mapping[str, Any]) -> None:
+def _substituted(state: SessionState, event: RecordedEvent) -> None:
     state.placeholders += 1
 
 
-def _unrecognized(state: SessionState, data: Mapping[str, Any]) -> None:
-    if data.get("kind", "unknown") != "known":
+def _unrecognized(state: SessionState, event: RecordedEvent) -> None:
+    if event.data.get("kind", "unknown") != "known":
         state.unrecognized += 1
 
 
-_STEPS: dict[str, Callable[[SessionState, Mapping[str, Any]], None]] = {
+_STEPS: dict[str, Callable[[SessionState, RecordedEvent], None]] = {
     "session_started": _started,
     "session_titled": _titled,
     "session_deleted": _deleted,
@@ -353,16 +373,3 @@ _STEPS: dict[str, Callable[[SessionState, Mapping[str, Any]], None]] = {
     "placeholder_substituted": _substituted,
     "record_unrecognized": _unrecognized,
 }
-
-
-def _clean(text: str) -> str:
-    """Without lone surrogates, which a stored state cannot hold."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def parts_of(data: Mapping[str, Any]) -> Iterator[Part]:
-    """The parts of a stored message; a hostile shape has none."""
-    try:
-        yield from messages.parts(data["dialect"], data["message"])
-    except (AttributeError, KeyError, TypeError):
-        return

@@ -1,8 +1,9 @@
-"""The sessions of a log with their statistics, so that a thousand are listed without being read.
+"""The sessions of a log with their statistics, so that ten thousand are listed without being read.
 
-``sessions`` is a derived table with one row a stream: the state of ``session_state`` as JSON, moved
-on by the events that came since the table was last looked at. It is lazy: appends do not touch it.
-A redaction changes what earlier events say, so it makes the streams that hold them fold anew.
+The derived tables have one row a stream each: ``sessions`` what a list shows and a look-up asks
+for, ``sessions_states`` the state of ``session_state`` as JSON, moved on by the events that came
+since the table was last looked at. It is lazy: appends do not touch it. A redaction changes what
+earlier events say, so it makes the streams that hold them fold anew.
 
 What an imported file counts as (``source``) comes from where its events came from. It is computed
 for the sessions that changed, when they are listed.
@@ -12,82 +13,28 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from pydantic import BaseModel
-
 from eventlog.errors import Busy
-from eventlog.happened import iso
 from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
+from projections import session_rows as rows
 from projections.judging import judge_all
 from projections.live import Live
-from projections.session_state import (
-    Provenance,
-    SessionState,
-    SessionStatistics,
-)
+from projections.session_figures import SessionStats, Source, stats_of
+from projections.session_rows import Query, SessionRow
+from projections.session_state import SessionState, SessionStatistics
 from projections.source_counts import SourceCounts, source_counts
-from projections.usage import UsageTotals
+from projections.titles import clean
 
 
-class SessionStats(BaseModel):
-    """What a session amounts to: its own events only, when it is a fork."""
-
-    key: str
-    parent: str | None
-    """The session that it was forked from."""
-    parent_session: str | None
-    """The session that started it, of a sub-agent; of an agent's own copy, the one it is of."""
-    file: str
-    """Of an import: the file that it came from, as it was called then."""
-    title: str
-    happened_at: str
-    """When it last went on, by its own clock where that can be read. Notes do not move it."""
-    is_clocked: bool
-    """``happened_at`` is a time of that session, not merely when it was imported. What was recorded
-    as it happened always has one, the log's own."""
-    provenance: Provenance | None
-    """How well the contexts of its calls are known: the weakest verdict; none without a call."""
-    events: int
-    items: int
-    """Items that ever entered the context: messages, results, summaries."""
-    erased_items: int
-    """Those whose text was erased since."""
-    human_messages: int
-    answers: int
-    calls: int
-    tool_calls: int
-    tool_results: int
-    orphan_tool_results: int
-    """Results without a call of that id before them."""
-    unanswered_tool_calls: int
-    compactions: int
-    placeholders: int
-    """Substitutions, one for each item cut, cleared or deduplicated."""
-    unrecognized: int
-    """Records of an imported file that its importer does not know, or that cannot be read."""
-    usage: UsageTotals | None
-    """As the provider counted; none where no answer has its count."""
-    billed_answers: int
-    """The answers whose provider counted anything."""
-    usage_answers: dict[str, int]
-    """By figure of ``usage``, the answers that it sums: those whose provider told it."""
-    output_is_partial: bool
-    """The format keeps a part of the output tokens only: those of ``usage`` are a lower bound."""
-    source: SourceCounts | None = None
-    """Of an import: the same file counted as its format counts."""
-
-
-Source = SourceCounts | None
-
-
-class _Row(NamedTuple):
-    number: int
+class _Stored(NamedTuple):
+    stream: int
     text: str
+    """The state as it is stored; empty where the log has no table."""
     state: SessionState
     source: Source
 
@@ -110,8 +57,7 @@ def judged(live: Live) -> Judge:
 class Sessions:
     """The derived table ``sessions``; to be given to ``EventLog.catch_up``."""
 
-    name = "sessions"
-    version = 9
+    name, version = rows.NAME, rows.VERSION
 
     def __init__(self, log: EventLog, judge: Judge | None = None) -> None:
         self._log = log
@@ -119,12 +65,8 @@ class Sessions:
         self._statistics = SessionStatistics()
 
     def create(self, connection: sqlite3.Connection) -> None:
-        """Make the table empty."""
-        connection.execute("drop table if exists sessions")
-        connection.execute(
-            "create table sessions (stream integer primary key, key text not null, "
-            "state text not null, source text) strict"
-        )
+        """Make the tables empty."""
+        rows.create(connection)
 
     def forget(self) -> None:
         """Nothing is kept in memory."""
@@ -150,7 +92,8 @@ class Sessions:
 
     def _before(self, connection: sqlite3.Connection, event: RecordedEvent) -> SessionState:
         row = connection.execute(
-            "select state from sessions where stream = ?", (self._log.stream(event.stream).row,)
+            "select state from sessions_states where stream = ?",
+            (self._log.stream(event.stream).row,),
         ).fetchone()
         if row is not None:
             return SessionState.model_validate(loads(row[0]))
@@ -159,22 +102,23 @@ class Sessions:
             return self._statistics.fold(inherited)
         return self._statistics.initial()
 
-    def _write(self, connection: sqlite3.Connection, row: int, state: SessionState) -> None:
+    def _write(self, connection: sqlite3.Connection, stream: int, state: SessionState) -> None:
         connection.execute(
-            "insert into sessions values (?, ?, ?, null) on conflict (stream) do update set "
-            "state = excluded.state, source = null",
-            (row, state.key, dumps(state.model_dump())),
+            "insert or replace into sessions_states values (?, ?, null)",
+            (stream, dumps(state.model_dump())),
         )
-        parent = state.parent
+        rows.write(connection, stream, row_of(state))
+        parent, is_part = state.parent, state.is_subagent
         for _ in range(_DEPTH):  # whoever counts this stream as part of its file, counts again
-            if parent is None or not state.is_subagent:
-                break
             found = connection.execute(
-                "update sessions set source = null where key = ? "
-                "returning json_extract(state, '$.parent')",
-                (parent,),
-            ).fetchall()
-            parent = found[0][0] if found else None
+                "select stream, parent, is_subagent from sessions where key = ?", (parent,)
+            ).fetchone()
+            if found is None or not is_part:
+                break
+            stream, parent, is_part = found
+            connection.execute(
+                "update sessions_states set source = null where stream = ?", (stream,)
+            )
 
     def _touched(self, event: RecordedEvent) -> set[StreamKey]:
         """The streams that hold an event which a redaction erased."""
@@ -188,60 +132,70 @@ class Sessions:
 
     # -- reading --------------------------------------------------------------------------------
 
-    def states(self) -> list[SessionState]:
-        """Every stream's state up to now; no call is judged. The table is brought up to date."""
-        return [row.state for row in self._rows()]
+    def query(self) -> Query:
+        """What answers statements over the tables, up to date: the log; a table in memory, folded
+        from nothing, for a log that lacks them and is only read, or that somebody else writes to
+        for longer than this one waits."""
+        if self._brought_up():
+            return self._log.query
+        memory = sqlite3.connect(":memory:", isolation_level=None)
+        self.create(memory)
+        for info in self._log.streams():
+            self._write(memory, info.row, self._statistics.fold(self._log.read(info.key)))
+        return memory.execute
 
-    def completed(self, only: StreamKey | None = None) -> list[tuple[SessionState, Source]]:
-        """Every stream, or one, with its recorded calls judged and its source counted.
+    def completed(self, query: Query, keys: Iterable[str]) -> Iterator[tuple[SessionState, Source]]:
+        """Some sessions with their recorded calls judged and their source counted.
 
         Both are kept in the table, so that they cost nothing the next time.
         """
-        rows = self._rows()
-        agents = _subagents(row.state for row in rows)
-        found: list[tuple[SessionState, Source]] = []
-        changed: list[tuple[str, str | None, int, str]] = []
-        for row in rows:
-            state, source = row.state, row.source
-            if only is not None and state.key != str(only):
+        changed: list[tuple[_Stored, SessionState, Source]] = []
+        for key in keys:
+            stored = self._stored(query, key)
+            if stored is None:
                 continue
+            state, source = stored.state, stored.source
             found_more = False
             if self._judge is not None and state.unjudged:
                 state.judge(self._judge(StreamKey.parse(state.key), state.unjudged))
                 found_more = True
             if source is None and state.format:
-                source = self._source(state, agents)
+                source = self._source(query, state)
                 found_more = True
             if found_more:
-                counted = dumps(source.model_dump()) if source is not None else None
-                changed.append((dumps(state.model_dump()), counted, row.number, row.text))
-            found.append((state, source))
-        if changed and not self._log.read_only:
-            with contextlib.suppress(Busy), self._log.writing() as db:
-                # Not where the row has moved on meanwhile.
-                db.executemany(
-                    "update sessions set state = ?, source = ? where stream = ? and state = ?",
-                    changed,
-                )
-        return found
+                changed.append((stored, state, source))
+            yield state, source
+        if changed and query == self._log.query and not self._log.read_only:
+            self._keep(changed)
 
-    def _rows(self) -> list[_Row]:
-        """The rows, up to date; folded from nothing in a log that lacks them and is only read, or
-        that somebody else writes to for longer than this one waits."""
-        if not self._brought_up():
-            infos = self._log.streams()
-            return [_Row(0, "", self._statistics.fold(self._log.read(i.key)), None) for i in infos]
-        return [
-            _Row(
-                number,
-                text,
-                SessionState.model_validate(loads(text)),
-                SourceCounts.model_validate(loads(source)) if source else None,
-            )
-            for number, text, source in self._log.query(
-                "select stream, state, source from sessions"
-            ).fetchall()
-        ]
+    def _keep(self, changed: Iterable[tuple[_Stored, SessionState, Source]]) -> None:
+        with contextlib.suppress(Busy), self._log.writing() as db:
+            for stored, state, source in changed:
+                counted = dumps(source.model_dump()) if source is not None else None
+                # Not where the row has moved on meanwhile.
+                kept = db.execute(
+                    "update sessions_states set state = ?, source = ? where stream = ? "
+                    "and state = ?",
+                    (dumps(state.model_dump()), counted, stored.stream, stored.text),
+                )
+                if kept.rowcount:
+                    rows.write(db, stored.stream, row_of(state))
+
+    def _stored(self, query: Query, key: str) -> _Stored | None:
+        found = query(
+            "select s.stream, s.state, s.source from sessions r "
+            "join sessions_states s on s.stream = r.stream where r.key = ?",
+            (key,),
+        ).fetchone()
+        if found is None:
+            return None
+        stream, text, source = found
+        return _Stored(
+            stream,
+            text,
+            SessionState.model_validate(loads(text)),
+            SourceCounts.model_validate(loads(source)) if source else None,
+        )
 
     def _brought_up(self) -> bool:
         if self._log.read_only:
@@ -261,24 +215,17 @@ class Sessions:
         ).fetchone()
         return row is not None
 
-    def _source(self, state: SessionState, agents: dict[str, list[SessionState]]) -> SourceCounts:
+    def _source(self, query: Query, state: SessionState) -> SourceCounts:
         members = [state]
         for member in members:
-            members += [
-                agent
-                for agent in agents.get(member.key, ())
-                if (agent.format, agent.file) == (state.format, state.file) and agent not in members
-            ]
+            known = {each.key for each in members}
+            for agent in rows.started_by(query, member.key):
+                stored = self._stored(query, agent.key) if agent.key not in known else None
+                if stored is not None:
+                    other = stored.state
+                    if (other.format, other.file) == (state.format, state.file):
+                        members.append(other)
         return source_counts(chain.from_iterable(self._log.read(m.key) for m in members))
-
-
-def _subagents(states: Iterable[SessionState]) -> dict[str, list[SessionState]]:
-    """The sub-agents that each session started, by its key."""
-    found: dict[str, list[SessionState]] = {}
-    for state in states:
-        if state.is_subagent and state.parent is not None:
-            found.setdefault(state.parent, []).append(state)
-    return found
 
 
 _DEPTH = 16
@@ -296,58 +243,69 @@ def _holds(
     return True
 
 
-def stats_of(state: SessionState, source: SourceCounts | None = None) -> SessionStats:
-    """The statistics that a state holds."""
-    shared = {name: getattr(state, name) for name in _SHARED}
-    return SessionStats(
-        **shared,
-        parent=state.parent if state.is_fork else None,
-        parent_session=None if state.is_fork else state.parent,
-        happened_at=iso(state.updated),
+def row_of(state: SessionState) -> SessionRow:
+    """What a list shows of a state."""
+    return SessionRow(
+        key=state.key,
+        title=clean(state.title),
+        own_title=clean(state.own_title),
+        is_titled=state.is_titled,
+        parent=clean(state.parent) if state.parent is not None else None,
+        is_fork=state.is_fork,
+        is_subagent=state.is_subagent,
+        parent_call=state.parent_call,
+        is_deleted=state.deleted,
+        updated=state.updated,
         is_clocked=state.is_clocked or not state.format,
-        unanswered_tool_calls=sum(state.open_calls.values()),
-        output_is_partial=state.format in _PARTIAL_OUTPUT,
-        source=source,
+        provenance=state.provenance,
+        has_unjudged=bool(state.unjudged),
+        messages=state.messages,
+        calls=state.calls,
+        compactions=state.compactions,
+        placeholders=state.placeholders,
+        tasks=state.tasks,
+        open_tasks=state.open_tasks,
+        summary_length=state.summary_length,
     )
 
 
-_COMPUTED = frozenset(
-    {
-        "parent",
-        "parent_session",
-        "happened_at",
-        "is_clocked",
-        "unanswered_tool_calls",
-        "output_is_partial",
-        "source",
-    }
-)
-_SHARED = [name for name in SessionStats.model_fields if name not in _COMPUTED]
-
-_PARTIAL_OUTPUT = frozenset({"claude-code"})
-"""Formats that write usage while an answer streams, in some versions never the final count."""
-
-
-def list_sessions(live: Live, *, deleted: bool = False) -> list[SessionStats]:
-    """Every session, the newest first; tombstoned ones only when asked for.
+def list_sessions(
+    live: Live, *, deleted: bool = False, agent: str = "", limit: int | None = None
+) -> list[SessionStats]:
+    """The sessions, the newest first, all or so many; tombstoned ones only when asked for.
 
     The recorded calls of a session are compared with what the log holds once: the first time that
     it is listed after them, or after a redaction.
     """
-    found = {state.key: (state, source) for state, source in _sessions(live).completed()}
-    states = _newest_first((state for state, _ in found.values()), deleted)
-    return [stats_of(*found[state.key]) for state in states]
+    sessions = Sessions(live.log, judged(live))
+    query = sessions.query()
+    found = rows.newest(query, limit=limit, agent=agent, deleted=deleted)
+    return [stats_of(*each) for each in sessions.completed(query, [row.key for row in found])]
 
 
-def session_states(live: Live, *, deleted: bool = False) -> list[SessionState]:
-    """What a look-up by name needs of the sessions, the newest first; no call is judged."""
-    return _newest_first(_sessions(live).states(), deleted)
+def listed(
+    live: Live, *, deleted: bool = False, agent: str = "", limit: int | None = None
+) -> list[SessionRow]:
+    """The same sessions as their rows: without what only their figures need."""
+    sessions = Sessions(live.log, judged(live))
+    query = sessions.query()
+    found = rows.newest(query, limit=limit, agent=agent, deleted=deleted)
+    unjudged = [row.key for row in found if row.has_unjudged]
+    known = {state.key: row_of(state) for state, _ in sessions.completed(query, unjudged)}
+    return [known.get(row.key, row) for row in found]
+
+
+def session_query(live: Live) -> Query:
+    """What answers the questions of ``session_rows`` about a log; no call is judged."""
+    return Sessions(live.log).query()
 
 
 def session_stats(live: Live, stream: StreamKey | str) -> SessionStats:
     """The statistics of one session. Raises StreamNotFound."""
     key = live.log.stream(stream).key
-    return stats_of(*_sessions(live).completed(key)[0])
+    sessions = Sessions(live.log, judged(live))
+    (found,) = sessions.completed(sessions.query(), [str(key)])
+    return stats_of(*found)
 
 
 def folded_stats(events: Iterable[RecordedEvent], judge: Judge | None = None) -> SessionStats:
@@ -356,12 +314,3 @@ def folded_stats(events: Iterable[RecordedEvent], judge: Judge | None = None) ->
     if judge is not None:
         state.judge(judge(StreamKey.parse(state.key), state.unjudged))
     return stats_of(state)
-
-
-def _sessions(live: Live) -> Sessions:
-    return Sessions(live.log, judged(live))
-
-
-def _newest_first(states: Iterable[SessionState], deleted: bool) -> list[SessionState]:
-    shown = [state for state in states if deleted or not state.deleted]
-    return sorted(shown, key=lambda state: (-state.updated, state.key))

@@ -88,11 +88,13 @@ def sessions(chat: Chat, text: str) -> None:
     """``/sessions``"""
     from cli.naming import short_names
     from cli.render_sessions import render_sessions
-    from projections.sessions import list_sessions
+    from projections.session_rows import count, newest
+    from projections.sessions import session_query
 
     nothing_behind(text, "sessions")
-    every = list_sessions(chat.live)
-    names = short_names(row.key for row in every)
-    chat.tell(render_sessions(every[:_NEWEST], chat.out.style, names), "sessions")
-    if len(every) > _NEWEST:
-        chat.note(f"the newest {_NEWEST} of {len(every):,}: ctxlog sessions lists them all")
+    query = session_query(chat.live)
+    rows, total = newest(query, limit=_NEWEST), count(query)
+    names = short_names(chat.live, [row.key for row in rows])
+    chat.tell(render_sessions(rows, chat.out.style, names), "sessions")
+    if total > _NEWEST:
+        chat.note(f"the newest {_NEWEST} of {total:,}: ctxlog sessions --all lists them")

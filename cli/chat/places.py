@@ -11,7 +11,8 @@ from eventlog.errors import InputRefused, StreamNotFound
 from harness.conversation.beginning import AGENT, key_of
 from projections import Live
 from projections.ownership import is_observed
-from projections.references import is_last, reads_otherwise
+from projections.references import reads_otherwise
+from projections.session_names import is_last
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,8 @@ def command(
     from eventlog import StreamKey
     from eventlog.errors import InputRefused
     from projections.audit.auditing import rules_of
-    from projections.sessions import session_states
+    from projections.session_rows import newest
+    from projections.sessions import session_query
 
     out = output(ctx)
     if (session is not None) == every:
@@ -84,12 +85,11 @@ def command(
         raise InputRefused(f"{what} goes with one session, not with --all")
     asked = rules_of(rules or ())
     with opened(settings_of(ctx)) as live:
-        states = session_states(live)
-        names = short_names(state.key for state in states)
         if session is not None:
             keys = [session_key(live, whole_session(session, "audited"))]
         else:
-            keys = [StreamKey.parse(state.key) for state in states]
+            keys = [StreamKey.parse(row.key) for row in newest(session_query(live))]
+        names = short_names(live, map(str, keys))
         with Meter(out, "audited", "sessions" if every else "events") as meter:
             data = audited(live, keys, asked, fail_on, names, prefix=prefix, progress=meter.show)
     calls: Calls = "all" if all_calls else "none" if rules else "folded"

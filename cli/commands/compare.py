@@ -86,7 +86,8 @@ def command(
     from cli.summaries import Summaries
     from eventlog import StreamKey
     from eventlog.errors import InputRefused
-    from projections.sessions import session_states
+    from projections.session_rows import newest
+    from projections.sessions import session_query
 
     out = output(ctx)
     if bool(sessions) == every:
@@ -96,11 +97,11 @@ def command(
     specs = specs_of(strategy or (), preset or ())
     tables = asked_prices(prices or ())
     with opened(settings_of(ctx)) as live:
-        states = session_states(live)
         keys = [session_key(live, whole_session(name)) for name in sessions or ()]
         if every:
+            states = newest(session_query(live))
             keys = [StreamKey.parse(state.key) for state in states if state.calls]
-        names = short_names(state.key for state in states)
+        names = short_names(live, map(str, keys))
         summaries = Summaries(live, summarizer, base_url, out.note)
         with Meter(out, "compared", "runs") as meter:
             data = compared(

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from cli.commanding import SubApp
-from cli.commands import prompt_list, prompt_render, prompt_show
+from cli.commands import (
+    prompt_diff,
+    prompt_list,
+    prompt_log,
+    prompt_render,
+    prompt_show,
+    prompt_test,
+)
 
 app = SubApp(
-    """Prompts that stand in files: look at them, fill them in.
+    """Prompts in files, and those that sessions were given.
 
     They are YAML files in a folder, or in one file: --prompts, else CTXLOG_PROMPTS, else ./prompts,
     else those that come along, which are also there as --prompts bundled.
@@ -17,5 +24,8 @@ app = SubApp(
         "list": prompt_list.command,
         "show": prompt_show.command,
         "render": prompt_render.command,
+        "log": prompt_log.command,
+        "diff": prompt_diff.command,
+        "test": prompt_test.command,
     },
 )

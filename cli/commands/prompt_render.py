@@ -14,6 +14,7 @@ from cli.prompt_options import (
     VarFileOption,
     VarOption,
 )
+from cli.safetext import safe_text
 
 
 def command(
@@ -44,5 +45,8 @@ def command(
     data = rendered(template, values_of(var or (), var_file or ()), part)
     if len(data.messages) == 1 and not out.as_json and not out.is_terminal:
         out.write_exactly(data.messages[0]["content"])
-    else:
-        out.show(data, render_rendered(data, out.style))
+        return
+    out.show(data, render_rendered(data, out.style))
+    texts = [message["content"] for message in data.messages]
+    if not out.as_json and any(safe_text(text) != text for text in texts):
+        out.note("escaped as \\u{…}; --json and --part into a pipe give it as it is")

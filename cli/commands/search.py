@@ -122,7 +122,7 @@ def command(
     )
     with opened(settings_of(ctx)) as live:
         data = searched(live, out, asked, limit=limit or None, count=count)
-        names = short_names(str(info.key) for info in live.log.streams())
+        names = short_names(live, {hit.key for hit in data.hits})
         several = order_note(live, out, asked) if data.hits and not ids else ""
         none = "" if data.count else nothing_note(live, out, asked)
     if count:

@@ -6,16 +6,20 @@ from typing import Annotated
 
 import typer
 
-from cli.opening import opened
 from cli.options import settings_of
 from cli.output import output
+
+LATEST = 50
+"""Sessions that are listed where nobody says how many."""
 
 
 def command(
     ctx: typer.Context,
     last: Annotated[
-        int | None, typer.Option("--last", "-n", metavar="N", min=1, help="Only the newest N.")
+        int | None,
+        typer.Option("--last", "-n", metavar="N", min=1, help="Only the newest N, 50 if not told."),
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="However many there are.")] = False,
     agent: Annotated[
         str, typer.Option("--agent", metavar="NAME", help="Only those of this agent.")
     ] = "",
@@ -33,23 +37,26 @@ def command(
     holds only as far as that. One folded call among a hundred proved ones makes a session rebuilt;
     audit S tells it call by call.
 
+    How many were left out is said. With --json all are listed, unless -n is given.
+
     Example: ctxlog sessions -n 10
     """
-    from cli.models import SessionsData
-    from cli.naming import check_filters, short_names
+    from cli.listing import Asked, listing, listing_data
     from cli.render_sessions import no_room, render_sessions
-    from eventlog import StreamKey
-    from projections.sessions import list_sessions, session_states
+    from eventlog.errors import InputRefused
 
     out = output(ctx)
-    with opened(settings_of(ctx)) as live:
-        every = list_sessions(live, deleted=deleted)
-        # A deleted one answers to its whole name only.
-        named = session_states(live) if deleted else every
-        names = short_names(row.key for row in named)
-        check_filters((StreamKey.parse(row.key) for row in every), agent=agent)
-    found = [row for row in every if agent in ("", StreamKey.parse(row.key).agent)][:last]
-    text = render_sessions(found, out.style, names) if found else "no sessions yet"
-    out.show(SessionsData(sessions=found), text)
-    if not out.as_json and (told := no_room(found, out.style, names)):
+    settings = settings_of(ctx)
+    if every and last is not None:
+        raise InputRefused("either --all or -n")
+    if out.as_json:
+        out.show(listing_data(settings, Asked(last, agent, deleted)), "")
+        return
+    limit = None if every else last or LATEST
+    found = listing(settings, Asked(limit, agent, deleted))
+    rows, names = found.rows, found.names
+    out.write("\n".join(render_sessions(rows, out.style, names)) or "no sessions yet")
+    if left := found.total - len(rows):
+        out.note(f"{left:,} older: -n N, or --all")
+    if told := no_room(rows, out.style, names):
         out.note(told)

@@ -82,8 +82,8 @@ def command(
                 out.note(f"note: event {note}")
         else:
             event = event_at(live, where)
-            keys = (str(info.key) for info in live.log.streams())
-            name, program = short_names(keys)[event.key], current_program()
+            name = short_names(live, [event.key])[event.key]
+            program = current_program()
             out.show(event, render_event(event, out.style, name, raw=raw, program=program))
 
 

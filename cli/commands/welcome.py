@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.opening import opened
 from cli.options import settings_of
 from cli.output import output
 from cli.paths import current_database, current_program
 
 if TYPE_CHECKING:
-    from projections.sessions import SessionStats
+    from projections.session_rows import SessionRow
 
 LATEST = 10
+LOOKED_AT = 100
+"""The newest sessions, in which it is looked for what can be shown next."""
 
 
 def command(ctx: typer.Context) -> None:
@@ -28,29 +29,27 @@ def command(ctx: typer.Context) -> None:
         hint = f"`{name} demo` shows what it is, `{name} import --all` begins"
         output(ctx).note(f"no log yet: {hint}")
         return
-    from cli.models import SessionsData
-    from cli.naming import short_names
+    from cli.listing import Asked, listing, listing_data
     from cli.render_sessions import render_sessions
-    from projections.sessions import list_sessions
 
     out = output(ctx)
-    with opened(settings) as live:
-        found = list_sessions(live)
-    shown = found[:LATEST]
-    names = short_names(row.key for row in found)
-    text = render_sessions(shown, out.style, names) if shown else "no sessions yet"
-    out.show(SessionsData(sessions=shown), text)
+    found = listing(settings, Asked(LOOKED_AT))
+    if out.as_json:
+        out.show(listing_data(settings, Asked(LATEST)), "")
+    else:
+        shown = found.rows[:LATEST]
+        out.write("\n".join(render_sessions(shown, out.style, found.names)) or "no sessions yet")
     name = current_program()
-    if len(found) > LATEST:
-        out.note(f"{len(found) - LATEST} more: {name} sessions")
-    out.note(f"next: {name} {' · '.join(_next(found, names))}")
+    if found.total > LATEST:
+        out.note(f"{found.total - LATEST:,} more: {name} sessions")
+    out.note(f"next: {name} {' · '.join(_next(found.rows, found.names))}")
 
 
-def _next(found: Sequence[SessionStats], names: Mapping[str, str]) -> Iterator[str]:
+def _next(found: Sequence[SessionRow], names: Mapping[str, str]) -> Iterator[str]:
     """What can be typed behind the program's name: each with a session that has what it names."""
     from cli.style import typed
 
-    def first(has: Callable[[SessionStats], int]) -> tuple[str, int] | None:
+    def first(has: Callable[[SessionRow], int]) -> tuple[str, int] | None:
         for row in found:
             if has(row):
                 name = "last" if row is found[0] else typed(names.get(row.key, row.key))

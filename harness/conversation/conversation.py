@@ -32,20 +32,23 @@ from eventlog.events import (
     Source,
 )
 from eventlog.jsonvalue import Json
-from eventlog.messages import SYSTEM_ROLES, Call
+from eventlog.messages import Call
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
-from harness.conversation.beginning import Parent, begin, key_of, prompted
+from harness.conversation.beginning import Parent, begin, key_of
 from harness.conversation.charge import Charge
 from harness.conversation.client import own_client
 from harness.conversation.happenings import Answered, Ended, Happening
+from harness.conversation.left_open import is_waiting, open_calls
 from harness.conversation.own_stream import OwnStream
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
 from harness.conversation.sub_agents import SubAgent
 from harness.endpoint import Endpoint
-from harness.errors import ReplyFailed
+from harness.errors import ReplyFailed, UpstreamFault
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
+from harness.system_prompts import prompted
+from harness.titles import Retitled, is_due, retitle
 from harness.tools.permissions import Judgement
 from harness.tools.tool import Tool, tool
 from harness.tools.toolbox import Toolbox
@@ -88,7 +91,8 @@ class Conversation:
     from here on; of a new session all. ``system`` is the system prompt: of a session that has
     another one it is revised, and of a rendered template the log says which one it was. A context
     of more tokens than fit into the model's ``window`` is brought down before it is sent, whatever
-    the strategy does. ``parent`` is who started a sub-agent's session.
+    the strategy does. With ``retitle`` the model is asked for a title when six human turns were
+    answered, unless somebody gave one. ``parent`` is who started a sub-agent's session.
 
     The same session with another model, other tools or another prompt goes on with its history.
 
@@ -113,6 +117,7 @@ class Conversation:
         parameters: Mapping[str, Any] | None = None,
         window: int | None = None,
         most_calls: int = MOST_CALLS,
+        retitle: bool = False,
         parent: Parent | None = None,
     ) -> None:
         self._is_ours = not isinstance(log, Live)
@@ -123,6 +128,7 @@ class Conversation:
             self.parameters = dict(parameters or {})
             self.window = window
             self.most_calls = most_calls
+            self.retitles = retitle
             self.tools = tools if isinstance(tools, Toolbox) else Toolbox(map(self._tool, tools))
             self.approve = approve
             mode: PermissionMode = "allow" if approve is None else "ask"
@@ -207,6 +213,14 @@ class Conversation:
         if not self.is_waiting():
             return _nothing()
         return Reply(self, reply_id=self.state.reply.reply_id).go_on()
+
+    def retitle(self) -> Retitled:
+        """Ask the model for a title of the session. Raises InputRefused where nothing was said yet,
+        Unreachable, RequestRejected."""
+        with self.writing():
+            found = retitle(self.live, self.key, Endpoint(self.given_client, self.model))
+            self.refresh()
+            return found
 
     def inject(self, text: str, label: str, source: Source = "injected") -> int:
         """Put a message of a program into the context; the position of its item."""
@@ -339,16 +353,7 @@ class Conversation:
 
     def open_calls(self) -> list[Call]:
         """The calls of tools that wait for their results, behind the last human message."""
-        found: dict[str, Call] = {}
-        for item in self.charge.items():
-            if item.is_human:
-                found.clear()
-            for part in item.parts:
-                if part.kind == "call":
-                    found[part.id] = Call(part.id, part.name, part.text)
-                elif part.kind == "result":
-                    found.pop(part.id, None)
-        return list(found.values())
+        return open_calls(self.charge.items())
 
     def was_started(self, call: Call) -> bool:
         """Whether the call began to run, and nobody saw it end."""
@@ -356,18 +361,19 @@ class Conversation:
 
     def is_waiting(self) -> bool:
         """Whether the model has the next word: the last reply did not come to its end."""
-        items = [item for item in self.charge.items() if item.role not in SYSTEM_ROLES]
-        if not items:
-            return False
-        last = items[-1]
-        if last.source == "model":
-            return bool(self.open_calls())
-        return last.kind != "summary"
+        return is_waiting(self.charge.items())
 
     def last_answer(self) -> str:
         """The text of the newest answer that stands; empty where there is none."""
         said = [item for item in self.charge.items() if item.source == "model"]
         return said[-1].text if said and not said[-1].call_ids else ""
+
+    def title_if_due(self) -> None:
+        """Ask for a title where that was wanted, and it is time. A model that gives none, or cannot
+        be asked, is asked again after the next reply."""
+        if self.retitles and is_due(self.live, self.key):
+            with contextlib.suppress(UpstreamFault):
+                self.retitle()
 
     def _tool(self, given: Tool | SubAgent | Callable[..., object]) -> Tool:
         if isinstance(given, SubAgent):

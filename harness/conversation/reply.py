@@ -98,7 +98,9 @@ class Reply:
                     if calls:
                         yield from self._tools(calls)
                     elif self._output is None or self._produced(message):
-                        yield self._end("answered")
+                        ended = self._end("answered")
+                        of.title_if_due()
+                        yield ended
                         return
                     elif self._refused == _OUTPUTS:
                         yield self._end("failed", f"{_OUTPUTS} answers were not the output")

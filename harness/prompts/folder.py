@@ -10,14 +10,17 @@ a link leads to has to lie below it too.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
+from time import sleep
 
-from harness.prompts.reading import Content, Unsettled, mark_of, read_settled
+from harness.prompts.reading import SETTLED_NS, Content, mark_of, read_settled
 from projections.prompts.faults import PromptMissing, PromptUnreadable, listed, near_misses, short
 from projections.prompts.parsing import parse
 from projections.prompts.template import Rendered, Template
@@ -28,7 +31,8 @@ MOST_BYTES = 1 << 20
 """Of one file; the parser has a limit of its own, in characters."""
 
 MOST_FILES = 10_000
-"""Of one folder: over it the folder is none of prompts."""
+"""Of one folder, and as many folders in it: over that it is none of prompts, a home or a disk, and
+nobody wants to wait for it."""
 
 _LONGEST = 500
 """Characters of a name."""
@@ -36,6 +40,8 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class _Known:
+    """What a name stood for when it was last read."""
+
     content: Content
     templates: dict[str, Template]
 
@@ -48,7 +54,7 @@ class Prompts:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._known: dict[Path, _Known] = {}
+        self._known: dict[str, _Known] = {}
         self._lock = Lock()
 
     @classmethod
@@ -79,12 +85,9 @@ class Prompts:
 
     def roles(self, name: str) -> dict[str, Template]:
         """The templates of one file by their roles. Raises what ``get`` raises."""
-        file = self._file(name)
-        if file is None:
-            raise self._missing(name)
         try:
             with self._lock:
-                return dict(self._read(name, file))
+                return dict(self._read(name, self._found(name)))
         except FileNotFoundError:
             raise self._missing(name) from None
 
@@ -100,10 +103,7 @@ class Prompts:
 
     def file_of(self, name: str) -> str:
         """The path of the file that a name stands for. Raises what ``get`` raises."""
-        file = self._file(name)
-        if file is None:
-            raise self._missing(name)
-        return str(file)
+        return str(self._found(name))
 
     def render(self, name: str, role: str = "", /, **variables: object) -> list[dict[str, str]]:
         """The messages of a template. Raises what ``get`` and ``Template.render`` raise."""
@@ -123,13 +123,32 @@ class Prompts:
     # -- where a file is ---------------------------------------------------------------------------
 
     def _is_folder(self) -> bool:
-        if self.path.is_dir():
-            return True
-        if not os.path.lexists(self.path):
-            raise PromptMissing("", f"{self.path}: there is no such folder or file")
-        if self.path.exists() and not self.path.is_file():
+        try:
+            mode = os.stat(self.path).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            raise PromptMissing("", f"{self.path}: there is no such folder or file") from None
+        except (OSError, ValueError) as error:
+            detail = getattr(error, "strerror", None) or str(error)
+            raise PromptUnreadable(str(self.path), detail) from None
+        if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
             raise PromptUnreadable(str(self.path), "it is neither a folder nor a file")
-        return False
+        return stat.S_ISDIR(mode)
+
+    def _found(self, name: str) -> Path:
+        """Where the file of a name really is. Raises PromptMissing.
+
+        An editor may move the old file away before it writes the new one, so one that was there at
+        the last look is looked for twice.
+        """
+        if name in self._known:
+            with contextlib.suppress(PromptMissing):
+                if file := self._file(name):
+                    return file
+            self._known.pop(name, None)
+            sleep(SETTLED_NS / 1e9)
+        if file := self._file(name):
+            return file
+        raise self._missing(name)
 
     def _file(self, name: str) -> Path | None:
         """Where the file of a name really is; None where there is none."""
@@ -144,10 +163,12 @@ class Prompts:
             raise PromptUnreadable(str(there[0]), f"{there[1].name} stands beside it: keep one")
         return self._inside(there[0]) if there else None
 
-    def _inside(self, file: Path) -> Path:
+    def _inside(self, file: Path) -> Path | None:
         try:
             real = file.resolve(strict=True)
         except FileNotFoundError:
+            if not file.is_symlink():
+                return None
             raise PromptUnreadable(str(file), "it is a link that leads nowhere") from None
         except (OSError, RuntimeError) as error:
             raise PromptUnreadable(str(file), getattr(error, "strerror", "") or "a loop") from None
@@ -157,7 +178,10 @@ class Prompts:
 
     def _walked(self) -> Iterator[str]:
         count = 0
-        for folder, folders, found in os.walk(self.path):
+        walk = os.walk(self.path, onerror=_refuse)
+        for number, (folder, folders, found) in enumerate(walk):
+            if number > MOST_FILES:
+                raise PromptUnreadable(str(self.path), f"over {MOST_FILES:,} folders stand in it")
             folders[:] = sorted(each for each in folders if not each.startswith("."))
             for file in sorted(found):
                 stem, ending = os.path.splitext(file)
@@ -181,21 +205,20 @@ class Prompts:
     # -- what it holds -----------------------------------------------------------------------------
 
     def _read(self, name: str, file: Path) -> dict[str, Template]:
-        known = self._known.get(file)
+        known = self._known.get(name)
         try:
             if known and known.content.is_certain and mark_of(os.stat(file)) == known.content.mark:
                 return known.templates
             content = read_settled(file, MOST_BYTES, known.content if known else None)
-            if known is None or known.content.data != content.data:
-                known = None
-            templates = known.templates if known else self._parsed(name, file, content)
-        except (OSError, PromptUnreadable) as error:
-            self._known.pop(file, None)
-            if isinstance(error, FileNotFoundError | PromptUnreadable):
-                raise
-            detail = str(error) if isinstance(error, Unsettled) else error.strerror or str(error)
-            raise PromptUnreadable(str(file), detail) from None
-        self._known[file] = _Known(content, templates)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise PromptUnreadable(str(file), error.strerror or str(error)) from None
+        if known is not None and known.content.data == content.data:
+            templates = known.templates
+        else:
+            templates = self._parsed(name, file, content)
+        self._known[name] = _Known(content, templates)
         return templates
 
     def _parsed(self, name: str, file: Path, content: Content) -> dict[str, Template]:
@@ -207,8 +230,12 @@ class Prompts:
         return parse(text, name, file=str(file))
 
 
+def _refuse(error: OSError) -> None:
+    raise PromptUnreadable(str(error.filename), error.strerror or str(error)) from None
+
+
 def _is_name(name: str) -> bool:
     """Whether it can name a file below the folder: never upwards, never absolute, never hidden."""
-    if len(name) > _LONGEST or "\\" in name or "\0" in name:
+    if len(name) > _LONGEST or "\\" in name or not name.isprintable():
         return False
     return all(piece and not piece.startswith(".") for piece in name.split("/"))

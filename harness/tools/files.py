@@ -9,7 +9,9 @@ size and its time of modification tell: what a model does not know of is not los
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -36,8 +38,11 @@ MOST_CHARACTERS = 200_000
 MOST_LISTED = 1_000
 MOST_MATCHES = 200
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _BINARY = 8_192
 """Bytes at the begin of a file of which one that is zero says that it is no text."""
+
+_MOST_PATTERN = 1_000
 
 _Path = Annotated[str, "the path, relative to the folder of the conversation"]
 _Folder = Annotated[str, "the folder, or file; left out, all of it"]
@@ -152,7 +157,11 @@ class _Files:
         self,
         path: _Folder = ".",
         pattern: Annotated[
-            str, "which: *.py here, **/*.py also in all folders beneath; left out, all here"
+            str,
+            Field(
+                description="which: *.py here, **/*.py in all folders beneath; left out, all here",
+                max_length=_MOST_PATTERN,
+            ),
         ] = "*",
     ) -> str:
         """List the files of a folder; what ends with / is a folder."""
@@ -166,14 +175,20 @@ class _Files:
                     listed.append(f"[only the first {MOST_LISTED:,} are listed]")
                     break
                 mark = "/" if entry.is_dir(follow_symlinks=False) else ""
-                listed.append(f"{self.place.name(Path(entry.path))}{mark}")
+                listed.append(f"{_shown(self.place.name(Path(entry.path)))}{mark}")
         return "\n".join(listed) if listed else "[there is nothing that matches]"
 
     def search_files(
         self,
         regex: Annotated[str, "a regular expression of Python, matched within a line"],
         path: _Folder = ".",
-        pattern: Annotated[str, "which files: **/*.py; left out, all"] = "**",
+        pattern: Annotated[
+            str,
+            Field(
+                description="which: *.py by name, src/**/*.py by path; left out, all",
+                max_length=_MOST_PATTERN,
+            ),
+        ] = "*",
         *,
         context: Context,
     ) -> str:
@@ -187,7 +202,7 @@ class _Files:
             if any(denies(permissions, each, name) for each in ("read_file", "search_files")):
                 withheld += 1
             else:
-                wanted.append((name, str(file)))
+                wanted.append((_shown(name), str(file)))
         found = search(regex, wanted, MOST_MATCHES, context.cancelled)
         return _told(found, withheld)
 
@@ -195,11 +210,14 @@ class _Files:
         """The regular files that match, beneath a folder, or a file itself."""
         if real.is_file():
             return [real]
+        by_name = "/" not in pattern
         return [
             Path(entry.path)
             for entry in self.place.walk(real)
             if entry.is_file(follow_symlinks=False)
-            and matches_path(pattern, Path(entry.path).relative_to(real).as_posix())
+            and matches_path(
+                pattern, entry.name if by_name else Path(entry.path).relative_to(real).as_posix()
+            )
         ]
 
     def _current(self, path: str, real: Path, context: Context) -> os.stat_result | None:
@@ -251,6 +269,11 @@ def _lines(text: str) -> list[str]:
     lines = text.split("\n")
     rest = lines.pop()
     return [f"{line}\n" for line in lines] + ([rest] if rest else [])
+
+
+def _shown(name: str) -> str:
+    """A name in one line: one that holds a line feed could pass for two."""
+    return json.dumps(name, ensure_ascii=False) if _CONTROL.search(name) else name
 
 
 def _is_utf8(content: bytes) -> bool:

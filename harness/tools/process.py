@@ -7,6 +7,7 @@ tail, so nothing that it prints fills the memory, or makes it wait.
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import contextlib
 import os
@@ -69,20 +70,35 @@ def run_command(
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ToolFailed(f"the command could not be started: {why}") from None
+    _RUNNING.add(process.pid)
     output = _Output(process)
     try:
         ended_by = _watch(process, output, time.monotonic() + seconds, cancelled)
     finally:
-        _signal(process, signal.SIGKILL)  # before it is reaped: until then the group's id is its
+        _signal(
+            process.pid, signal.SIGKILL
+        )  # before it is reaped: until then the group's id is its
         until = time.monotonic() + KILL_SECONDS
         while not output.is_over and time.monotonic() < until:
             output.take()
         output.close()
+        _RUNNING.discard(process.pid)
     try:
         code = process.wait(KILL_SECONDS)
     except subprocess.TimeoutExpired:  # it hangs in the kernel
         code = -signal.SIGKILL
     return Finished(output.text, code, ended_by)
+
+
+_RUNNING: set[int] = set()
+"""The groups that run."""
+
+
+@atexit.register
+def _end_all() -> None:
+    """End what still runs when this program ends: its threads, which would do it, end at once."""
+    for group in tuple(_RUNNING):
+        _signal(group, signal.SIGKILL)
 
 
 def _watch(
@@ -95,7 +111,7 @@ def _watch(
         now = time.monotonic()
         if told is None and (cancelled.is_set() or now >= until):
             ended_by = "interruption" if cancelled.is_set() else "time"
-            _signal(process, signal.SIGTERM)
+            _signal(process.pid, signal.SIGTERM)
             told = now
         if told is not None and now - told >= TERM_SECONDS:
             break
@@ -111,10 +127,10 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     return process.poll() is not None
 
 
-def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _signal(group: int, number: signal.Signals) -> None:
     # macOS says PermissionError of a group of which nobody is left but the shell that ended.
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+        os.killpg(group, number)
 
 
 class _Output:

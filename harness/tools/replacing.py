@@ -16,8 +16,10 @@ def write_whole(place: Path, content: bytes, before: os.stat_result | None) -> o
 
     The mode of the old one is kept, and its owner as far as that is possible. ``before`` is how the
     old one was when it was looked at; None: there was none. Raises ToolFailed, with the old one
-    untouched, where it is another by now, or cannot be written.
+    untouched, where it is another by now, is read-only, or cannot be written.
     """
+    if before is not None and not (before.st_mode & 0o222 and os.access(place, os.W_OK)):
+        raise ToolFailed(f"{place.name:.200} is read-only")
     temporary = place.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

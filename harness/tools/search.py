@@ -14,6 +14,8 @@ from pathlib import Path
 from harness.errors import ToolFailed
 
 SECONDS = 30.0
+MOST_MEMORY = 2 << 30
+"""Bytes that one search may take."""
 _LOOK = 0.05
 _SCRIPT = Path(__file__).with_name("searching.py")
 
@@ -46,10 +48,10 @@ def search(
 ) -> Found:
     """The first matches in these files, by name and place, line by line.
 
-    Raises ToolFailed for what is no regular expression, and when it takes over 30 seconds or is
-    cancelled.
+    Raises ToolFailed for what is no regular expression, and when it takes over 30 seconds or too
+    much memory, or is cancelled.
     """
-    wanted = json.dumps({"regex": regex, "files": files, "most": most}).encode()
+    wanted = {"regex": regex, "files": files, "most": most, "memory": MOST_MEMORY}
     try:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_SCRIPT)],
@@ -62,15 +64,15 @@ def search(
         raise ToolFailed(f"the search could not be started: {error.strerror or error}") from None
     with process:
         try:
-            said = _answer(process, wanted, cancelled)
+            said = _answer(process, json.dumps(wanted).encode(), cancelled)
         finally:
             process.kill()
     try:
         answer = json.loads(said)
     except ValueError:
-        raise ToolFailed("the search took too much memory: search for less at a time") from None
+        raise ToolFailed(f"the search ended without an answer ({process.returncode})") from None
     if "fault" in answer:
-        raise ToolFailed(f"that is no regular expression: {answer['fault']}")
+        raise ToolFailed(answer["fault"])
     matches = tuple(Match(*match) for match in answer["matches"])
     return Found(matches, answer["searched"], answer["unread"], answer["is_cut"])
 

@@ -3,9 +3,11 @@
 A regular expression that a model wrote can take for ever, and while it is matched nothing else runs
 in its process, no interruption either. So it is matched here, in a process that can be killed.
 
-It is given one JSON object on its input: regex, files (names and places), most. It prints one.
+It is given one JSON object on its input: regex, files (names and places), most, and memory, in
+bytes. It prints one.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -15,7 +17,6 @@ import sys
 from typing import Any
 
 MOST_BYTES = 16 << 20
-MOST_MEMORY = 2 << 30
 SHOWN = 400
 """Characters of a line around its match."""
 
@@ -25,7 +26,7 @@ def searched(wanted: dict[str, Any]) -> dict[str, Any]:
     try:
         found = re.compile(wanted["regex"])
     except (re.error, OverflowError, RecursionError) as error:
-        return {"fault": f"{error}"}
+        return {"fault": f"that is no regular expression: {error}"}
     matches: list[list[Any]] = []
     count = unread = 0
     for name, place in wanted["files"]:
@@ -65,6 +66,18 @@ def read(place: str) -> "bytes | None":
     return content if len(content) <= MOST_BYTES else None
 
 
+def main() -> None:
+    """Answer on the output what stands on the input."""
+    wanted = json.load(sys.stdin)
+    with contextlib.suppress(ValueError, OSError):  # not every system takes this limit
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (wanted["memory"], hard))
+    try:
+        answer = searched(wanted)
+    except MemoryError:
+        answer = {"fault": "it takes too much memory"}
+    sys.stdout.write(json.dumps(answer))
+
+
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    sys.stdout.write(json.dumps(searched(json.load(sys.stdin))))
+    main()

@@ -121,8 +121,9 @@ class StateFolding:
         to = event.data["to"]
         if to < event.position:
             then = self._at(to)
-            for started in self._standing:
-                if started.position > to and started.type == "tool_call_started":
+            since = bisect_right(self._standing, to, key=lambda event: event.position)
+            for started in self._standing[since:]:
+                if started.type == "tool_call_started":
                     then = _started(then, started, self.limits)
             self._keep(then.model_copy(update={"permissions": self._now.permissions}))
 

@@ -41,6 +41,13 @@ class FollowedState:
         """The state now, with its context. Raises CriticalUnknown, EventInvalid."""
         return self.at()
 
+    def own(self) -> AgentState:
+        """The state now without a context, for what costs only what is new.
+
+        ``started_calls`` are all that no result answers. Raises as ``current``.
+        """
+        return self._moved(self._live.log.version(self.key)).state
+
     def at(self, position: int | None = None) -> AgentState:
         """The state after a position, or now; going back folds anew. Raises PositionNotFound."""
         version = self._live.log.version(self.key)
@@ -66,6 +73,7 @@ class FollowedState:
         read = READ & kinds
         if not folding.has_started and "tool_call_started" not in kinds:
             read -= ANSWERS
+        self._folding = initial(self._limits)  # where an event cannot be read, all is read again
         for event in log.read(self.key, folding.position, to, types=read) if read else ():
             folding.evolve(event)
         folding.position, folding.session_id = to, self.key.session

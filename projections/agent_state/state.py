@@ -36,6 +36,8 @@ class ContextMessage(Value):
     """``summary`` where a compaction wrote it."""
     name: str = ""
     """Of a tool result: the tool."""
+    is_error: bool = False
+    """Of a tool result: whether it was recorded as an error."""
     is_pinned: bool = False
     message: JsonObject
 
@@ -43,6 +45,11 @@ class ContextMessage(Value):
     def text(self) -> str:
         """What a person, the model or a tool said in it."""
         return messages.text(self.dialect, self.message.peek)
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it stands for what a compaction took out of the context."""
+        return self.label == SUMMARY and self.source == "injected"
 
 
 class Reply(Value):
@@ -131,7 +138,7 @@ class AgentState(Value):
         it."""
         held = list(items)
         context = tuple(map(_message, held))
-        said = (each.text for each in context if _is_summary(each))
+        said = (each.text for each in context if each.is_summary)
         started = self.started_calls
         if started:
             open_calls = _open(held)
@@ -158,20 +165,18 @@ class AgentState(Value):
 
 
 def _message(item: Item) -> ContextMessage:
-    is_result = item.kind == "tool_result"
+    is_result = item.kind == "tool_result" and bool(item.result_ids)
+    source = "injected" if item.source == "tool" else item.source  # revised into another message
     return ContextMessage.model_construct(
         item=item.id,
         dialect=item.dialect,
-        source="tool" if is_result else item.source,
-        label=SUMMARY if item.is_summary else item.label,
-        name=item.tool_name,
+        source="tool" if is_result else source,
+        label="" if is_result else SUMMARY if item.is_summary else item.label,
+        name=item.tool_name if is_result else "",
+        is_error=item.is_error and is_result,
         is_pinned=item.pinned,
         message=Json.adopt(item.message),
     )
-
-
-def _is_summary(message: ContextMessage) -> bool:
-    return message.label == SUMMARY and message.source == "injected"
 
 
 def _open(items: Iterable[Item]) -> set[str]:

@@ -46,6 +46,15 @@ class Template:
         """The names that need a value."""
         return frozenset(self._names())
 
+    @property
+    def tool_description(self) -> str:
+        """What is said of the tool that runs this role as a sub-agent. Raises PromptMissing where
+        the template has no description: a model would not know when to call it."""
+        if not self.description.strip():
+            detail = f"the prompt {self.label} has no description for its tool"
+            raise PromptMissing(self.name, detail, role=self.role)
+        return self.description
+
     def part(self, part: Part) -> str:
         """The text of one part, with its variables as they were written."""
         return self.system if part == "system" else self.user

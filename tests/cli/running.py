@@ -20,6 +20,7 @@ CLEAN = {
     "COLUMNS": str(WIDTH),
     "CTXLOG_DB": None,
     "CTXLOG_DEBUG": None,
+    "CTXLOG_PROMPTS": None,
     "FORCE_COLOR": None,
     "NO_COLOR": None,
     "XDG_CACHE_HOME": None,

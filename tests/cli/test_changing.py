@@ -341,7 +341,7 @@ class TestObservedSessions:
             result = run(*command, "--name", name, "--db", demo)
             assert result.exit_code == 2
             assert "would be read as a place or as last" in result.stderr
-        assert len(json.loads(run("sessions", "--json", "--db", demo).stdout)["data"]) == 1
+        assert json.loads(run("sessions", "--json", "--db", demo).stdout)["data"]["total"] == 1
 
     def test_a_name_that_no_fork_needed_is_told(self, db: Path) -> None:
         result = run("undo", S, "k1", "--name", "mine", "--db", db)

@@ -12,12 +12,17 @@ from running import ROOT, run
 
 from cli.main import registered
 from eventlog.readable import VIEWS
+from harness.prompts import SCENARIOS, Prompts
+from projections.prompts.checks import KINDS
+from projections.prompts.parsing import MOST_CHARACTERS, MOST_NAMES
+from projections.prompts.variables import variables_in
 from projections.strategies import STRATEGIES
 
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "cli.md"
 SQL_PAGE = ROOT / "docs" / "sql.md"
 STRATEGIES_PAGE = ROOT / "docs" / "strategies.md"
+PROMPTS_PAGE = ROOT / "docs" / "prompts.md"
 
 
 class TestReadme:
@@ -83,6 +88,40 @@ class TestPageOfStrategies:
             assert re.search(rf"^{re.escape(name)}  \S", page, re.M), name
             for parameter in strategy.Parameters.model_fields:
                 assert f"    {parameter}=" in page, (name, parameter)
+
+
+class TestPageOfPrompts:
+    """What counts as a variable is known from there alone, and a prompt goes wrong by it."""
+
+    def test_its_python_runs_and_gives_what_it_says(self) -> None:
+        result = doctest.testfile(str(PROMPTS_PAGE), module_relative=False)
+        assert result.attempted > 25
+        assert result.failed == 0
+
+    def test_its_table_of_braces_is_true(self) -> None:
+        rows = re.findall(r"^\| (`.*`) \| (.*) \|$", PROMPTS_PAGE.read_text(), re.M)
+        texts = {text: what for cells, what in rows if "{" in cells and "(" not in cells
+                 for text in cells.strip("`").split("`, `")}  # fmt: skip
+        assert len(texts) > 14
+        for text, what in texts.items():
+            assert bool(variables_in(text)) == ("variable" in what), text
+
+    def test_its_limits_and_what_comes_along_stand_there(self) -> None:
+        page = PROMPTS_PAGE.read_text()
+        for limit in (MOST_CHARACTERS, MOST_NAMES):
+            assert f"{limit:,}" in page
+        for name in (*SCENARIOS, "summaries/handoff_v1", "summaries/combine_v1"):
+            assert f"`{name}`" in page
+            assert name in Prompts.bundled().files()
+
+    def test_every_check_stands_there(self) -> None:
+        page = PROMPTS_PAGE.read_text()
+        assert [kind for kind in KINDS if f"`{kind}`" not in page] == []
+
+    def test_its_commands_exist(self) -> None:
+        typed = re.findall(r"ctxlog (prompt \w+) ", PROMPTS_PAGE.read_text())
+        assert len(typed) > 2
+        assert set(typed) <= set(registered())
 
 
 class TestPageOfSql:

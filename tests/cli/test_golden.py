@@ -10,11 +10,14 @@ import os
 import re
 from pathlib import Path
 
+import prompted
 import pytest
+from agent_events import KEY, busy
 from running import ROOT, on_path, run
 from small_log import small_log
 
 from cli.main import registered
+from projections import open_log
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -63,12 +66,29 @@ COMMANDS: dict[str, list[str]] = {
     "search": ["search", "one*"],
     "search-session": ["search", "tests", "refunds-0001", "--state", "hidden"],
     "search-ids": ["search", "refunds", "--ids"],
+    "state-show": ["state", "show", "work"],
+    "state-show-at": ["state", "show", "refunds-0001@k1"],
+    "state-export": ["state", "export", "work"],
+    "state-export-messages": ["state", "export", "refunds-0001@c4", "--as", "messages"],
+    "state-export-session": [
+        *("state", "export", "work", "--as", "session", "--out", "<folder>/session.json"),
+    ],
+    "state-import": ["state", "import", "<folder>/begin.json", "--name", "begun"],
     "prompt-list": ["prompt", "list", "--prompts", "<folder>/prompts"],
     "prompt-list-bundled": ["prompt", "list", "--prompts", "bundled"],
     "prompt-show": ["prompt", "show", "review/coder", "--prompts", "<folder>/prompts"],
     "prompt-render": [
         *("prompt", "render", "review/coder", "--prompts", "<folder>/prompts"),
         *("--var", "language=Python", "--var", "diff=- {language}"),
+    ],
+    "prompt-log": ["prompt", "log", "prompted"],
+    "show-context-prompted": ["show", "prompted@c3", "--context"],
+    "prompt-log-text": ["prompt", "log", "refunds-0001"],
+    "prompt-diff": ["prompt", "diff", "prompted@c3", "@c4"],
+    "prompt-diff-one": ["prompt", "diff", "prompted@c3", "--word"],
+    "prompt-diff-file": [
+        *("prompt", "diff", "review/coder", "prompted@c4"),
+        *("--prompts", "<folder>/prompts"),
     ],
     "why": ["why", "refunds-0001", "8"],
     "why-at": ["why", "refunds-0001", "8@12@k1^"],
@@ -102,6 +122,11 @@ COMMANDS: dict[str, list[str]] = {
     "doctor": ["doctor"],
     "rebuild": ["rebuild"],
     "fork": ["fork", "refunds-0001@c2", "--name", "another"],
+    "new": ["new", "--id", "mine", "--title", "The kiln", "--system", "Be brief."],
+    "resume": ["resume", "retry"],
+    "rename": ["rename", "refunds-0001", "One cent too much"],
+    "delete": ["delete", "retry", "--reason", "a trial"],
+    "delete-purge": ["delete", "retry", "--purge", "--yes", "--confirm", "retry"],
     "redact-dry": ["redact", "refunds-0001", "4", "--dry-run"],
     "redact": ["redact", "refunds-0001", "4", "--yes", "--reason", "asked to"],
     "export": ["export", "refunds-0001", "--out", "<folder>/out.jsonl", "--force"],
@@ -110,8 +135,16 @@ COMMANDS: dict[str, list[str]] = {
     "import": ["import", "<folder>/talk.json", "--session", "talk", "--dry-run"],
     "demo": ["demo"],
 }
-ONLY_TEXT = {"compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"}
-OWN_LOG = {"demo"}
+ONLY_TEXT = {
+    *("compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"),
+    *("state-export", "state-export-messages"),
+}
+PROMPTED = (
+    *("prompt-log", "prompt-diff", "prompt-diff-one", "prompt-diff-file", "show-context-prompted"),
+)
+OWN_LOG = {"demo": "demo.db", **dict.fromkeys(PROMPTED, "prompted.db")}
+OF_AN_AGENT = {"state-show", "state-export", "state-export-session"}
+"""Asked of a session in the midst of an answer."""
 
 PROMPT = """
 version: 2.10
@@ -162,16 +195,29 @@ def machine(text: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     small_log(tmp_path)
+    with open_log(tmp_path / "prompted.db", durability="normal") as live:
+        live.append(prompted.KEY, *prompted.session())
     (tmp_path / "talk.json").write_text('[{"role": "user", "content": "hello"}]')
+    (tmp_path / "begin.json").write_text('[{"role": "system", "content": "Be brief."}]')
     (tmp_path / "prompts" / "team").mkdir(parents=True)
     (tmp_path / "prompts" / "review.yaml").write_text(PROMPT)
     (tmp_path / "prompts" / "team" / "greeting.yml").write_text("user: Say hello.\n")
     return tmp_path
 
 
+def agent_log(folder: Path) -> Path:
+    """The log of an agent that was stopped in the midst of an answer."""
+    log = folder / "agent.db"
+    with open_log(log) as live:
+        live.append(KEY, *busy())
+    return log
+
+
 def answer(name: str, folder: Path, *more: str) -> str:
     args = [arg.replace("<folder>", str(folder)) for arg in COMMANDS[name]]
-    log = folder / ("demo.db" if name in OWN_LOG else "small.db")
+    log = folder / OWN_LOG.get(name, "small.db")
+    if name in OF_AN_AGENT:
+        log = agent_log(folder)
     env = {"HOME": str(folder)} if name == "doctor" else {}
     result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
     assert result.exit_code == 0, result.output
@@ -202,6 +248,7 @@ class TestJson:
 
 def test_every_command_has_its_files() -> None:
     apart = {"chat", "record", "proxy"}  # they talk with others: test_chat, test_recording
+    apart |= {"prompt test"}  # it asks a model: test_prompt_test
     names = {name for name in registered() if name}
     under = {name.partition(" ")[0] for name in names if " " in name}
     there = {" ".join(args[: 1 + (args[0] in under)]) for args in COMMANDS.values()}

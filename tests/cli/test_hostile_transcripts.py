@@ -66,14 +66,18 @@ EACH: dict[str, list[list[str]]] = {
     "unpin": [["S", "2"]],
     "redact": [["S", "2", "--dry-run"], ["--pattern", "ORD", "--dry-run"]],
     "fork": [["S"]],
+    "state show": [["S"], ["S@1"]],
+    "state export": [["S"], ["S", "--as", "messages"], ["S@k1^", "--as", "session"]],
+    "prompt log": [["S"]],
+    "prompt diff": [["S@1", "@now"], ["S@1", "@now", "--word"]],
 }
 """Commands that are asked of each session; ``S`` is its key."""
 
-APART = {"demo", "import", "backup", "record", "proxy"}
+APART = {"demo", "import", "backup", "state", "state import", "record", "proxy"}
 """Run on no log of ours, before all the others, behind them, and until another process ends."""
 
-OF_NO_LOG = {"prompt", "prompt list", "prompt show", "prompt render"}
-"""Their files are hostile in test_prompts."""
+OF_NO_LOG = {"prompt", "prompt list", "prompt show", "prompt render", "prompt test"}
+"""Their files are hostile in test_prompts and test_prompt_test."""
 
 
 def imported(transcript: Transcript, tmp_path: Path) -> tuple[Path, list[str]]:
@@ -112,11 +116,15 @@ class TestHostileTranscripts:
         assert bool(keys) == (transcript.code < 2)
         for name, lines in WHOLE.items():
             for line in lines:
-                assert shown([name, *line], db)[0] < 2
+                assert shown([*name.split(), *line], db)[0] < 2
         for name, lines in EACH.items():
             for line in lines:
                 for key in keys[:2]:
-                    code, _, _ = shown([name, *(part.replace("S", key, 1) if part[:1] == "S"
-                                                else part for part in line)], db)  # fmt: skip
+                    words = (p.replace("S", key, 1) if p[:1] == "S" else p for p in line)
+                    code, _, _ = shown([*name.split(), *words], db)
                     assert code < 4, line
+        for key in keys[:2]:
+            document = str(tmp_path / "state.json")
+            assert shown(["state", "export", key, "-o", document, "--force"], db)[0] == 0
+            assert shown(["state", "import", document, "--name", f"{key[-8:]}.copy"], db)[0] == 0
         assert shown(["backup", str(tmp_path / "copy.db")], db)[0] == 0

@@ -24,7 +24,7 @@ from projections import open_log
 
 HEAVY = {
     *("openai", "sqlite_utils", "pydantic", "tiktoken", "detect_secrets", "rich", "eventlog"),
-    *("genai_prices", "httpx2"),
+    *("genai_prices", "httpx2", "yaml"),
 }
 
 BY_TYPER = {"pydantic"}
@@ -128,8 +128,13 @@ class TestStartUp:
 
     @pytest.mark.parametrize(
         ("args", "heavy"),
-        [(["--help"], HEAVY), ([], HEAVY - BY_TYPER), (["log", "--help"], HEAVY - BY_TYPER)],
-        ids=["help", "no log", "help of a command"],
+        [
+            (["--help"], HEAVY),
+            ([], HEAVY - BY_TYPER),
+            (["log", "--help"], HEAVY - BY_TYPER),
+            (["prompt", "render", "--help"], HEAVY - BY_TYPER),
+        ],
+        ids=["help", "no log", "help of a command", "help of a command under a name"],
     )
     def test_help_imports_nothing_heavy(
         self, args: list[str], heavy: set[str], tmp_path: Path

@@ -9,7 +9,6 @@ import pytest
 
 from cli import saying
 from cli.models_log import TimelineRow
-from cli.naming import short_names
 from cli.output import _is_colored, json_text
 from cli.paths import cache_folder, data_folder, database, program, shown
 from cli.safetext import display_width
@@ -27,6 +26,7 @@ from cli.style import (
     tokens,
     typed,
 )
+from projections.session_names import typed_for
 
 HOME = Path("/home/ann")
 
@@ -205,7 +205,7 @@ class TestNames:
     """What stands in a list is typed next."""
 
     def test_the_same_id_of_two_agents_is_shown_with_its_key(self) -> None:
-        assert list(short_names(["u/a/x", "u/b/x", "u/a/y"]).values()) == ["u/a/x", "u/b/x", "y"]
+        assert list(typed_for(["u/a/x", "u/b/x", "u/a/y"]).values()) == ["u/a/x", "u/b/x", "y"]
 
     @pytest.mark.parametrize(
         ("name", "shown"),

@@ -254,6 +254,7 @@ FULL: tuple[Event, ...] = (
         rendered_digest="0b",
         origin=ORIGIN,
     ),
+    SessionDeleted(reason="asked to", purged=True),
 )
 
 BARE: tuple[Event, ...] = (

@@ -63,7 +63,9 @@ class TestGoldenRows:
 
         for row in ROWS:
             note(codec.decode(**row))  # type: ignore[arg-type]
-        models = {*get_args(events.Event), *events.Value.__subclasses__()} - {events.EventBase}
+        # A state of the packages above is made of such values too, and is no part of an event.
+        parts = {m for m in events.Value.__subclasses__() if m.__module__.startswith("eventlog.")}
+        models = {*get_args(events.Event), *parts} - {events.EventBase}
         fields = {(m.__name__, f) for m in models for f in m.model_fields if f != "type"}
         assert fields - seen == set()
 

@@ -39,6 +39,7 @@ LEAVES = [
     ),
     (errors.NoContext("a/b/c", 1), {"stream": "a/b/c", "position": 1}),
     (errors.SourceForgotten("a/b/c"), {"stream": "a/b/c"}),
+    (errors.ForksAlive("a/b/c", ["a/b/d"]), {"stream": "a/b/c", "forks": ("a/b/d",)}),
 ]
 
 

@@ -17,7 +17,7 @@ from harness.conversation.happenings import CallFailed, Ended, ToolEnded
 from projections import Live, open_log
 from projections.judging import judge_all
 from projections.prompts.parsing import parse
-from projections.sessions import list_sessions
+from projections.sessions import list_sessions, session_stats
 
 REVIEW = parse(
     """
@@ -217,3 +217,25 @@ class TestAnotherAgentAsATool:
     def test_without_a_description_is_refused(self, live: Live) -> None:
         with serving() as server, pytest.raises(InputRefused, match="no description"):
             Conversation(live, server.client(), "m", tools=[SubAgent(REVIEW["writer"])])
+
+
+class TestATitle:
+    def test_is_asked_for_after_six_turns_and_only_when_wanted(self, live: Live) -> None:
+        def answer(request: dict[str, Any]) -> Any:
+            if not request.get("stream"):
+                return completion("Questions about rain")
+            return streamed("it rains")
+
+        with serving(answer) as server:
+            for name, wanted in (("a", True), ("b", False)):
+                conversation = Conversation(
+                    live, server.client(), "m", session=name, strategy="none", retitle=wanted
+                )
+                titles = []
+                for number in range(7):
+                    conversation.ask(f"does it rain in town {number}?")
+                    titles.append(session_stats(live, conversation.key).title)
+                last = "Questions about rain" if wanted else "does it rain in town 0?"
+                assert titles[5:] == [last] * 2
+                assert titles[4] == "does it rain in town 0?"
+            assert sum(not each.get("stream") for each in server.requests) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tool_session import ToolSession, session
 from eventlog.agent import FileSeen, PermissionsSet
 from harness.tools import toolbox
 from harness.tools.confinement import MOST_BYTES
-from harness.tools.files import LINES, MOST_CHARACTERS, MOST_LISTED
+from harness.tools.files import LINES, MOST_CHARACTERS
 
 
 @pytest.fixture
@@ -281,6 +282,14 @@ class TestWriting:
             ),
         )
 
+    def test_what_is_read_only_stays_as_it_is(self, folder: Path, files: ToolSession) -> None:
+        (folder / "a").write_text("old")
+        (folder / "a").chmod(0o444)
+        files.said("read_file", path="a")
+        assert files.fault("write_file", path="a", content="new") == "a is read-only"
+        assert files.fault("edit_file", path="a", old="old", new="new") == "a is read-only"
+        assert (folder / "a").read_text() == "old"
+
     def test_half_a_character_is_not_written(self, folder: Path, files: ToolSession) -> None:
         told = files.fault("write_file", path="a", content="x\udc80")
         assert told == "the text holds half a character (U+DC80), which no file of UTF-8 can hold"
@@ -374,12 +383,24 @@ class TestListing:
             "no cannot be listed: No such file or directory"
         )
 
-    def test_a_long_list_says_that_it_is_cut(self, folder: Path, files: ToolSession) -> None:
-        for number in range(MOST_LISTED + 5):
-            (folder / f"{number:05}").touch()
-        lines = files.said("list_files").split("\n")
-        assert len(lines) == MOST_LISTED + 1
-        assert lines[-1] == f"[only the first {MOST_LISTED:,} are listed]"
+    def test_a_long_list_says_that_it_is_cut(
+        self, folder: Path, files: ToolSession, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.tools.files.MOST_LISTED", 3)
+        for name in "abcd":
+            (folder / name).touch()
+        assert files.said("list_files") == "a\nb\nc\n[only the first 3 are listed]"
+
+    def test_a_name_of_two_lines_is_one_file(self, folder: Path, files: ToolSession) -> None:
+        (folder / "a\nb:1: x").write_text("x")
+        assert files.said("list_files") == '"a\\nb:1: x"'
+        assert files.said("search_files", regex="x") == '"a\\nb:1: x":1: x'
+
+    def test_a_pattern_has_its_bounds(self, files: ToolSession) -> None:
+        assert "at most 1000 characters" in files.fault("list_files", pattern="**/" * 400)
+        assert "at most 1000 characters" in files.fault(
+            "search_files", regex="x", pattern="**/" * 400
+        )
 
     def test_a_name_that_is_no_utf_8_is_listed(self, folder: Path, files: ToolSession) -> None:
         try:
@@ -400,6 +421,11 @@ class TestSearching:
             "a.py:1: def one():\na.py:3: def two(): \ufffd\nb/c.txt:1: def three"
         )
         assert files.said("search_files", regex="^def", pattern="*.py").count("\n") == 1
+        assert files.said("search_files", regex="^def", pattern="*.txt") == "b/c.txt:1: def three"
+        assert files.said("search_files", regex="^def", pattern="**/c.*") == "b/c.txt:1: def three"
+        assert files.said("search_files", regex="^def", pattern="./*.txt") == (
+            "[no match; files searched: 0]"
+        )
         assert files.said("search_files", regex="three$", path="b") == "b/c.txt:1: def three"
         assert files.said("search_files", regex="one", path="a.py") == "a.py:1: def one():"
         assert files.said("search_files", regex="nowhere") == "[no match; files searched: 2]"
@@ -444,6 +470,14 @@ class TestSearching:
     )
     def test_what_is_no_expression_says_why(self, files: ToolSession, regex: str, why: str) -> None:
         assert files.fault("search_files", regex=regex).startswith(why)
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
+    def test_one_that_takes_too_much_memory_is_ended(
+        self, folder: Path, files: ToolSession, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.tools.search.MOST_MEMORY", 48 << 20)
+        (folder / "a").write_bytes(b"a\n" * (MOST_BYTES // 2))
+        assert files.fault("search_files", regex="b") == "it takes too much memory"
 
     def test_an_expression_that_never_ends_is_ended(
         self, folder: Path, files: ToolSession, monkeypatch: pytest.MonkeyPatch

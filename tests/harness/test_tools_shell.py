@@ -254,3 +254,22 @@ def test_ctrl_c_in_a_command_ends_it_and_each_call_has_its_outcome(tmp_path: Pat
     assert running.returncode == 0
     assert ends(tmp_path / "a")
     assert not (tmp_path / "c").exists()
+
+
+@needs_proc
+def test_what_runs_when_the_program_ends_is_ended(tmp_path: Path) -> None:
+    """Also what does not listen: interrupted twice, nobody waits for it any more."""
+    script = """
+import sys, threading, time
+from pathlib import Path
+from harness.tools.process import run_command
+folder = Path(sys.argv[1])
+command = "trap '' TERM HUP INT; echo $$ > b; mv b a; while :; do sleep 1; done"
+given = (command, folder, {"PATH": "/usr/bin:/bin"}, 600, threading.Event())
+threading.Thread(target=run_command, args=given, daemon=True).start()
+while not (folder / "a").exists():
+    time.sleep(0.01)
+"""
+    here = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=here, check=True)
+    assert ends(tmp_path / "a")

@@ -52,6 +52,18 @@ def revised(item: str) -> events.MessageRevised:
     return events.MessageRevised(item=item, patch={"content": "changed"})
 
 
+def rendered(item: str, text: str = "Answer {who}.", **variables: str) -> events.PromptRendered:
+    return events.PromptRendered(
+        item=item,
+        template="review",
+        template_text=text,
+        variables=variables,
+        salt="00",
+        template_digest="0a",
+        rendered_digest="0b",
+    )
+
+
 CALLED = events.ModelCalled(model="m", dialect="openai_chat")
 
 
@@ -69,6 +81,30 @@ class TestTargets:
     def test_every_event_that_carries_a_rendition(self, live: Live) -> None:
         live.append(KEY, said("a"), said("b"), cleared("1"), cleared("2"), revised("1"))
         assert at(plan(live, KEY, ["1"])) == [("s", 1), ("s", 3), ("s", 5)]
+
+    def test_the_template_and_the_variables_that_its_text_was_made_of(self, live: Live) -> None:
+        live.append(KEY, said(f"Answer {SECRET}.", "system"), rendered("1", who=SECRET))
+        live.append(KEY, revised("1"), rendered("1", "Answer nobody."), rendered("12"))
+        made = plan(live, KEY, ["1"])
+        assert at(made) == [("s", 1), ("s", 2), ("s", 3), ("s", 4)]
+        apply(live, made)
+        assert SECRET.encode() not in live.log.path.read_bytes()
+        [left, *_] = live.log.read(KEY, types=["prompt_rendered"])
+        assert (left.data["item"], left.data["template"]) == ("1", "review")
+
+    def test_a_prompt_in_which_something_is_found_goes_with_its_item(self, live: Live) -> None:
+        live.append(KEY, said("Answer.", "system"), rendered("1", who="hunter22"))
+        [made] = plans(live, matching(live, re.compile("hunter22")))
+        assert (made.items, at(made)) == (("1",), [("s", 1), ("s", 2)])
+
+    def test_a_prompt_that_quotes_another_item_is_a_copy(self, live: Live) -> None:
+        live.append(KEY, said(SECRET), said("Answer.", "system"), rendered("2", who=SECRET))
+        assert copies(plan(live, KEY, ["1"])) == [("s", 3, "quote")]
+
+    def test_that_a_file_was_seen_is_no_quote_of_its_path(self, live: Live) -> None:
+        path = "/home/someone/work/vaults/first/door.py"
+        live.append(KEY, said(path), events.FileSeen(path=path, size=1, modified_ns=1))
+        assert plan(live, KEY, ["1"]).copies == ()
 
     def test_one_digit_is_not_taken_for_the_beginning_of_another(self, live: Live) -> None:
         live.append(KEY, *[said(str(number)) for number in range(12)], cleared("11"))

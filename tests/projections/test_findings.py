@@ -129,6 +129,24 @@ class TestSecrets:
             (4, ""),
         ]
 
+    def test_in_what_an_agent_keeps_beside_the_conversation(self, live: Live) -> None:
+        prompt = {"item": "1", "template": "t", "salt": "00", "template_digest": "0a"}
+        live.append(
+            KEY,
+            said("x"),
+            events.PromptRendered.model_validate(
+                {**prompt, "rendered_digest": "0b", "variables": {"name": GITHUB}}
+            ),
+            events.TasksSet(tasks=(events.Task(id="1", title=f"use {GITHUB}"),)),
+            events.OutputProduced(reply_id="r", value={"id": [GITHUB]}),
+            events.MiddlewareStateSet(name="m", state={"type": GITHUB}),
+            events.PermissionsSet(allow=(f"shell(curl -H {GITHUB}*)",)),
+        )
+        assert [(f.position, f.item) for f in secrets(live)] == [
+            (2, "1"),
+            *((position, "") for position in (3, 4, 5, 6)),
+        ]
+
     def test_an_erased_one_is_found_no_more(self, live: Live) -> None:
         live.append(KEY, said(GITHUB))
         redact(live.log, [Target(KEY, 1)], stream=KEY)

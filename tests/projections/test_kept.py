@@ -50,7 +50,14 @@ def erase(live: Live) -> list[tuple[int, str]]:
 
 
 def holds(live: Live) -> bool:
-    return SECRET.encode() in live.log.path.read_bytes()
+    """Whether a byte of the log says it, or of the files that SQLite keeps beside it."""
+    path = live.log.path
+    return any(SECRET.encode() in f.read_bytes() for f in path.parent.glob(f"{path.name}*"))
+
+
+def prompt(**fields: object) -> events.PromptRendered:
+    given = {"item": "1", "template": "t", "salt": "00", "template_digest": "0a", **fields}
+    return events.PromptRendered.model_validate({"rendered_digest": "0b", **given})
 
 
 SPARED = {
@@ -72,7 +79,34 @@ SPARED = {
     "strategy": events.ModelCalled(model="m", dialect="openai_chat", strategy=SECRET),
     "what was reset": events.SessionResumed(cleared=("x", SECRET)),
     "name of a person": said("x", name=SECRET),
+    "name of a template": prompt(template=SECRET),
+    "role of a template": prompt(role=SECRET),
+    "version of a template": prompt(version=SECRET),
 }
+OWN_STATE = {
+    "text of a template": prompt(template_text=f"a {SECRET} b"),
+    "value of a variable": prompt(variables={"name": SECRET}),
+    "name of a variable": prompt(variables={SECRET: "x"}),
+    "title of a task": events.TasksSet(tasks=(events.Task(id="1", title=SECRET),)),
+    "note of a task": events.TasksSet(tasks=(events.Task(id="1", title="x", note=SECRET),)),
+    "who set the tasks": events.TasksSet(tasks=(), by=SECRET),
+    "path of a file": events.FileSeen(path=f"/{SECRET}/a", size=1, modified_ns=1),
+    "output": events.OutputProduced(reply_id="r", value={"id": SECRET}),
+    "bare output": events.OutputProduced(reply_id="r", value=SECRET),
+    "output schema": events.ReplyStarted(
+        reply_id="r", output_schema={"properties": {SECRET: {"type": "string"}}}
+    ),
+    "end of a reply": events.ReplyEnded(reply_id="r", outcome="failed", detail=SECRET),
+    "state of a middleware": events.MiddlewareStateSet(name="m", state={"type": {"id": SECRET}}),
+    "who decided": events.PermissionDecided(
+        tool_call_id="c", name="f", verdict="denied", by=f"deny shell({SECRET})"
+    ),
+    "rule that allows": events.PermissionsSet(allow=(f"shell({SECRET})",)),
+    "rule that denies": events.PermissionsSet(deny=(f"shell({SECRET})",)),
+    "rule that asks": events.PermissionsSet(ask=(f"shell({SECRET})",)),
+}
+"""What an agent's own state holds of what somebody said."""
+
 NAMES = {
     "metadata": events.SessionStarted(metadata={SECRET: 1}),
     "arguments": events.MessageAppended(
@@ -101,6 +135,9 @@ KEPT = {
     "model": events.ModelCalled(model=SECRET, dialect="openai_chat"),
     "format": events.SessionStarted(format=SECRET),
     "pass id": events.PlaceholderSubstituted(item="1", content="x", pass_id=SECRET),
+    "middleware": events.MiddlewareStateSet(name=SECRET),
+    "task id": events.TasksSet(tasks=(events.Task(id=SECRET, title="x"),)),
+    "reply_id": events.ReplyStarted(reply_id=SECRET),
     "by": events.ContextCompacted(covered=("1",), by=events.DecidedBy(name=SECRET)),
     "origin id": said("x").model_copy(
         update={"origin": events.Origin(records=(events.OriginRecord(line=1, id=SECRET),))}
@@ -123,6 +160,20 @@ class TestSpared:
         live.append(KEY, said("a"), event)
         assert erase(live) == []
         assert not holds(live)
+
+    @pytest.mark.parametrize("event", OWN_STATE.values(), ids=OWN_STATE)
+    def test_nor_of_what_an_agent_keeps_beside_the_conversation(
+        self, live: Live, event: events.Event
+    ) -> None:
+        live.append(KEY, said("a"), event)
+        assert holds(live)
+        assert erase(live) == []
+        assert not holds(live)
+
+    def test_the_role_of_a_template_is_a_text_also_where_it_is_one_word(self, live: Live) -> None:
+        live.append(KEY, said("a"), prompt(role="swordfish"))
+        found = find(live, for_pattern(re.compile("swordfish")))
+        assert [(f.position, f.item) for f in found] == [(2, "1")]
 
     def test_a_field_without_it_stays_as_it_was(self, live: Live) -> None:
         live.append(KEY, said(SECRET).model_copy(update={"label": "reminder"}))

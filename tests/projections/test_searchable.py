@@ -37,6 +37,29 @@ def called(arguments: str) -> Event:
     return said({"role": "assistant", "content": None, "tool_calls": [call]})
 
 
+class TestOwnState:
+    """A template's text beside the prompt that came of it would be found twice for once said."""
+
+    @pytest.mark.parametrize(
+        "event",
+        [
+            events.TasksSet(tasks=(events.Task(id="1", title="find me"),)),
+            events.FileSeen(path="/find/me", size=1, modified_ns=1),
+            events.ReplyEnded(reply_id="r", outcome="failed", detail="find me"),
+            events.PromptRendered(
+                item="1",
+                template="find me",
+                template_text="find me",
+                salt="",
+                template_digest="",
+                rendered_digest="",
+            ),
+        ],
+    )
+    def test_is_not_searched(self, event: Event) -> None:
+        assert texts(event) == []
+
+
 class TestItems:
     """A word that the model read and that no search finds might as well not be there."""
 

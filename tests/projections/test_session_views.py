@@ -15,8 +15,10 @@ from eventlog.asking import asked
 from eventlog.happened import iso, moment
 from projections import open_log
 from projections.live import Live
-from projections.session_state import NOTES, TITLE_LENGTH
-from projections.sessions import _PARTIAL_OUTPUT, list_sessions
+from projections.session_figures import _PARTIAL_OUTPUT
+from projections.session_state import NOTES
+from projections.sessions import list_sessions
+from projections.titles import TITLE_LENGTH
 
 KEY = StreamKey("local", "agent", "s0")
 

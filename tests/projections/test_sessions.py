@@ -25,7 +25,7 @@ from projections.sessions import (
     folded_stats,
     judged,
     list_sessions,
-    session_states,
+    listed,
     session_stats,
 )
 from projections.usage import UsageTotals
@@ -60,6 +60,11 @@ def result(call: str) -> events.ToolResultRecorded:
 CALLED = events.ModelCalled(model="m", dialect="openai_chat")
 
 
+def tasks(*states: str) -> events.TasksSet:
+    listed = [{"id": str(n), "title": "t", "status": state} for n, state in enumerate(states)]
+    return events.TasksSet.model_validate({"tasks": listed})
+
+
 def summarised(*covered: str, **more: Any) -> events.ContextCompacted:
     new = events.NewMessage(dialect="openai_chat", message={"role": "user", "content": "so far"})
     return events.ContextCompacted(covered=covered, messages=(new,), **more)
@@ -86,6 +91,7 @@ class TestCounts:
             events.RecordUnrecognized(line=1, kind="unknown", **raw),
             events.RecordUnrecognized(line=2, kind="unreadable", **raw),
             events.RecordUnrecognized(line=3, kind="known", **raw),
+            tasks("done", "in_progress", "dropped"),
         )
         stats = session_stats(live, KEY)
         assert stats.model_dump(exclude={"happened_at"}) == {
@@ -96,7 +102,7 @@ class TestCounts:
             "parent_session": None,
             "title": "fix the build",
             "provenance": "partial",
-            "events": 13,
+            "events": 14,
             "items": 6,
             "erased_items": 0,
             "human_messages": 1,
@@ -108,6 +114,9 @@ class TestCounts:
             "unanswered_tool_calls": 2,
             "compactions": 1,
             "placeholders": 1,
+            "tasks": 3,
+            "open_tasks": 1,
+            "summary_length": 6,
             "unrecognized": 2,
             "usage": {
                 "input": 3,
@@ -263,7 +272,7 @@ class TestTitleAndTime:
     ) -> None:
         live.append(KEY, Draft(said("x"), occurred_at=label))
         recorded = next(live.log.read(KEY)).recorded_at
-        assert session_states(live)[0].updated == recorded
+        assert listed(live)[0].updated == recorded
 
     def test_what_was_brought_in_went_on_when_its_source_says(self, live: Live) -> None:
         live.append(
@@ -283,9 +292,9 @@ class TestTitleAndTime:
 
     def test_without_any_clock_it_went_on_when_it_was_recorded(self, live: Live) -> None:
         live.append(KEY, events.SessionStarted(ownership="observed", format="swe-agent"), said("a"))
-        first = session_states(live)[0].updated
+        first = listed(live)[0].updated
         live.append(KEY, said("b"))
-        assert session_states(live)[0].updated > first
+        assert listed(live)[0].updated > first
         assert not session_stats(live, KEY).is_clocked
 
     @pytest.mark.parametrize("ownership", ["owned", "observed"])
@@ -294,7 +303,7 @@ class TestTitleAndTime:
         live.append(
             KEY, events.SessionStarted(ownership=ownership), Draft(said("x"), occurred_at=clock)
         )
-        before = session_states(live)[0].updated
+        before = listed(live)[0].updated
         live.append(
             KEY,
             events.ItemPinned(item="2"),
@@ -304,7 +313,7 @@ class TestTitleAndTime:
             events.SessionDeleted(),
         )
         redact(live.log, [Target(KEY, 2)], stream=KEY, reason="asked to")
-        assert session_states(live, deleted=True)[0].updated == before
+        assert listed(live, deleted=True)[0].updated == before
         assert session_stats(live, KEY).title == "t"
 
     def test_the_newest_is_listed_first_and_a_tombstone_hides(self, live: Live) -> None:
@@ -439,6 +448,8 @@ class TestTheMarksThatStand:
                         wanted[str(item)] = "system"
                 elif origin.get("opaque"):
                     wanted[item] = "opaque"
+                elif origin.get("messages"):
+                    wanted[item] = "summary"
             assert known.standing == wanted
 
 
@@ -499,7 +510,9 @@ class TestTheTable:
         assert {s.title for s in list_sessions(live)} == {"my password is hunter2"}
         redact(live.log, [Target(CHILD, 1)], stream=CHILD)
         assert {s.title for s in list_sessions(live)} == {"[redacted]"}
-        stored = live.log.query("select group_concat(state) from sessions").fetchone()[0]
+        stored = live.log.query(
+            "select group_concat(state || title) from sessions_states join sessions using (stream)"
+        ).fetchone()[0]
         assert "hunter2" not in stored
 
 
@@ -569,6 +582,6 @@ class TestWhileSomebodyWrites:
     def test_the_sessions_are_folded_anew(self, live: Live) -> None:
         live.append(KEY, said("hello"), CALLED)
         with live.log.writing(), open_log(live.log.path, lock_timeout=0.05) as reader:
-            assert [state.key for state in session_states(reader)] == [str(KEY)]
+            assert [state.key for state in listed(reader)] == [str(KEY)]
             assert [each.calls for each in list_sessions(reader)] == [1]
             assert session_stats(reader, KEY).items == 1

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eventlog import events
-from eventlog.errors import PositionNotFound, StreamNotFound
+from eventlog.errors import EventInvalid, PositionNotFound, StreamNotFound
 from eventlog.recorded import RecordedEvent
 from eventlog.redaction import Target, redact
 from projections import Live, open_log
@@ -81,6 +81,7 @@ class TestFollowedState:
                 live.append(KEY, event)
                 followed = followed or FollowedState(live, KEY)
                 if number % 3 == 0:
+                    assert followed.own() == fold(placed(said[:number])).state
                     assert followed.current() == agent_state(live, KEY)
             assert followed is not None
             for place in places:
@@ -102,6 +103,25 @@ class TestFollowedState:
         monkeypatch.setattr(StateFolding, "evolve", watched)
         assert [task.title for task in followed.current().tasks] == ["new"]
         assert taken == [16]
+
+    def test_an_event_that_cannot_be_read_is_not_passed_over_the_next_time(
+        self, live: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        live.append(KEY, *busy())
+        followed = FollowedState(live, KEY)
+
+        def damaged(folding: StateFolding, event: RecordedEvent) -> StateFolding:
+            if event.position == 13:
+                raise EventInvalid("a stored middleware_state_set does not fit")
+            return evolve(folding, event)
+
+        evolve = StateFolding.evolve
+        with monkeypatch.context() as patch:
+            patch.setattr(StateFolding, "evolve", damaged)
+            for _ in range(2):
+                with pytest.raises(EventInvalid):
+                    followed.current()
+        assert followed.current() == agent_state(live, KEY)
 
     def test_what_was_erased_is_gone_from_it_also_in_a_fork(self, live: Live) -> None:
         live.append(KEY, *busy())

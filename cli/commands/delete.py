@@ -1,0 +1,59 @@
+"""``ctxlog delete``"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.opening import opened
+from cli.options import ReasonOption, SessionArgument, settings_of
+from cli.output import output
+from cli.paths import current_program
+
+
+def command(
+    ctx: typer.Context,
+    session: SessionArgument,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Erase all of its content for good.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    confirm: Annotated[
+        str, typer.Option("--confirm", metavar="ID", help="With --purge: its id, once more.")
+    ] = "",
+    reason: ReasonOption = "",
+) -> None:
+    """Hide a session behind a tombstone, or with --purge erase all that was said in it.
+
+    A deleted session is in no list and goes by its whole id only; nothing is lost, its forks live
+    on, and resume brings it back. On a terminal it is asked for, elsewhere it is done.
+
+    A purge is for good, and asked for twice: a yes, and then the id of the session, typed. Where
+    nobody can be asked both are said: --yes --confirm ID. It is refused, with their names, while
+    forks of the session live: they read its events, and are purged first. What is left are
+    positions, counts, tool names and ids, so the chain still verifies. Sub-agents' sessions, what
+    other sessions quote, backups and providers keep what they have: search, then redact.
+
+    Example: ctxlog delete last --reason "a trial"
+    """
+    from cli.own_sessions import deleted, purged
+    from cli.style import plural, typed
+    from eventlog.errors import InputRefused
+
+    out = output(ctx)
+    if confirm and not purge:
+        raise InputRefused("--confirm goes with --purge")
+    with opened(settings_of(ctx), write=True) as live:
+        if purge:
+            data = purged(live, session, out, yes=yes, confirm=confirm, reason=reason)
+        else:
+            data = deleted(live, session, out, yes=yes, reason=reason)
+    what = f"purged, {plural(data.erased, 'event')} erased" if purge else "deleted"
+    if data.was_deleted and not data.erased:
+        what = "was purged before" if purge else "was deleted before"
+    out.show(data, f"{out.style.block(data.key)}  {what}")
+    if not purge:
+        out.note(f"to bring it back: {current_program()} resume {typed(data.key)}")
+    for agent in data.subagents:
+        out.note(f"a session that it started stays: {agent}")

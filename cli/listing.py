@@ -1,0 +1,96 @@
+"""The newest sessions for a list, without opening the log where a glance at it is enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cli.opening import opened
+from cli.options import Settings
+from cli.paths import current_database
+from eventlog.glance import glance
+from projections import session_rows
+from projections.session_rows import Query, SessionRow
+
+if TYPE_CHECKING:
+    from cli.models import SessionsData
+
+
+class Asked(NamedTuple):
+    """Which sessions are to be listed."""
+
+    limit: int | None = None
+    agent: str = ""
+    deleted: bool = False
+
+
+class Listing(NamedTuple):
+    """The sessions that were asked for, the newest first."""
+
+    rows: list[SessionRow]
+    names: dict[str, str]
+    """What can be typed for each; a deleted one answers to its whole name only."""
+    total: int
+    """How many there are, with those for which there was no room."""
+
+
+def listing(settings: Settings, asked: Asked) -> Listing:
+    """What the list shows.
+
+    Raises InputRefused for an agent of whom no session is, and what opening the log raises.
+    """
+    found = _glanced(settings, asked)
+    if found is not None:
+        return found
+    from projections.sessions import listed, session_query
+
+    with opened(settings) as live:
+        _check(live.log.query, asked.agent)
+        rows = listed(live, deleted=asked.deleted, agent=asked.agent, limit=asked.limit)
+        return _listing(rows, session_query(live), live.log.query, asked)
+
+
+def listing_data(settings: Settings, asked: Asked) -> SessionsData:
+    """The same with all figures. Raises as ``listing`` does."""
+    from cli.models import SessionsData
+    from projections.sessions import list_sessions, session_query
+
+    with opened(settings) as live:
+        _check(live.log.query, asked.agent)
+        found = list_sessions(live, deleted=asked.deleted, agent=asked.agent, limit=asked.limit)
+        return SessionsData(sessions=found, total=_total(session_query(live), asked))
+
+
+def _glanced(settings: Settings, asked: Asked) -> Listing | None:
+    """None where the log has to be opened for it."""
+    path = current_database(settings.db)
+    with glance(path, session_rows.NAME, session_rows.VERSION) as db:
+        if db is None:
+            return None
+        query = db.execute
+        if asked.agent and asked.agent not in session_rows.agents(query):
+            return None
+        rows = session_rows.newest(
+            query, limit=asked.limit, agent=asked.agent, deleted=asked.deleted
+        )
+        if any(row.has_unjudged for row in rows):
+            return None
+        return _listing(rows, query, query, asked)
+
+
+def _listing(rows: list[SessionRow], query: Query, streams: Query, asked: Asked) -> Listing:
+    named = [row.key for row in rows if not row.is_deleted]
+    return Listing(rows, session_rows.short_names(streams, named), _total(query, asked))
+
+
+def _total(query: Query, asked: Asked) -> int:
+    return session_rows.count(query, agent=asked.agent, deleted=asked.deleted)
+
+
+def _check(query: Query, agent: str) -> None:
+    """Refuse an agent of whom no session of the log is; in a log without sessions nothing is a
+    slip."""
+    from cli.naming import no_such
+
+    there = session_rows.agents(query)
+    if agent and there and agent not in there:
+        raise no_such("an agent", agent, there)

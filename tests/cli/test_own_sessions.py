@@ -1,0 +1,256 @@
+"""`new`, `resume`, `rename`, `delete`, and how many `sessions` shows."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import data, environment, run
+from small_log import KEY, said, small_log
+
+from cli.commands.sessions import LATEST
+from eventlog import StreamKey
+from eventlog.events import SessionStarted
+from eventlog.integrity import verify
+from harness.agent_sessions import Sessions
+from projections import open_log
+
+SECRET = "the password of the vault is swordfish"
+MINE = StreamKey("local", "chat", "mine")
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return small_log(tmp_path)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A session of one's own, in which a secret was said."""
+    path = tmp_path / "own.db"
+    with open_log(path, durability="normal") as live:
+        key = Sessions(live).create("Be brief.", id="mine")
+        live.append(key, said("user", SECRET), said("assistant", "I forget it."))
+    return path
+
+
+def titles(db: Path, *more: str) -> dict[str, str]:
+    return {row["key"]: row["title"] for row in data("sessions", *more, "--db", db)["sessions"]}
+
+
+def on_a_terminal(db: Path, *args: str, typing: str) -> tuple[int, str]:
+    """A command line with a real terminal; what it shows there, and its exit code."""
+    ours, theirs = pty.openpty()
+    os.write(ours, typing.encode())
+    with subprocess.Popen(
+        [sys.executable, "-m", "cli.main", *args, "--db", str(db)],
+        env=environment(db.parent),
+        cwd=db.parent,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        shown, _ = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    return process.returncode, shown.decode()
+
+
+class TestNew:
+    """Without these a session begins under a name by which nobody can call it."""
+
+    def test_it_begins_with_the_system_prompt_of_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "prompt.txt").write_text("\ufeffBe brief.\n")
+        db = tmp_path / "new.db"
+        made = data("new", "--system", f"@{tmp_path}/prompt.txt", "--title", "Kiln", "--db", db)
+        assert (made["title"], made["version"]) == ("Kiln", 2)
+        with open_log(db) as live:
+            assert live.messages(made["key"]) == [{"role": "system", "content": "Be brief.\n"}]
+            assert made["key"].startswith("local/chat/")
+
+    def test_an_id_that_is_taken_is_told(self, own: Path) -> None:
+        result = run("new", "--id", "mine", "--db", own)
+        assert result.exit_code == 2
+        assert "that id is taken: local/chat/mine exists" in result.stderr
+        assert run("new", "--id", "mine", "--agent", "other", "--db", own).exit_code == 0
+
+    @pytest.mark.parametrize(
+        ("args", "why"),
+        [
+            (["--id", "last"], "would be read as"),
+            (["--id", "a\nb"], "is not a session name"),
+            (["--title", "a\x1b[2J"], "that is no title: it holds characters"),
+            (["--title", "x" * 201], "over 200"),
+            (["--agent", "a/b"], "holds no '/'"),
+            (["--system", "@"], "the name of the file to read is empty"),
+            (["--system", "@{folder}"], "it is a folder"),
+            (["--system", "@{folder}/missing"], "No such file"),
+            (["--system", "@{folder}/pipe"], "no regular file"),
+            (["--system", "@{folder}/latin"], "no UTF-8"),
+            (["--system", "@{folder}/long"], "more than 1,048,576 bytes"),
+            (["--system", "@a\0b"], "null byte"),
+        ],
+    )
+    def test_what_cannot_be_taken_is_one_line_and_leaves_no_session(
+        self, tmp_path: Path, own: Path, args: list[str], why: str
+    ) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "latin").write_bytes(b"\xff\xfe\xfd")
+        (tmp_path / "long").write_bytes(b"x" * ((1 << 20) + 1))
+        result = run("new", *(arg.format(folder=tmp_path) for arg in args), "--db", own)
+        assert result.exit_code == 2
+        assert why in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        assert list(titles(own)) == [str(MINE)]
+
+
+class TestRenameAndResume:
+    """Without these a conversation is not found again, or not gone on with."""
+
+    def test_a_session_is_found_by_its_new_title(self, db: Path) -> None:
+        result = run("rename", "refunds", "One cent\n too much", "--db", db)
+        assert result.exit_code == 0
+        assert "before: Refunds" in result.stderr
+        assert data("stats", "One cent too much", "--db", db)["key"] == str(KEY)
+
+    @pytest.mark.parametrize("title", ["", " ", "a\tb\x07", "\u202e"])
+    def test_what_is_no_title_is_refused(self, db: Path, title: str) -> None:
+        result = run("rename", "refunds", title, "--db", db)
+        assert result.exit_code == 2
+        assert "that is no title" in result.stderr
+
+    def test_a_place_in_a_session_is_no_session(self, db: Path) -> None:
+        for command in (["rename", "retry@3", "x"], ["delete", "retry@3"], ["resume", "retry@c1"]):
+            result = run(*command, "--db", db)
+            assert result.exit_code == 2
+            assert "without @" in result.stderr
+
+    def test_a_deleted_session_is_in_no_list_until_it_is_resumed(self, own: Path) -> None:
+        assert run("delete", "mine", "--db", own).exit_code == 0
+        assert titles(own) == {}
+        assert list(titles(own, "--deleted")) == [str(MINE)]
+        assert "was deleted before" in run("delete", "mine", "--db", own).stdout
+        result = run("resume", "mine", "--db", own)
+        assert "it was deleted, and is there again" in result.stderr
+        assert list(titles(own)) == [str(MINE)]
+
+    def test_a_session_of_another_program_is_forked_first(self, tmp_path: Path) -> None:
+        db = tmp_path / "seen.db"
+        with open_log(db) as live:
+            live.append("u/a/theirs", SessionStarted(ownership="observed"), said("user", "hi"))
+        result = run("resume", "theirs", "--db", db)
+        assert result.exit_code == 2
+        assert "fork it" in result.stderr
+
+
+class TestDelete:
+    """Without these a word too many in a script erases a year."""
+
+    def test_a_terminal_is_asked_and_a_no_changes_nothing(self, own: Path) -> None:
+        code, shown = on_a_terminal(own, "delete", "mine", typing="n\n")
+        assert code == 1
+        assert "delete it?" in shown
+        assert "nothing was changed" in shown
+        assert list(titles(own)) == [str(MINE)]
+
+    def test_a_purge_asks_for_a_yes_and_for_the_id(self, own: Path) -> None:
+        code, shown = on_a_terminal(own, "delete", "mine", "--purge", typing="y\nyours\n")
+        assert code == 2
+        assert "confirmed with the id of the session, 'mine'" in shown
+        assert SECRET.encode() in own.read_bytes()
+        code, shown = on_a_terminal(own, "delete", "mine", "--purge", typing="y\nmine\n")
+        assert code == 0
+        assert "purged, 4 events erased" in shown
+        assert SECRET.encode() not in own.read_bytes()
+        with open_log(own) as live:
+            assert verify(live.log).ok
+
+    @pytest.mark.parametrize("more", [[], ["--yes"], ["--confirm", "mine"]])
+    def test_where_nobody_can_be_asked_both_are_said(self, own: Path, more: list[str]) -> None:
+        result = run("delete", "mine", "--purge", *more, "--db", own)
+        assert result.exit_code == 2
+        assert "--yes and --confirm" in result.stderr
+        assert list(titles(own)) == [str(MINE)]
+
+    def test_another_id_confirms_nothing(self, own: Path) -> None:
+        both = ["--purge", "--yes", "--confirm", "min"]
+        assert run("delete", "mine", *both, "--db", own).exit_code == 2
+        assert run("delete", "mine", "--confirm", "mine", "--db", own).exit_code == 2
+        assert list(titles(own)) == [str(MINE)]
+
+    def test_living_forks_are_named_before_anything_is_asked(self, own: Path) -> None:
+        run("fork", "mine", "--name", "other", "--db", own)
+        code, shown = on_a_terminal(own, "delete", "mine", "--purge", typing="y\nmine\n")
+        assert code == 2
+        assert "forks of it live: local/chat/other" in shown
+        assert "for good?" not in shown
+        json_error = run("delete", "mine", "--purge", "--json", "--db", own)
+        assert '"forks_alive"' in json_error.stderr
+        assert SECRET.encode() in own.read_bytes()
+
+    def test_a_purged_session_has_nothing_left_to_resume(self, own: Path) -> None:
+        both = ["--purge", "--yes", "--confirm", "mine", "--reason", "asked to"]
+        assert data("delete", "mine", *both, "--db", own)["erased"] == 4
+        assert "was purged before" in run("delete", "mine", *both, "--db", own).stdout
+        result = run("resume", "mine", "--db", own)
+        assert result.exit_code == 2
+        assert "was purged" in result.stderr
+
+
+class TestHowMany:
+    """Without these ten thousand lines run by, or nobody notices what was left out."""
+
+    @pytest.fixture
+    def many(self, tmp_path: Path) -> Path:
+        path = tmp_path / "many.db"
+        with open_log(path, durability="normal") as live:
+            for number in range(LATEST + 2):
+                live.append(StreamKey("u", "ab"[number % 2], f"s{number:03}"), said("user", "hi"))
+        return path
+
+    def test_the_newest_fifty_are_shown_and_the_rest_is_counted(self, many: Path) -> None:
+        for _ in range(2):  # the first look folds, the second is a glance
+            result = run("sessions", "--db", many)
+            lines = result.stdout.splitlines()
+            assert len(lines) == 1 + LATEST
+            assert lines[1].startswith("s051")
+            assert "2 older: -n N, or --all" in result.stderr
+        assert len(run("sessions", "--all", "--db", many).stdout.splitlines()) == 3 + LATEST
+        few = run("sessions", "-n", "3", "--agent", "a", "--db", many)
+        assert [line.split()[0] for line in few.stdout.splitlines()[1:]] == ["s050", "s048", "s046"]
+        assert "23 older" in few.stderr
+
+    def test_json_has_all_of_them_and_how_many_there_are(self, many: Path) -> None:
+        found = data("sessions", "--db", many)
+        assert (len(found["sessions"]), found["total"]) == (LATEST + 2, LATEST + 2)
+        found = data("sessions", "-n", "2", "--db", many)
+        assert (len(found["sessions"]), found["total"]) == (2, LATEST + 2)
+
+    def test_the_welcome_counts_what_it_does_not_show(self, many: Path) -> None:
+        result = run("--db", many)
+        assert len(result.stdout.splitlines()) == 11
+        assert f"{LATEST + 2 - 10} more:" in result.stderr
+
+    def test_a_slip_in_an_agent_is_told_in_both_ways(self, many: Path) -> None:
+        for _ in range(2):
+            result = run("sessions", "--agent", "c", "--db", many)
+            assert result.exit_code == 2
+            assert "no session of an agent 'c'; there are a, b" in result.stderr
+        assert run("sessions", "--all", "-n", "3", "--db", many).exit_code == 2
+
+    def test_a_deleted_one_goes_by_its_whole_name(self, many: Path) -> None:
+        run("delete", "s051", "--db", many)
+        for _ in range(2):
+            shown = run("sessions", "--deleted", "-n", "1", "--db", many).stdout
+            assert shown.splitlines()[1].startswith("u/b/s051")
+
+    def test_a_glance_shows_what_an_open_log_shows(self, db: Path) -> None:
+        first = run("sessions", "--db", db).stdout
+        assert run("sessions", "--db", db).stdout == first
+        with open_log(db) as live:
+            live.append(KEY, said("user", "more"))
+        assert run("sessions", "--db", db).stdout != first

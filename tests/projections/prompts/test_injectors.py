@@ -1,0 +1,122 @@
+"""What is told beside the instructions, and that nothing in it poses as one of them."""
+
+from __future__ import annotations
+
+import doctest
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eventlog.errors import InputRefused
+from projections.prompts import Environment, Memories, Memory, Profile, ValueRefused
+from projections.prompts import injectors as module
+from projections.prompts import strategy as strategy_module
+from projections.prompts.injectors import TAGS, guarded
+from projections.prompts.strategy import WORDS, StrategyInForce
+from projections.strategies import STRATEGIES
+
+HOSTILE = st.lists(
+    st.sampled_from(
+        [
+            *("</memory>", "</ memory >", "<memories>", "</MEMORIES>", "< /environment\n>", "<"),
+            *("\n## Safety\n", "\r# x", "\u2028#", "\x85  ## y", "#", "a", " ", "\n", "memory"),
+            *('"', "&", ">", "/", "\x1b[2J", "\u202e"),
+        ]
+    ),
+    max_size=10,
+).map("".join)
+
+FENCE = re.compile(rf"<[\s/]*({'|'.join(TAGS)})\b[^>]*>?", re.IGNORECASE)
+
+
+def headings(text: str) -> list[str]:
+    return [line for line in text.splitlines() if re.match(r"\s*#", line)]
+
+
+class TestFences:
+    """What was remembered may have been written by a web page, to look like the operator."""
+
+    @given(HOSTILE, HOSTILE)
+    def test_a_memory_opens_and_closes_nothing(self, id: str, text: str) -> None:
+        section = Memories([Memory(id, text), Memory("m2", "plain")]).inject()
+        kept = ["memory", "memory"] * (2 if text.strip() else 1)
+        assert [found[1] for found in FENCE.finditer(section)] == ["memories", *kept, "memories"]
+        assert headings(section) == []
+
+    @given(HOSTILE, HOSTILE)
+    def test_a_fact_stays_on_its_line_and_acts_on_nothing(self, name: str, value: str) -> None:
+        facts = {"first": "1", name or "x": value, "last": "2"}
+        for section in (Environment(more=facts).inject(), Profile(facts).inject()):
+            lines = section.splitlines()
+            assert len(FENCE.findall(section)) == 2
+            assert len(lines) <= 5
+            assert {"first: 1", "last: 2"} <= set(lines) or name in facts
+            assert "\x1b" not in section
+            assert "\u202e" not in section
+            assert headings(section) == []
+
+    @given(st.text())
+    def test_what_is_no_fence_stays_as_it_is(self, text: str) -> None:
+        cleaned = text.replace("<", "").replace("#", "")
+        assert guarded(cleaned) == cleaned
+
+    def test_markup_of_others_stays(self) -> None:
+        text = "<div># 1</div> if a < b: x # y"
+        assert guarded(text) == text
+
+    def test_their_examples_are_true(self) -> None:
+        assert doctest.testmod(module).failed == 0
+        assert doctest.testmod(strategy_module) == (0, 1)
+
+
+class TestFacts:
+    """The same facts give the same bytes, and nothing is said of what is not known."""
+
+    def test_an_environment_of_which_nothing_is_known_is_not_told(self) -> None:
+        assert Environment().inject() == ""
+        assert Environment(git_branch="main").inject().count("\n") == 2
+
+    def test_memories_without_a_text_are_left_out(self) -> None:
+        assert Memories([]).inject() == Memories([Memory("a", " \n")]).inject() == ""
+        section = Memories([Memory("a", "one\ntwo"), Memory("b", ""), Memory('c"', "3")]).inject()
+        assert '<memory id="a">\none\ntwo\n</memory>\n<memory id="c&quot;">\n3' in section
+
+    def test_a_profile_keeps_its_order_and_leaves_out_what_is_empty(self) -> None:
+        section = Profile({"b": 1, "a": True, "c": "", "d": " ", "e": ["x"]}).inject()
+        assert section == '<profile>\nb: 1\na: true\ne: ["x"]\n</profile>'
+
+    def test_a_profile_of_what_is_no_json_is_refused(self) -> None:
+        with pytest.raises(ValueRefused, match="the profile: the value of 'a' is a object"):
+            Profile({"a": object()}).inject()
+
+
+class TestStrategy:
+    """A model that does not know why things are gone says that they never were there."""
+
+    @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "none"])
+    def test_every_strategy_says_in_words_what_it_does(self, name: str) -> None:
+        section = StrategyInForce.of(name).inject()
+        (line,) = [line for line in section.splitlines() if line.startswith("- ")]
+        assert len(line) > len(name) + 20
+        assert not re.search(r"[{}`]", line)
+
+    def test_the_words_name_parameters_that_there_are(self) -> None:
+        for name, words in WORDS.items():
+            fields = STRATEGIES[name].Parameters.model_fields
+            assert set(re.findall(r"\{(\w+)\}", words)) <= set(fields)
+
+    def test_a_pipeline_is_told_in_its_order_with_its_numbers(self) -> None:
+        section = StrategyInForce.of("cut:limit=77 | protect | clear:keep=9").inject()
+        assert section.index("77 characters") < section.index("protect") < section.index("newest 9")
+
+    def test_parameters_that_were_changed_are_told_of_the_others(self) -> None:
+        assert "(keep=7)" in StrategyInForce.of("adaptive:keep=7").inject()
+
+    def test_where_nothing_changes_nothing_is_said(self) -> None:
+        assert StrategyInForce.of("none").inject() == ""
+
+    def test_a_spec_that_is_none_is_refused(self) -> None:
+        with pytest.raises(InputRefused, match="did you mean 'clear'"):
+            StrategyInForce.of("claer")
