@@ -75,9 +75,8 @@ def run_command(
     try:
         ended_by = _watch(process, output, time.monotonic() + seconds, cancelled)
     finally:
-        _signal(
-            process.pid, signal.SIGKILL
-        )  # before it is reaped: until then the group's id is its
+        # Before the shell is reaped: until then the id of the group is nobody else's.
+        _signal(process.pid, signal.SIGKILL)
         until = time.monotonic() + KILL_SECONDS
         while not output.is_over and time.monotonic() < until:
             output.take()

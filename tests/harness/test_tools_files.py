@@ -13,9 +13,11 @@ import pytest
 from tool_session import ToolSession, session
 
 from eventlog.agent import FileSeen, PermissionsSet
+from harness.errors import ToolFailed
 from harness.tools import toolbox
 from harness.tools.confinement import MOST_BYTES
 from harness.tools.files import LINES, MOST_CHARACTERS
+from harness.tools.replacing import now, write_whole
 
 
 @pytest.fixture
@@ -281,6 +283,20 @@ class TestWriting:
                 tool_call_id=outcome.tool_call_id,
             ),
         )
+
+    def test_one_that_changes_at_the_last_moment_is_not_replaced(self, folder: Path) -> None:
+        for before, made in ((b"old", "the person's"), (None, "new as well")):
+            place = folder / "a"
+            if before is None:
+                place.unlink()
+            else:
+                place.write_bytes(before)
+            looked = now(place)
+            place.write_text(made)
+            with pytest.raises(ToolFailed, match="a was changed by another program: read it"):
+                write_whole(place, b"the model's", looked)
+            assert place.read_text() == made
+            assert os.listdir(folder) == ["a"]
 
     def test_what_is_read_only_stays_as_it_is(self, folder: Path, files: ToolSession) -> None:
         (folder / "a").write_text("old")

@@ -136,6 +136,20 @@ class TestSurroundings:
             outcome = run(tool, "t", json.dumps({"command": command}), Context(AgentState(), "t"))
             assert outcome.content == f"none {shown} none cat dumb\n"
 
+    def test_there_is_no_input(self, tmp_path: Path) -> None:
+        """What a person types is the program's own, not a command's."""
+        reader, writer = os.pipe()
+        os.write(writer, b"typed")
+        os.close(writer)
+        own = os.dup(0)
+        os.dup2(reader, 0)
+        try:
+            assert shell(tmp_path, "cat; echo $?").content == "0\n"
+        finally:
+            os.dup2(own, 0)
+            os.close(own)
+            os.close(reader)
+
     def test_there_is_no_terminal(self, tmp_path: Path) -> None:
         assert shell(tmp_path, "(echo x > /dev/tty) 2>/dev/null").is_error
         assert shell(tmp_path, "test -t 0 || test -t 1").is_error
@@ -148,6 +162,11 @@ class TestEnding:
         outcome = shell(tmp_path, "echo begun; exec sleep 600", timeout=0.3)
         assert outcome.content == "begun\n[timed out after 0.3 s, and was ended]"
         assert (outcome.is_error, outcome.is_interrupted) == (True, False)
+
+    def test_it_may_clean_up_before_it_ends(self, tmp_path: Path) -> None:
+        command = "trap 'echo bye; exit 7' TERM; while :; do sleep 0.05; done"
+        content = shell(tmp_path, command, timeout=0.3).content
+        assert content.endswith("bye\n[timed out after 0.3 s, and was ended]")
 
     @needs_proc
     @pytest.mark.usefixtures("_soon")
