@@ -79,6 +79,7 @@ class Asked:
     system: str | Rendered | None = None
     window: int | None = None
     summarizer: str | None = None
+    auto_title: bool = False
     rules: Rules = field(default_factory=Rules)
 
     def named_model(self, name: str | None = None) -> Model:

@@ -88,13 +88,13 @@ def sessions(chat: Chat, text: str) -> None:
     """``/sessions``"""
     from cli.naming import short_names
     from cli.render_sessions import render_sessions
-    from projections.session_rows import count, newest
-    from projections.sessions import session_query
+    from projections.session_rows import count
+    from projections.sessions import listed, session_query
 
     nothing_behind(text, "sessions")
-    query = session_query(chat.live)
-    rows, total = newest(query, limit=_NEWEST), count(query)
+    rows = listed(chat.live, limit=_NEWEST)
     names = short_names(chat.live, [row.key for row in rows])
     chat.tell(render_sessions(rows, chat.out.style, names), "sessions")
-    if total > _NEWEST:
-        chat.note(f"the newest {_NEWEST} of {total:,}: ctxlog sessions --all lists them")
+    total = count(session_query(chat.live))
+    if total > len(rows):
+        chat.note(f"the newest {len(rows)} of {total:,}: ctxlog sessions lists them all")

@@ -11,12 +11,14 @@ from cli.saying import preview
 from cli.style import Style, plural, tokens
 from eventlog import StreamKey
 from projections import Live
-from projections.sessions import session_stats
+from projections.session_rows import row_of
+from projections.sessions import session_query
 
 
 def title_of(live: Live, key: StreamKey) -> str:
     """The title of a session, or how it begins."""
-    return session_stats(live, key).title or ""
+    row = row_of(session_query(live), str(key))
+    return row.title if row is not None else ""
 
 
 def greeting(chat: Chat) -> Iterator[str]:

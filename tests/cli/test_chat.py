@@ -23,6 +23,7 @@ from eventlog import StreamKey
 from eventlog.errors import InputRefused, StreamNotFound
 from eventlog.events import MessageAppended, SessionStarted
 from eventlog.jsonvalue import Json
+from harness.agent_sessions import Sessions
 from harness.conversation import Conversation
 from projections import Live
 from projections.sessions import list_sessions
@@ -271,14 +272,32 @@ class TestSessions:
         assert done.texts == ["theirs", "mine", "you said: mine"]
         assert live.log.version(key) == 2
 
+    def test_a_fork_in_which_nothing_was_said_is_not_listed(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        message = Json({"role": "user", "content": "theirs"})
+        live.append(
+            "local/agent/theirs",
+            SessionStarted(ownership="observed"),
+            MessageAppended(dialect="openai_chat", source="human", message=message),
+        )
+        talk(live, server, "/context", session="theirs")
+        assert [row.key for row in list_sessions(live)] == ["local/agent/theirs"]
+
     def test_last_of_an_empty_log_is_no_session(self, live: Live) -> None:
         with pytest.raises(StreamNotFound):
             place_of(live, "last")
 
-    def test_a_deleted_session_is_not_gone_on_with(self, live: Live, server: ModelServer) -> None:
-        key = talk(live, server, "/quit").chat.conversation.key
-        with pytest.raises(InputRefused, match="was deleted"):
-            place_of(live, str(key))
+    def test_a_deleted_session_is_there_again_and_a_purged_one_is_not(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        talk(live, server, "one", session="notes")
+        Sessions(live).delete("notes")
+        assert talk(live, server, session="notes").texts == ["one", "you said: one"]
+        assert [row.key for row in list_sessions(live)] == ["local/chat/notes"]
+        Sessions(live).purge("notes", confirm="notes")
+        with pytest.raises(InputRefused, match="was purged"):
+            place_of(live, "local/chat/notes")
 
     def test_tools_permissions_and_tasks_are_there_again(
         self, live: Live, server: ModelServer, capsys: Captured

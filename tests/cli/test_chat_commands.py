@@ -284,6 +284,14 @@ class TestSetting:
         assert f"titled: {SUMMARY}" in told.err
         assert "by hand" in told.out
 
+    def test_the_model_gives_a_title_after_six_turns_when_asked_to(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        talk(live, server, *map(str, range(5)), "/title", "six", "seven", auto_title=True)
+        told = capsys.readouterr().err
+        assert told.count(f"titled: {SUMMARY}") == 1
+        assert "0\n" in told  # until then it is what was said first
+
 
 class TestHelp:
     """A command that nobody finds is not there."""
