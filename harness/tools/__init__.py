@@ -5,7 +5,6 @@ from harness.tools.attempt import ToolOutcome
 from harness.tools.context import Context, ToolState
 from harness.tools.groups import group_tool
 from harness.tools.running import Pending, refused, run, run_all
-from harness.tools.sub_agent import agent_tool
 from harness.tools.tool import Tool, tool
 from harness.tools.toolbox import Toolbox, toolbox
 
@@ -16,7 +15,6 @@ __all__ = [
     "ToolOutcome",
     "ToolState",
     "Toolbox",
-    "agent_tool",
     "group_tool",
     "refused",
     "run",

@@ -73,6 +73,15 @@ class Parameters:
         return {self._names[name]: getattr(read, name) for name in read.model_fields_set}
 
 
+def context_name(function: Callable[..., object]) -> str:
+    """The name of the parameter that takes the ``Context``; empty where none does."""
+    try:
+        hints = _hints(function, "")
+    except InputRefused:  # hints of a function whose schema is not made of them
+        return ""
+    return next((name for name, hint in hints.items() if hint is Context), "")
+
+
 _CONFIG = ConfigDict(extra="forbid", validate_by_alias=True, validate_by_name=False)
 
 

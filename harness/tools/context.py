@@ -80,18 +80,20 @@ class _Recorded:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._events: list[Event] | None = []
+        self._events: list[Event] = []
+        self._closed: tuple[Event, ...] | None = None
 
     def add(self, event: Event) -> None:
         with self._lock:
-            if self._events is None:
+            if self._closed is not None:
                 raise InputRefused("the outcome of this tool call was given; nothing is added")
             self._events.append(event)
 
     def close(self) -> tuple[Event, ...]:
         with self._lock:
-            events, self._events = self._events or [], None
-            return tuple(events)
+            if self._closed is None:
+                self._closed = tuple(self._events)
+            return self._closed
 
 
 @dataclass(frozen=True)

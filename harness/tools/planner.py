@@ -43,7 +43,7 @@ def plan(
     *,
     context: Context,
 ) -> str:
-    """Set the list of tasks. A title that stands in it already keeps its id, its status and its note; what is not named any more is dropped."""  # noqa: E501
+    """Set the list of tasks: titles that stand in it keep their id, status and note, others go."""
     titles = [_clean("a title", title) for title in tasks]
     if not all(titles):
         raise ToolFailed("a task needs a title")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -51,7 +52,8 @@ def search(
     Raises ToolFailed for what is no regular expression, and when it takes over 30 seconds or too
     much memory, or is cancelled.
     """
-    wanted = {"regex": regex, "files": files, "most": most, "memory": MOST_MEMORY}
+    limits = {"memory": MOST_MEMORY, "seconds": math.ceil(2 * SECONDS)}
+    wanted = {"regex": regex, "files": files, "most": most, **limits}
     try:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_SCRIPT)],

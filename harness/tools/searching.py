@@ -3,8 +3,8 @@
 A regular expression that a model wrote can take for ever, and while it is matched nothing else runs
 in its process, no interruption either. So it is matched here, in a process that can be killed.
 
-It is given one JSON object on its input: regex, files (names and places), most, and memory, in
-bytes. It prints one.
+It is given one JSON object on its input (regex, files by name and place, most, memory in bytes,
+seconds) and prints one.
 """
 
 import contextlib
@@ -66,12 +66,17 @@ def read(place: str) -> "bytes | None":
     return content if len(content) <= MOST_BYTES else None
 
 
+def limit(what: int, most: int) -> None:
+    """Hold this process to a limit, where the system takes it."""
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(what, (most, resource.getrlimit(what)[1]))
+
+
 def main() -> None:
     """Answer on the output what stands on the input."""
     wanted = json.load(sys.stdin)
-    with contextlib.suppress(ValueError, OSError):  # not every system takes this limit
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        resource.setrlimit(resource.RLIMIT_AS, (wanted["memory"], hard))
+    limit(resource.RLIMIT_AS, wanted["memory"])
+    limit(resource.RLIMIT_CPU, wanted["seconds"])  # where nobody is left to kill it
     try:
         answer = searched(wanted)
     except MemoryError:

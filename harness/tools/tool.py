@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
 from eventlog.errors import InputRefused
-from harness.tools.arguments import Parameters, check_names, check_schema
+from harness.tools.arguments import Parameters, check_names, check_schema, context_name
 from harness.tools.context import Context
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -28,7 +28,8 @@ class Tool:
     """A function that a model may call. Made by ``tool``, or by hand with a schema of one's own.
 
     With a schema of one's own the function is called with the arguments by name, as the model gave
-    them, once every required one is there. Raises InputRefused for a name that no provider takes.
+    them, once every required one is there; a parameter annotated ``Context`` is filled in. Raises
+    InputRefused for a name that no provider takes.
     """
 
     name: str
@@ -91,7 +92,8 @@ class Tool:
         """
         if self._read is None:
             check_names(self.parameters, arguments)
-            return self.function(**arguments)
+            name = context_name(self.function)
+            return self.function(**{**arguments, **({name: context} if name else {})})
         values = self._read.read(arguments)
         if self._read.context:
             values[self._read.context] = context

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
+from hypothesis import given as given_by
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from eventlog.errors import InputRefused
@@ -247,6 +249,11 @@ class TestArguments:
         assert called(tool(take), "{}") == ("true", False)
         assert "default" not in str(tool(take).parameters)
 
+    @given_by(st.text() | st.from_regex(r'\{("[a-z]+": (1|"x"|null|\[\]|\{\}),? ?)*\}'))
+    def test_whatever_a_model_writes_there_is_a_result(self, arguments: str) -> None:
+        content, _ = called(tool(paint), arguments)
+        assert content
+
     def test_half_a_character_stays_half_a_character(self) -> None:
         def same(text: str) -> str:
             return text
@@ -280,6 +287,14 @@ class TestByHand:
         )
         open_schema = {"type": "object"}
         assert called(Tool("x", "X.", open_schema, lambda **named: named), '{"c": 1}')[1] is False
+
+    def test_a_context_is_filled_in_whatever_the_model_says(self) -> None:
+        def take(context: Context, **named: object) -> str:
+            return f"{context.tool_call_id} {named}"
+
+        given = Tool("x", "X.", {"type": "object"}, take)
+        assert called(given, '{"a": 1}') == ("t1 {'a': 1}", False)
+        assert called(given, '{"a": 1, "context": 2}') == ("t1 {'a': 1}", False)
 
     @pytest.mark.parametrize("schema", [{}, {"type": "string"}, {"type": "object", "x": object()}])
     def test_it_is_one_of_an_object(self, schema: dict[str, Any]) -> None:

@@ -417,9 +417,13 @@ class TestInterrupted:
         between the mark in front of it and itself, Python looks at no signals. Where it is raised
         all the same, that is before the first call began or behind the last outcome."""
         monkeypatch.setattr(running_module, "GRACE", 0.02)
-        calls = [
-            pending(tool(lambda: 1, name=f"t{i}", has_effects=i > 1), str(i)) for i in range(4)
-        ]
+
+        def note(context: Context) -> int:
+            context.record(NOTE)
+            return 1
+
+        tools = [tool(note, name=f"t{i}", has_effects=i > 1) for i in range(4)]
+        calls = [pending(each, str(i)) for i, each in enumerate(tools)]
         struck = Striking()
         while struck.at <= struck.lines:
             struck.at, struck.lines = struck.at + 1, 0
@@ -437,4 +441,5 @@ class TestInterrupted:
             ids = [outcome.tool_call_id for outcome in given]
             assert len(ids) == len(set(ids))
             assert sorted(ids) == ["0", "1", "2", "3"] or (escaped and not ids)
+            assert all(outcome.events == (NOTE,) for outcome in given if not outcome.is_error)
         assert struck.at > 100

@@ -10,8 +10,7 @@ from tool_session import session
 
 from eventlog.agent import ToolGroupsSet
 from eventlog.errors import InputRefused
-from harness.tools import Context, Toolbox, agent_tool, group_tool, run, tool, toolbox
-from projections.agent_state import AgentState
+from harness.tools import Toolbox, group_tool, tool, toolbox
 
 
 def first() -> None: ...
@@ -118,18 +117,3 @@ class TestGroups:
     def test_there_is_one_at_least(self) -> None:
         with pytest.raises(InputRefused, match="no groups"):
             group_tool({})
-
-
-def test_another_agent_is_a_tool() -> None:
-    asked: list[str] = []
-
-    def work(task: str) -> str:
-        asked.append(task)
-        return "found it"
-
-    agent = agent_tool("scout", "Looks\n  for things.", work, has_effects=False)
-    assert agent.definition["function"]["description"] == "Looks for things."
-    assert list(agent.parameters["properties"]) == ["task"]
-    assert agent.timeout is None
-    outcome = run(agent, "t", '{"task": "the bug"}', Context(AgentState(), "t"))
-    assert (outcome.content, outcome.is_error, asked) == ("found it", False, ["the bug"])
