@@ -30,8 +30,6 @@ from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
 from harness.conversation import Conversation
 from harness.conversation.happenings import CallFailed, Ended, Happening
-from harness.errors import UpstreamFault
-from harness.titles import is_due, retitle
 from harness.tools.permissions import Judgement
 from harness.tools.tool import Tool
 from harness.tools.toolbox import BUILT_IN, toolbox
@@ -93,6 +91,7 @@ class Chat:
             permissions=permissions,
             groups=tools.groups if asked.tools or place.is_new else None,
             window=self.window,
+            retitle=asked.auto_title,
         )
 
     def go_on_in(self, key: StreamKey) -> None:
@@ -143,23 +142,14 @@ class Chat:
             self.overtaken(error, "" if self._was_said(text, before) else text)
         else:
             self.lines.said(text)
-            self._title_if_due()
+            self._tell_title(before)
 
-    def _title_if_due(self) -> None:
-        """Have the model give a title, where that was asked for and there is enough to go by."""
-        live, key = self.live, self.conversation.key
-        if not self.asked.auto_title or not is_due(live, key):
+    def _tell_title(self, before: int) -> None:
+        """The title that the model gave meanwhile, where that was asked for."""
+        if not self.asked.auto_title:
             return
-        self.write(self.screen.waiting("asking for a title …"))
-        try:
-            made = retitle(live, key, self.model.endpoint)
-            told = f"no title: {made.fault}" if made.fault else f"titled: {made.title}"
-        except UpstreamFault as error:
-            told = f"no title: {error.detail}"
-        finally:
-            self.write(self.screen.end())
-            self.conversation.refresh()
-        self.note(told)
+        for event in self.live.log.read(self.conversation.key, before, types=["session_titled"]):
+            self.note(f"titled: {event.data.get('title', '')}")
 
     def go_on(self) -> None:
         """Finish a reply that was cut off."""

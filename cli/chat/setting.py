@@ -131,7 +131,6 @@ def title(chat: Chat, text: str) -> None:
     """``/title``"""
     from cli.chat.resumed import title_of
     from harness.agent_sessions import Sessions
-    from harness.titles import retitle
 
     of, live = chat.conversation, chat.live
     if not text:
@@ -141,7 +140,7 @@ def title(chat: Chat, text: str) -> None:
     if text == "--auto":
         chat.write(chat.screen.waiting("asking for a title …"))
         try:
-            fault = retitle(live, of.key, chat.model.endpoint).fault
+            fault = of.retitle().fault
         finally:
             chat.write(chat.screen.end())
     else:
