@@ -230,8 +230,7 @@ class Chat:
         if held is not None:
             self.conversation.append(held)
             word = "allowed" if answer == "always" else "denied"
-            rule = asked.always if answer == "always" else asked.never
-            self.note(f"{word} from here on: {rule}")
+            self.note(f"{word} from here on: {asked.rule}")
         return answer in ("yes", "always")
 
     def summarising(self, items: int) -> None:

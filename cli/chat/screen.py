@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -275,13 +275,19 @@ def told_arguments(text: str) -> str:
         return short
     if not isinstance(value, dict):
         return short
-    told = {name: _plain(each) for name, each in value.items()}
+    told = {name: plain_argument(each) for name, each in value.items()}
     if len(told) == 1:
         return next(iter(told.values()))
+    return with_names(told)
+
+
+def with_names(told: Mapping[str, str]) -> str:
+    """Arguments, each with its name."""
     return " ".join(f"{name}={each}" for name, each in told.items())
 
 
-def _plain(value: object) -> str:
+def plain_argument(value: object) -> str:
+    """The value of an argument: a text as it is, texts with commas, all else as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
