@@ -304,4 +304,5 @@ def _undisturbed() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if before is not None:  # else it was set by no Python, and cannot be set back by it
+            signal.signal(signal.SIGINT, before)

@@ -329,6 +329,34 @@ class TestSessions:
         assert done.typed.begun[2] == "mine"
         assert done.texts[-3:] == ["you said: from elsewhere", "mine", "you said: mine"]
 
+    def test_one_that_went_on_while_the_model_answered(
+        self, live: Live, tmp_path: Path, capsys: Captured
+    ) -> None:
+        """The answer was paid for, and stands behind what came meanwhile."""
+        came: list[int] = []
+
+        def answer(request: dict[str, Any]) -> Answer:
+            if request["messages"][-1]["content"] == "two" and not came:
+                with opened(tmp_path) as other:
+                    message = Json({"role": "user", "content": "from elsewhere"})
+                    said = MessageAppended(dialect="openai_chat", source="human", message=message)
+                    came.append(other.append("local/chat/notes", said).first)
+            return following(script)(request)
+
+        with serving(answer) as server:
+            done = talk(live, server, "one", "two", "three", session="notes")
+        told = capsys.readouterr()
+        assert "another process went on with this session: 1 event came" in told.out
+        assert f"  {came[0]}  user: from elsewhere\n" in told.out
+        assert done.typed.begun == ["", "", "", ""]
+        assert done.texts[2:] == [
+            "two",
+            "from elsewhere",
+            "you said: two",
+            "three",
+            "you said: three",
+        ]
+
 
 class TestPermissions:
     """A person is asked about what changes something, and the answer can become a rule."""
