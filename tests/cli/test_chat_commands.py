@@ -230,6 +230,16 @@ class TestLooking:
         assert own[2:] == ["300", "-", "30", "0.0001", "USD"]
         assert summaries[3:6] == ["100", "40", "20"]
 
+    def test_a_summary_that_was_kept_is_paid_for_once(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        again = ("/compact keep_turns=1", "/undo", "/compact keep_turns=1", "/cost")
+        done = talk(live, server, *TURNS, *again, model="mine")
+        assert done.kinds().count("context_compacted") == 2
+        assert sum(not request.get("stream") for request in server.requests) == 1
+        rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert [row[2] for row in rows if row[:2] == ["mine", "(summaries)"]] == ["1"]
+
     def test_an_unknown_price_is_said_to_be_so(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
