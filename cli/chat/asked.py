@@ -101,10 +101,6 @@ class Asked:
         """What decides about the context."""
         return strategies_of(self.strategy if self.strategy is not None else STRATEGY)
 
-    def groups(self) -> str | None:
-        """The groups of ``--tools``, with a comma between; None where nothing was typed."""
-        return ",".join(self.tools) if self.tools else None
-
     def folder(self) -> Path:
         """The folder in which tools work: the one that was named, else this one."""
         return Path(self.root).expanduser() if self.root is not None else Path()

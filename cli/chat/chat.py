@@ -32,7 +32,7 @@ from harness.conversation import Conversation
 from harness.conversation.happenings import CallFailed, Ended, Happening
 from harness.tools.permissions import Judgement
 from harness.tools.tool import Tool
-from harness.tools.toolbox import BUILT_IN, toolbox
+from harness.tools.toolbox import toolbox
 from projections import Live
 from projections.agent_state import agent_state
 from projections.agent_state.state import Permissions
@@ -54,6 +54,7 @@ class Chat:
         self.window = asked.window or model.window
         obeys = out.is_terminal and os.environ.get("TERM") != "dumb"
         self.screen = Screen(out.style, self.number_at, obeys)
+        self.measure()
         self.begun = ""
         """What stands in the input line next."""
         self.code = FINE
@@ -66,14 +67,10 @@ class Chat:
     def open(self, place: Place) -> None:
         """Begin the session, or take it up. Raises what ``Conversation`` raises."""
         asked, live = self.asked, self.live
-        known = Permissions()
-        groups = asked.groups()
-        if not place.is_new:
-            state = agent_state(live, place.key)
-            known = state.permissions
-            if groups is None:  # what the session had, as far as it can be had here
-                groups = ",".join(name for name in BUILT_IN if name in state.tools.groups)
-        tools = toolbox(groups or "", asked.folder(), os.environ)
+        known = Permissions() if place.is_new else agent_state(live, place.key).permissions
+        # Files and commands are within reach only where the command line says so, whatever a log
+        # says that the session had.
+        tools = toolbox(",".join(asked.tools), asked.folder(), os.environ)
         permissions = asked.rules.over(known)
         if permissions is None and place.is_new:
             permissions = PermissionsSet(mode="ask")
@@ -239,7 +236,9 @@ class Chat:
 
     def measure(self) -> None:
         """Take the terminal as wide as it is now."""
-        self.out.style = self.screen.style = Output(self.out.settings).style
+        style = Output(self.out.settings).style
+        self.out.style = replace(style, color=style.color and not self.out.as_json)
+        self.screen.style = self.out.style
 
     # -- what is shown ----------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ def greeting(chat: Chat) -> Iterator[str]:
         title = title_of(chat.live, place.key)
         told = f"{name}" + (f" · {title}" if title else "")
         yield style.paint(style.line(told, style.width), "bold")
-    tools = [name for name in ("files", "shell") if name in of.state.tools.groups]
+    tools = [name for name in of.tools.groups if name in of.state.tools.groups]
     about = [f"{chat.model.endpoint.model} at {chat.model.endpoint.url}"]
     if not place.is_new:
         about.append(f"{plural(of.charge.turns, 'turn')}, {tokens(of.tokens)}")
@@ -43,6 +43,9 @@ def greeting(chat: Chat) -> Iterator[str]:
         about.append(f"{', '.join(tools)} in {chat.asked.folder().resolve()}")
     for line in together(list(filter(None, about)), style):
         yield style.paint(line, "dim")
+    for line in allowed(chat):
+        yield style.paint(style.line(f"! {line}", style.width), "yellow")
+    yield from _missing(chat, style)
     if not place.is_new:
         yield from _last(chat, style)
     yield style.paint(style.translated("/help lists the commands · Ctrl-D leaves"), "dim")
@@ -59,6 +62,27 @@ def together(parts: Sequence[str], style: Style) -> Iterator[str]:
         line += style.translated(f" · {told}" if line else told)
     if line:
         yield line
+
+
+def allowed(chat: Chat) -> Iterator[str]:
+    """What runs without a question: a session keeps its rules, whoever gave them to it."""
+    of = chat.conversation
+    permissions = of.state.permissions
+    if not any(name in of.state.tools.groups for name in of.tools.groups):
+        return
+    if permissions.mode == "allow":
+        yield "nothing is asked: every tool may run (--permissions ask)"
+    elif permissions.allow:
+        yield f"allowed without asking: {', '.join(permissions.allow)}"
+
+
+def _missing(chat: Chat, style: Style) -> Iterator[str]:
+    """The tools that it had, and does not have here."""
+    of = chat.conversation
+    missing = [name for name in of.state.tools.groups if name not in of.tools.groups]
+    if missing:
+        told = f"it had the tools {', '.join(missing)}: --tools {','.join(missing)} gives them back"
+        yield style.paint(style.line(told, style.width), "dim")
 
 
 def _last(chat: Chat, style: Style) -> Iterator[str]:

@@ -17,6 +17,7 @@ from scripted import Reply, following
 
 from cli.chat.lines import whole
 from cli.chat.places import place_of
+from cli.chat.resumed import greeting
 from cli.door import INTERRUPTED, UPSTREAM
 from cli.options import Settings
 from eventlog import StreamKey
@@ -189,6 +190,15 @@ class TestPipes:
         assert whole('"""all of it"""', lambda: None) == "all of it"
         assert whole('"""', iter(["a\\", None]).__next__) == "a\\"
 
+    def test_what_runs_without_a_question_is_told(self, live: Live, server: ModelServer) -> None:
+        """The rules of a session hold, and a log that somebody else made may have any."""
+        args = ("chat", "once", "-p", "hello", "-m", "m", "--base-url", server.url)
+        first = run(*args, "--db", live.log.path, "--permissions", "allow", "--tools", "shell")
+        again = run(*args, "--db", live.log.path, "--tools", "shell")
+        assert "nothing is asked: every tool may run" in first.stderr
+        assert "nothing is asked: every tool may run" in again.stderr
+        assert "nothing is asked" not in run(*args, "--db", live.log.path).stderr
+
     def test_one_message_by_the_command_line(self, live: Live, server: ModelServer) -> None:
         args = ("chat", "once", "-p", "hello", "-m", "m", "--base-url", server.url)
         result = run(*args, "--db", live.log.path)
@@ -299,17 +309,23 @@ class TestSessions:
         with pytest.raises(InputRefused, match="was purged"):
             place_of(live, "local/chat/notes")
 
-    def test_tools_permissions_and_tasks_are_there_again(
+    def test_tasks_and_rules_are_there_again_and_tools_when_they_are_named(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
-        talk(live, server, "plan", session="notes", tools=("shell",))
+        """What a log says cannot put files and commands within reach."""
+        talk(
+            live, server, "plan", "/permissions allow shell(ls)", session="notes", tools=("shell",)
+        )
         capsys.readouterr()
-        done = talk(live, server, "/tasks", "/tools", session="notes")
-        shown = capsys.readouterr().out
-        assert "✓ 1 done   read" in shown
-        assert "shell" in shown
-        assert "asks first" in shown
+        done = talk(live, server, "/tasks", "run ls", session="notes")
+        assert "✓ 1 done   read" in capsys.readouterr().out
+        assert "there is no tool 'shell'" in done.texts[-2]
+        lines = "\n".join(greeting(done.chat))
+        assert "3 tasks, 1 done" in lines
+        assert "it had the tools shell: --tools shell gives them back" in lines
         assert done.chat.conversation.state.tools.groups == ("shell",)
+        done = talk(live, server, "/tools", session="notes", tools=("shell",))
+        assert "! allowed without asking: shell(ls)" in "\n".join(greeting(done.chat))
 
     def test_a_log_that_another_process_went_on_with(
         self, live: Live, server: ModelServer, tmp_path: Path, capsys: Captured
@@ -386,7 +402,7 @@ class TestPermissions:
         done = self.asked(live, server, "a")
         assert done.chat.conversation.state.permissions.allow == ("shell(touch a)",)
         assert "allowed from here on: shell(touch a)" in capsys.readouterr().err
-        again = talk(live, server, "run touch a", session="notes")
+        again = talk(live, server, "run touch a", session="notes", tools=("shell",))
         assert again.typed.questions == []
 
     def test_never_is_one_too(self, live: Live, server: ModelServer, tmp_path: Path) -> None:
@@ -482,8 +498,6 @@ class TestInterrupting:
         assert done.texts[-1] == "you said: three"
 
     def test_a_cut_off_answer_is_finished_when_asked(self, live: Live, capsys: Captured) -> None:
-        from cli.chat.resumed import greeting
-
         with serving(lambda request: (400, {"error": {"message": "no"}})) as server:
             talk(live, server, "one", session="notes")
         with serving(following(script)) as server:
