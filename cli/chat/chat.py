@@ -74,7 +74,6 @@ class Chat:
         permissions = asked.rules.over(known)
         if permissions is None and place.is_new:
             permissions = PermissionsSet(mode="ask")
-        self.place = place
         self.conversation = Conversation(
             live,
             self.model.client,
@@ -90,6 +89,7 @@ class Chat:
             window=self.window,
             retitle=asked.auto_title,
         )
+        self.place = place
 
     def go_on_in(self, key: StreamKey) -> None:
         """Go on in another session, as this one was asked for."""
@@ -204,7 +204,8 @@ class Chat:
         """Whether a message of a person with that text stands behind a position."""
         events = self.live.log.read(self.conversation.key, before, types=["message_appended"])
         return any(
-            event.data.get("source") == "human" and event.data["message"].get("content") == text
+            event.data.get("source") == "human"
+            and (event.data.get("message") or {}).get("content") == text
             for event in events
         )
 
@@ -221,8 +222,11 @@ class Chat:
             try:
                 answer = asked.answered(self.lines.answer(style.paint(asked.choices, "bold")))
             except EOFError:  # Ctrl-D is no answer, and nobody is left to give one
-                self.out.write("")
+                self.out.write_piece("\n")
                 answer = "no"
+            except KeyboardInterrupt:
+                self.out.write_piece("\n")
+                raise
         held = with_rule(self.conversation.state.permissions, answer, asked)
         if held is not None:
             self.conversation.append(held)
@@ -258,7 +262,7 @@ class Chat:
                 continue
             if each.is_answer or self.out.is_terminal:
                 self.out.write_piece(each.text)
-            elif not self.out.settings.quiet and each.text.strip():
+            elif (each.is_fault or not self.out.settings.quiet) and each.text.strip():
                 to_stderr(each.text.rstrip("\n"))
 
     def note(self, text: str, sign: str = "") -> None:

@@ -49,6 +49,8 @@ class Shown(NamedTuple):
     text: str
     is_answer: bool = False
     """What a model said; all else is told about it."""
+    is_fault: bool = False
+    """Why there is no answer."""
 
 
 @dataclass(slots=True)
@@ -114,7 +116,8 @@ class Screen:
         told = style.line(f"{sign} {text}" if sign else text, _MOST_NOTE)
         width = style.width if self.is_terminal else _MOST_NOTE
         lines = textwrap.wrap(told, width, subsequent_indent="  ") or [""]
-        return Shown("".join(style.paint(line, _colour(sign)) + "\n" for line in lines))
+        shown = "".join(style.paint(line, _colour(sign)) + "\n" for line in lines)
+        return Shown(shown, is_fault=sign == "✗")
 
     def waiting(self, text: str) -> Iterator[Shown]:
         """Say what is waited for; the next line takes its place."""

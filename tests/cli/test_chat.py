@@ -150,11 +150,13 @@ class TestPipes:
         assert not (tmp_path / "made").exists()
         assert "there is nobody to ask" in capsys.readouterr().err
 
-    def test_a_failure_ends_it_with_the_code_of_a_model(self, live: Live) -> None:
+    def test_a_failure_ends_it_with_the_code_of_a_model(self, live: Live, capsys: Captured) -> None:
+        settings = Settings(command="chat", quiet=True)
         with serving(lambda request: (400, {"error": {"message": "no"}})) as server:
-            done = talk(live, server, "one", "two", interactive=False)
+            done = talk(live, server, "one", "two", interactive=False, settings=settings)
             assert len(server.requests) == 1
         assert done.code == UPSTREAM
+        assert capsys.readouterr().err == "✗ no (status 400)\n"  # a fault is no note
 
     def test_json_tells_all_that_happens_a_line_each(
         self, live: Live, server: ModelServer, capsys: Captured

@@ -147,9 +147,11 @@ class TestGoingBack:
     def test_rewind_to_a_place_is_typed_as_one(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
-        done = talk(live, server, "one", "two", "/rewind c2", "/rewind 9", session="s")
+        done = talk(live, server, "one", "two", "/rewind c2", "/rewind 9", "/rewind ²", session="s")
         assert done.texts[-1] == "two"
-        assert "2 turns can be gone back" in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert "2 turns can be gone back" in told
+        assert "'²' is no place in a session" in told
 
     def test_a_fork_goes_on_and_the_first_session_stays(
         self, live: Live, server: ModelServer, capsys: Captured
