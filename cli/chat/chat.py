@@ -23,6 +23,7 @@ from cli.chat.screen import Screen, Shown
 from cli.chat.summarizing import summarize
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
+from cli.naming import typed_name
 from cli.occurrences import number_of
 from cli.output import Output, envelope, json_text, to_stderr
 from eventlog import StreamKey
@@ -110,6 +111,11 @@ class Chat:
     def was_used(self) -> bool:
         """Whether there is something to go on with."""
         return self.conversation.charge.turns > 0
+
+    @property
+    def name(self) -> str:
+        """What is typed in a shell for the session."""
+        return typed_name(self.live, str(self.conversation.key))
 
     def use(self, model: Model) -> None:
         """Another model from here on."""

@@ -13,6 +13,9 @@ from projections.references import place_in
 _NEWEST = 10
 """Sessions that are listed."""
 
+_FIRST, _LAST = 10, 50
+"""Items of a context that are listed; of more, these."""
+
 _SIGNS = {"pending": "○", "in_progress": "▸", "done": "✓", "dropped": "–"}
 _STATUS = {"pending": "to do", "in_progress": "in progress", "done": "done", "dropped": "dropped"}
 
@@ -30,6 +33,9 @@ def context(chat: Chat, text: str) -> None:
         chat.note("the context is empty: nothing was said yet")
         return
     head, _, *rows = render_context(data, style)  # that it is folded needs no saying here
+    if len(rows) > _FIRST + _LAST:
+        left = f"   … {len(rows) - _FIRST - _LAST:,} more: ctxlog show {chat.name} --context"
+        rows = [*rows[:_FIRST], style.line(left, style.width), *rows[-_LAST:]]
     chat.tell([head, *rows, *render_bar(data.items, chat.window, style)], "context")
 
 

@@ -15,7 +15,6 @@ from cli.chat.slash import complete
 from cli.endpoints import Model
 from cli.output import Output
 from cli.paths import current_program
-from cli.style import typed
 from eventlog.errors import CtxlogError
 from projections import Live
 
@@ -36,8 +35,7 @@ def start(live: Live, out: Output, asked: Asked, model: Model, once: str | None 
         with contextlib.suppress(CtxlogError):  # what went wrong before is what is told
             chat.leave()
         if is_typed and chat.was_used():
-            name = typed(chat.conversation.key.session)
-            chat.note(f"{current_program()} chat {name} goes on with it")
+            chat.note(f"{current_program()} chat {chat.name} goes on with it")
 
 
 def _begin(chat: Chat) -> None:
