@@ -20,6 +20,7 @@ from eventlog.errors import InputRefused
 from projections.force import decisions_in_force
 from projections.references import place_in
 from projections.runs import position_of
+from projections.strategies.compact import CompactTurns
 
 _TAKEN = ("context_compacted", "placeholder_substituted", "message_revised")
 """What ``/undo`` undoes where nothing is named: undos and rewinds are named, or it would go round
@@ -37,7 +38,7 @@ def compact(chat: Chat, text: str) -> None:
     from harness.conversation.compacting import compact as made
     from harness.conversation.compacting import planned_compaction
 
-    keep, is_preview, line = _KEEP_TURNS, False, "/compact"
+    keep, is_preview, line = _kept(chat), False, "/compact"
     for word in words_of(text):
         found = _KEEP.fullmatch(word)
         if word in ("--preview", "preview"):
@@ -63,8 +64,10 @@ def compact(chat: Chat, text: str) -> None:
     chat.tell(render_plan(chat.live, of.key, planned, style, line if is_preview else ""), "compact")
 
 
-_KEEP_TURNS = 3
-"""Human turns that stay where nobody says how many: as many as the strategy keeps."""
+def _kept(chat: Chat) -> int:
+    """The human turns that stay where nobody says how many: as many as the strategy keeps."""
+    strategies = (*chat.conversation.charge.strategies, CompactTurns())
+    return next(each.parameters.keep_turns for each in strategies if isinstance(each, CompactTurns))
 
 
 # -- undo, rewind ---------------------------------------------------------------------------------

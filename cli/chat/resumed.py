@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from cli.chat.chat import Chat
@@ -27,7 +28,7 @@ def greeting(chat: Chat) -> Iterator[str]:
     name = style.line(place.key.session, 60)
     if place.forked_from is not None:
         told = f"{place.forked_from} is another program's session: this is its fork {name}"
-        yield style.line(told, style.width)
+        yield from textwrap.wrap(style.line(told, 8 * style.width), style.width)
     elif place.is_new:
         yield style.paint(f"new session {name}", "bold")
     else:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chatting import Talk, Typed, opened, talk
-from model_server import ModelServer, serving
+from model_server import Answer, ModelServer, serving
 from scripted import Reply, following
 
 from cli.chat.render_help import render_help
@@ -100,6 +103,27 @@ class TestCompacting:
         told = capsys.readouterr().err
         assert "1 turn stands, and the last 3 stay; /compact keep_turns=0 keeps fewer" in told
         assert "context_compacted" not in done.kinds()
+
+    def test_it_keeps_as_many_turns_as_the_strategy(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        settings = {"strategy": "compact:keep_turns=2,trigger_tokens=9000"}
+        talk(live, server, *TURNS, "/compact --preview", **settings)
+        assert "○ 2 items would leave" in capsys.readouterr().out
+
+    def test_ctrl_c_while_the_summary_is_written_changes_nothing(
+        self, live: Live, capsys: Captured
+    ) -> None:
+        def answer(request: dict[str, Any]) -> Answer:
+            if not request.get("stream"):
+                os.kill(os.getpid(), signal.SIGINT)
+            return following(script, SUMMARY)(request)
+
+        with serving(answer) as server:
+            done = talk(live, server, *TURNS, "/compact keep_turns=1", "four")
+        assert "interrupted: nothing was compacted" in capsys.readouterr().err
+        assert "context_compacted" not in done.kinds()
+        assert len(done.texts) == 8
 
     def test_without_a_summarizer_it_says_so(
         self, live: Live, server: ModelServer, capsys: Captured
