@@ -76,8 +76,9 @@ EACH: dict[str, list[list[str]]] = {
 }
 """Commands that are asked of each session; ``S`` is its key."""
 
-APART = {"demo", "import", "backup", "delete", "state", "state import", "record", "proxy"}
-"""Run on no log of ours, before all the others, behind them, and until another process ends."""
+APART = {"demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"}
+"""Run on no log of ours, with a model, before all the others, behind them, or until another process
+ends."""
 
 OF_NO_LOG = {"prompt", "prompt list", "prompt show", "prompt render", "prompt test"}
 """Their files are hostile in test_prompts and test_prompt_test."""
