@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
 from cli.opening import opened
@@ -63,7 +65,10 @@ def listing_data(settings: Settings, asked: Asked) -> SessionsData:
 def _glanced(settings: Settings, asked: Asked) -> Listing | None:
     """None where the log has to be opened for it."""
     path = current_database(settings.db)
-    with glance(path, session_rows.NAME, session_rows.VERSION) as db:
+    with (
+        contextlib.suppress(sqlite3.Error),
+        glance(path, session_rows.NAME, session_rows.VERSION) as db,
+    ):
         if db is None:
             return None
         query = db.execute
@@ -72,9 +77,9 @@ def _glanced(settings: Settings, asked: Asked) -> Listing | None:
         rows = session_rows.newest(
             query, limit=asked.limit, agent=asked.agent, deleted=asked.deleted
         )
-        if any(row.has_unjudged for row in rows):
-            return None
-        return _listing(rows, query, query, asked)
+        if not any(row.unjudged for row in rows):
+            return _listing(rows, query, query, asked)
+    return None
 
 
 def _listing(rows: list[SessionRow], query: Query, streams: Query, asked: Asked) -> Listing:

@@ -28,7 +28,14 @@ def opened(
     as on a full disk, or when somebody writes to it just now: derived tables are then folded anew.
     Raises LogNotFound, and whatever ``open_log`` raises.
     """
-    from eventlog.errors import Busy, DiskFault, LogFull, LogNotFound, ReadOnlyLog
+    from eventlog.errors import (
+        Busy,
+        CtxlogError,
+        DiskFault,
+        LogFull,
+        LogNotFound,
+        ReadOnlyLog,
+    )
     from projections import open_log
 
     path = current_database(settings.db)
@@ -49,6 +56,11 @@ def opened(
         raise no_log_yet(str(path)) from None
     with live:
         yield live
+        if write or create:
+            from projections.sessions import keep_up
+
+            with contextlib.suppress(CtxlogError):  # what was asked for is done
+                keep_up(live)
 
 
 def no_log_yet(path: str) -> Exception:

@@ -145,11 +145,12 @@ class Sessions:
         """The session with that id, begun where there is none; one that exists stays as it is.
 
         Of two processes that begin the same one at once, one does and the other gets it. A deleted
-        one stays deleted until it is resumed. Raises as ``create`` does, but for the lost race.
+        one stays deleted until it is resumed. Raises as ``create`` does, but for the lost race, and
+        InputRefused for a purged one.
         """
         key = self._free(id)
         if self.live.log.exists(key):
-            return key
+            return self._unpurged(key)
         try:
             return self._begun(key, self._beginning(system, title, metadata))
         except WrongExpectedVersion:
@@ -163,9 +164,7 @@ class Sessions:
         WrongExpectedVersion when somebody else wrote to it just now, and what ``agent_state``
         raises.
         """
-        key = self._own(session)
-        if is_purged(self.live.log, key):
-            raise InputRefused(f"{key} was purged: nothing is left to go on with")
+        key = self._unpurged(self._own(session))
         version = self.live.log.version(key)
         event = resumption(agent_state(self.live, key, version))
         self.live.append(key, event, expected_version=version)
@@ -194,7 +193,7 @@ class Sessions:
         StreamNotFound, PositionNotFound, InputRefused, EventInvalid, and WrongExpectedVersion
         where a session has that id.
         """
-        parent = self.find(session)
+        parent = self._unpurged(self.find(session))
         at = self.live.log.version(parent) if at is None else at
         if id is not None:
             child = self._free(id)
@@ -275,6 +274,14 @@ class Sessions:
         if reads_otherwise(id):
             raise InputRefused(f"{id!r} would be read as a place or as last; choose another id")
         return self.key(id)
+
+    def _unpurged(self, key: StreamKey) -> StreamKey:
+        # The row is asked first: it takes a look at every event of a long session to see that none
+        # is a tombstone.
+        row = row_of(session_query(self.live), str(key))
+        if row is not None and row.is_deleted and is_purged(self.live.log, key):
+            raise InputRefused(f"{key} was purged: nothing is left to go on with")
+        return key
 
     def _own(self, session: Session) -> StreamKey:
         key = self.find(session)

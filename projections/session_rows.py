@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from eventlog.happened import iso
 from projections.session_names import BEGIN, pieces, typed_for
 
-NAME, VERSION = "sessions", 10
+NAME, VERSION = "sessions", 11
 """Of the derived table."""
 
 NO_TITLE = "(no title)"
@@ -45,8 +45,8 @@ class SessionRow(NamedTuple):
     is_clocked: bool
     """``updated`` is a time of that session, not merely when it was imported."""
     provenance: str | None
-    has_unjudged: bool
-    """Some of its recorded calls were not compared yet with what the log holds."""
+    unjudged: int
+    """Its recorded calls that were not compared yet with what the log holds."""
     messages: int
     """Of people and of the model."""
     calls: int
@@ -64,9 +64,7 @@ class SessionRow(NamedTuple):
 
 
 _COLUMNS = ", ".join(SessionRow._fields)
-_BOOLEAN = tuple(
-    at for at, name in enumerate(SessionRow._fields) if name.startswith(("is_", "has_"))
-)
+_BOOLEAN = tuple(at for at, name in enumerate(SessionRow._fields) if name.startswith("is_"))
 
 TABLES = (
     """create table sessions (
@@ -75,7 +73,7 @@ TABLES = (
   title text not null, own_title text not null, is_titled integer not null, parent text,
   is_fork integer not null, is_subagent integer not null, parent_call text not null,
   is_deleted integer not null, updated integer not null, is_clocked integer not null,
-  provenance text, has_unjudged integer not null, messages integer not null,
+  provenance text, unjudged integer not null, messages integer not null,
   calls integer not null, compactions integer not null, placeholders integer not null,
   tasks integer not null, open_tasks integer not null, summary_length integer not null
 ) strict""",
@@ -146,14 +144,17 @@ def _where(
 
 def titled(query: Query, title: str) -> list[SessionRow]:
     """Those that have this very title of their own."""
-    return _rows(query, "where own_title = ? and is_deleted = 0 order by key", (title,))
+    return _rows(query, "where own_title = ? and +is_deleted = 0 order by key", (title,))
+
+
+# A plus in front of a column: no index of it is used, but the one that chooses better.
 
 
 def beginning(query: Query, text: str) -> list[str]:
     """The keys of those that a short name may mean: their ids begin like it."""
     first = pieces(text)[0]
     found = query(
-        "select key from sessions where session >= ? and session < ? and is_deleted = 0",
+        "select key from sessions where session >= ? and session < ? and +is_deleted = 0",
         (first, first + chr(sys.maxunicode)),  # which no name holds: it is not printable
     )
     return [row[0] for row in found.fetchall()]

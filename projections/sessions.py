@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from eventlog.catching_up import reached
 from eventlog.errors import Busy
 from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
@@ -258,7 +259,7 @@ def row_of(state: SessionState) -> SessionRow:
         updated=state.updated,
         is_clocked=state.is_clocked or not state.format,
         provenance=state.provenance,
-        has_unjudged=bool(state.unjudged),
+        unjudged=len(state.unjudged),
         messages=state.messages,
         calls=state.calls,
         compactions=state.compactions,
@@ -290,9 +291,45 @@ def listed(
     sessions = Sessions(live.log, judged(live))
     query = sessions.query()
     found = rows.newest(query, limit=limit, agent=agent, deleted=deleted)
-    unjudged = [row.key for row in found if row.has_unjudged]
+    unjudged = [row.key for row in found if row.unjudged]
     known = {state.key: row_of(state) for state, _ in sessions.completed(query, unjudged)}
     return [known.get(row.key, row) for row in found]
+
+
+def keep_up(live: Live) -> None:
+    """Bring the table up to date where little is missing, so that the next list is a glance.
+
+    For who has written and closes the log, or pauses. More than a little is left to who lists:
+    then it is done once, and not by each writer. Raises Busy, and what reading the log raises.
+    """
+    log = live.log
+    if log.read_only:
+        return
+    sessions = Sessions(log, judged(live))
+    with reached(log, sessions) as (_, at):
+        pass
+    if log.last_sequence() - (at or 0) > _LITTLE:
+        return
+    query = sessions.query()
+    fresh = [row for row in rows.newest(query, limit=_FRESH) if row.unjudged]
+    if sum(row.unjudged for row in fresh) <= _FEW:
+        for _ in sessions.completed(query, [row.key for row in fresh]):
+            pass
+
+
+def rebuild_sessions(live: Live) -> None:
+    """Drop the rows and fold them anew. Raises Busy, ReadOnlyLog."""
+    live.log.catch_up(Sessions(live.log), rebuild=True)
+
+
+_LITTLE = 1_000
+"""Events that are folded in passing."""
+
+_FRESH = 50
+"""Sessions in which recorded calls are judged in passing: those that a list shows."""
+
+_FEW = 200
+"""Calls that are judged in passing."""
 
 
 def session_query(live: Live) -> Query:

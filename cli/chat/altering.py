@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cli.changing import Changing, change
 from cli.chat.chat import Chat
@@ -14,15 +15,18 @@ from cli.item_places import items_of
 from cli.pins import pinned_notes, pins_changed, unpinned_notes
 from cli.safetext import safe_text
 from cli.style import plural
-from eventlog.errors import InputRefused, WrongExpectedVersion
+from eventlog import RecordedEvent
+from eventlog.errors import InputRefused
 from projections.force import decisions_in_force
 from projections.references import place_in
 from projections.runs import position_of
+from projections.strategies.compact import CompactTurns
 
 _TAKEN = ("context_compacted", "placeholder_substituted", "message_revised")
 """What ``/undo`` undoes where nothing is named: undos and rewinds are named, or it would go round
 in a circle."""
-_KEEP = re.compile(r"keep_turns=(\d{1,6})")
+_KEEP = re.compile(r"keep_turns=(\d{1,6})", re.ASCII)
+_TURNS = re.compile(r"\d{1,9}", re.ASCII)
 
 
 # -- compaction -----------------------------------------------------------------------------------
@@ -34,7 +38,7 @@ def compact(chat: Chat, text: str) -> None:
     from harness.conversation.compacting import compact as made
     from harness.conversation.compacting import planned_compaction
 
-    keep, is_preview, line = _KEEP_TURNS, False, "/compact"
+    keep, is_preview, line = _kept(chat), False, "/compact"
     for word in words_of(text):
         found = _KEEP.fullmatch(word)
         if word in ("--preview", "preview"):
@@ -60,8 +64,10 @@ def compact(chat: Chat, text: str) -> None:
     chat.tell(render_plan(chat.live, of.key, planned, style, line if is_preview else ""), "compact")
 
 
-_KEEP_TURNS = 3
-"""Human turns that stay where nobody says how many: as many as the strategy keeps."""
+def _kept(chat: Chat) -> int:
+    """The human turns that stay where nobody says how many: as many as the strategy keeps."""
+    strategies = (*chat.conversation.charge.strategies, CompactTurns())
+    return next(each.parameters.keep_turns for each in strategies if isinstance(each, CompactTurns))
 
 
 # -- undo, rewind ---------------------------------------------------------------------------------
@@ -74,11 +80,16 @@ def undo(chat: Chat, text: str) -> None:
         decision = decision_of(live, str(key), text)
     else:
         found = decisions_in_force(live.history(key))
-        event = next((each for each in found if each.type in _TAKEN), None)
+        event = next((each for each in found if _is_taken(each)), None)
         if event is None:
             raise InputRefused("nothing was decided here that could be undone")
         decision = Decision(key, event.position, with_pass=True)
     _changed(chat, Changing(key, undoing(live, decision), "to undo a decision"), "undo")
+
+
+def _is_taken(event: RecordedEvent) -> bool:
+    """Whether it was decided, and not only seen in a request of another program."""
+    return event.type in _TAKEN and not event.data.get("inferred")
 
 
 def decisions(chat: Chat) -> Sequence[str]:
@@ -92,7 +103,7 @@ def rewind(chat: Chat, text: str) -> None:
     """``/rewind``: before a human message, whose text is given back; or to a place."""
     of = chat.conversation
     given = ""
-    if not text or text.isdigit():
+    if not text or _TURNS.fullmatch(text):
         turns = int(text or 1)
         humans = [item for item in of.items() if item.is_human]
         if not 1 <= turns <= len(humans):
@@ -161,8 +172,7 @@ def recover(chat: Chat, text: str) -> None:
         if not _is_sure(chat, said):
             chat.note("nothing was changed; --only brings just these, as a message at the end")
             return
-    expected = planned.version if more else None
-    asked = bringing_back(live, data, only=only, name="", dry_run=False, expected=expected)
+    asked = bringing_back(live, data, only=only, name="", dry_run=False)
     _changed(chat, asked, "recover", data.notes)
 
 
@@ -185,7 +195,7 @@ def _is_sure(chat: Chat, said: str) -> bool:
     try:
         return chat.lines.answer("  do it? [y]es / [n]o: ").strip().lower() in ("y", "yes")
     except (EOFError, KeyboardInterrupt):
-        chat.out.write("")
+        chat.out.write_piece("\n")
         return False
 
 
@@ -212,9 +222,7 @@ def fork(chat: Chat, text: str) -> None:
 def _changed(chat: Chat, asked: Changing, command: str, notes: Sequence[str] = ()) -> None:
     """Make a change at the version that the chat has seen, and tell it."""
     of = chat.conversation
-    if chat.live.log.version(of.key) != of.version:
-        raise WrongExpectedVersion(str(of.key), of.version, chat.live.log.version(of.key))
-    data = change(chat.live, asked)
+    data = change(chat.live, replace(asked, expected=of.version))
     of.refresh()
     if not data.events:
         chat.note("nothing was changed: it stands so already")

@@ -79,6 +79,7 @@ class Asked:
     system: str | Rendered | None = None
     window: int | None = None
     summarizer: str | None = None
+    auto_title: bool = False
     rules: Rules = field(default_factory=Rules)
 
     def named_model(self, name: str | None = None) -> Model:
@@ -99,10 +100,6 @@ class Asked:
     def strategies(self) -> tuple[Strategy, ...]:
         """What decides about the context."""
         return strategies_of(self.strategy if self.strategy is not None else STRATEGY)
-
-    def groups(self) -> str | None:
-        """The groups of ``--tools``, with a comma between; None where nothing was typed."""
-        return ",".join(self.tools) if self.tools else None
 
     def folder(self) -> Path:
         """The folder in which tools work: the one that was named, else this one."""

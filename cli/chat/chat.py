@@ -23,6 +23,7 @@ from cli.chat.screen import Screen, Shown
 from cli.chat.summarizing import summarize
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
+from cli.naming import typed_name
 from cli.occurrences import number_of
 from cli.output import Output, envelope, json_text, to_stderr
 from eventlog import StreamKey
@@ -32,7 +33,7 @@ from harness.conversation import Conversation
 from harness.conversation.happenings import CallFailed, Ended, Happening
 from harness.tools.permissions import Judgement
 from harness.tools.tool import Tool
-from harness.tools.toolbox import BUILT_IN, toolbox
+from harness.tools.toolbox import toolbox
 from projections import Live
 from projections.agent_state import agent_state
 from projections.agent_state.state import Permissions
@@ -52,7 +53,9 @@ class Chat:
         self.live, self.out, self.asked, self.lines = live, out, asked, lines
         self.model = model
         self.window = asked.window or model.window
-        self.screen = Screen(out.style, self.number_at, out.is_terminal)
+        obeys = out.is_terminal and os.environ.get("TERM") != "dumb"
+        self.screen = Screen(out.style, self.number_at, obeys)
+        self.measure()
         self.begun = ""
         """What stands in the input line next."""
         self.code = FINE
@@ -65,18 +68,13 @@ class Chat:
     def open(self, place: Place) -> None:
         """Begin the session, or take it up. Raises what ``Conversation`` raises."""
         asked, live = self.asked, self.live
-        known = Permissions()
-        groups = asked.groups()
-        if not place.is_new:
-            state = agent_state(live, place.key)
-            known = state.permissions
-            if groups is None:  # what the session had, as far as it can be had here
-                groups = ",".join(name for name in BUILT_IN if name in state.tools.groups)
-        tools = toolbox(groups or "", asked.folder(), os.environ)
+        known = Permissions() if place.is_new else agent_state(live, place.key).permissions
+        # Files and commands are within reach only where the command line says so, whatever a log
+        # says that the session had.
+        tools = toolbox(",".join(asked.tools), asked.folder(), os.environ)
         permissions = asked.rules.over(known)
         if permissions is None and place.is_new:
             permissions = PermissionsSet(mode="ask")
-        self.place = place
         self.conversation = Conversation(
             live,
             self.model.client,
@@ -90,7 +88,9 @@ class Chat:
             permissions=permissions,
             groups=tools.groups if asked.tools or place.is_new else None,
             window=self.window,
+            retitle=asked.auto_title,
         )
+        self.place = place
 
     def go_on_in(self, key: StreamKey) -> None:
         """Go on in another session, as this one was asked for."""
@@ -98,17 +98,24 @@ class Chat:
         self.open(Place(key))
 
     def leave(self) -> None:
-        """A session that nobody named and in which nothing was said is hidden again."""
-        place = self.place
-        if not place.is_new or place.is_named or self.conversation.key != place.key:
+        """A session that nobody named, or asked for, and in which nothing was said is hidden."""
+        place, key = self.place, self.conversation.key
+        is_by_the_way = place.forked_from is not None or (place.is_new and not place.is_named)
+        if not is_by_the_way or key != place.key:
             return
-        said = self.live.log.read(place.key, types=["message_appended"])
+        base = self.live.log.stream(key).base
+        said = self.live.log.read(key, base, types=["message_appended"])
         if all(event.data.get("source") != "human" for event in said):
             self.conversation.append(SessionDeleted(reason="nothing was said"))
 
     def was_used(self) -> bool:
         """Whether there is something to go on with."""
         return self.conversation.charge.turns > 0
+
+    @property
+    def name(self) -> str:
+        """What is typed in a shell for the session."""
+        return typed_name(self.live, str(self.conversation.key))
 
     def use(self, model: Model) -> None:
         """Another model from here on."""
@@ -138,6 +145,14 @@ class Chat:
             self.overtaken(error, "" if self._was_said(text, before) else text)
         else:
             self.lines.said(text)
+            self._tell_title(before)
+
+    def _tell_title(self, before: int) -> None:
+        """The title that the model gave meanwhile, where that was asked for."""
+        if not self.asked.auto_title:
+            return
+        for event in self.live.log.read(self.conversation.key, before, types=["session_titled"]):
+            self.note(f"titled: {event.data.get('title', '')}")
 
     def go_on(self) -> None:
         """Finish a reply that was cut off."""
@@ -169,8 +184,8 @@ class Chat:
         """Another process went on with the session: show what it did."""
         of = self.conversation
         of.refresh()
-        lines = events_elsewhere(self.live, of.key, error, of.version, self.out.style)
-        self.tell(lines)
+        own = of.sending.calls[-1].position if of.sending.calls else 0
+        self.tell(events_elsewhere(self.live, of.key, error, own, self.out.style))
         if text:
             self.begun = text
             self.note("what you typed was not recorded: it stands in the input line again")
@@ -195,7 +210,8 @@ class Chat:
         """Whether a message of a person with that text stands behind a position."""
         events = self.live.log.read(self.conversation.key, before, types=["message_appended"])
         return any(
-            event.data.get("source") == "human" and event.data["message"].get("content") == text
+            event.data.get("source") == "human"
+            and (event.data.get("message") or {}).get("content") == text
             for event in events
         )
 
@@ -212,14 +228,16 @@ class Chat:
             try:
                 answer = asked.answered(self.lines.answer(style.paint(asked.choices, "bold")))
             except EOFError:  # Ctrl-D is no answer, and nobody is left to give one
-                self.out.write("")
+                self.out.write_piece("\n")
                 answer = "no"
+            except KeyboardInterrupt:
+                self.out.write_piece("\n")
+                raise
         held = with_rule(self.conversation.state.permissions, answer, asked)
         if held is not None:
             self.conversation.append(held)
             word = "allowed" if answer == "always" else "denied"
-            rule = asked.always if answer == "always" else asked.never
-            self.note(f"{word} from here on: {rule}")
+            self.note(f"{word} from here on: {asked.rule}")
         return answer in ("yes", "always")
 
     def summarising(self, items: int) -> None:
@@ -228,7 +246,9 @@ class Chat:
 
     def measure(self) -> None:
         """Take the terminal as wide as it is now."""
-        self.out.style = self.screen.style = Output(self.out.settings).style
+        style = Output(self.out.settings).style
+        self.out.style = replace(style, color=style.color and not self.out.as_json)
+        self.screen.style = self.out.style
 
     # -- what is shown ----------------------------------------------------------------------------
 
@@ -248,7 +268,7 @@ class Chat:
                 continue
             if each.is_answer or self.out.is_terminal:
                 self.out.write_piece(each.text)
-            elif not self.out.settings.quiet and each.text.strip():
+            elif (each.is_fault or not self.out.settings.quiet) and each.text.strip():
                 to_stderr(each.text.rstrip("\n"))
 
     def note(self, text: str, sign: str = "") -> None:
@@ -293,4 +313,5 @@ def _undisturbed() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if before is not None:  # else it was set by no Python, and cannot be set back by it
+            signal.signal(signal.SIGINT, before)

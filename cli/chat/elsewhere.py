@@ -32,11 +32,15 @@ _FRAME = frozenset(
 
 
 def events_elsewhere(
-    live: Live, key: StreamKey, error: WrongExpectedVersion, version: int, style: Style
+    live: Live, key: StreamKey, error: WrongExpectedVersion, own: int, style: Style
 ) -> Iterator[str]:
-    """How many events came, and the last of them, a line each."""
-    to = error.actual if isinstance(error.actual, int) else version
-    events = list(live.log.read(key, error.expected or 0, min(to, version)))
+    """How many events came, and the last of them, a line each; the answer to our ``own`` call may
+    stand among them."""
+    events = [
+        event
+        for event in live.log.read(key, error.expected, error.actual)
+        if not own or event.data.get("call") != own
+    ]
     count = plural(len(events), "event")
     yield style.paint(
         style.line(f"! another process went on with this session: {count} came", style.width),

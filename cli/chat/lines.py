@@ -80,7 +80,8 @@ class TypedLines:
 
     is_interactive = True
 
-    def __init__(self) -> None:
+    def __init__(self, more: str = MORE) -> None:
+        self._more = more
         self._readline: Any = None
         try:
             import readline
@@ -91,6 +92,8 @@ class TypedLines:
         readline.set_completer_delims("")
         is_libedit = "libedit" in (readline.__doc__ or "")
         readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
+        if not is_libedit:  # several lines that are pasted are one message
+            readline.parse_and_bind("set enable-bracketed-paste on")
 
     def completed_by(self, complete: Complete) -> None:
         """What the tab key asks."""
@@ -100,7 +103,7 @@ class TypedLines:
     def read(self, prompt: str, begun: str = "") -> str | None:
         """The next message; None at Ctrl-D."""
         line = self._line(prompt, begun)
-        return line if line is None else whole(line, lambda: self._line(MORE, ""))
+        return line if line is None else whole(line, lambda: self._line(self._more, ""))
 
     def answer(self, question: str) -> str:
         """What a person answers."""
@@ -108,7 +111,7 @@ class TypedLines:
 
     def said(self, text: str) -> None:
         """Keep a message for the arrow keys."""
-        is_line = text.strip() and safe_text(text, newlines=False) == text
+        is_line = text.strip() and safe_text(text) == text
         if self._readline is not None and is_line:  # a terminal shows it again
             self._readline.add_history(text)
 
@@ -126,7 +129,8 @@ class TypedLines:
         finally:
             if readline is not None:
                 readline.set_startup_hook(None)
-        return typed.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        text = typed.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return text.rstrip("\n")  # of what was pasted
 
 
 def whole(line: str, more: Callable[[], str | None]) -> str:

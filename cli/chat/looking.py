@@ -13,6 +13,9 @@ from projections.references import place_in
 _NEWEST = 10
 """Sessions that are listed."""
 
+_FIRST, _LAST = 10, 50
+"""Items of a context that are listed; of more, these."""
+
 _SIGNS = {"pending": "○", "in_progress": "▸", "done": "✓", "dropped": "–"}
 _STATUS = {"pending": "to do", "in_progress": "in progress", "done": "done", "dropped": "dropped"}
 
@@ -30,6 +33,9 @@ def context(chat: Chat, text: str) -> None:
         chat.note("the context is empty: nothing was said yet")
         return
     head, _, *rows = render_context(data, style)  # that it is folded needs no saying here
+    if len(rows) > _FIRST + _LAST:
+        left = f"   … {len(rows) - _FIRST - _LAST:,} more: ctxlog show {chat.name} --context"
+        rows = [*rows[:_FIRST], style.line(left, style.width), *rows[-_LAST:]]
     chat.tell([head, *rows, *render_bar(data.items, chat.window, style)], "context")
 
 
@@ -88,13 +94,13 @@ def sessions(chat: Chat, text: str) -> None:
     """``/sessions``"""
     from cli.naming import short_names
     from cli.render_sessions import render_sessions
-    from projections.session_rows import count, newest
-    from projections.sessions import session_query
+    from projections.session_rows import count
+    from projections.sessions import listed, session_query
 
     nothing_behind(text, "sessions")
-    query = session_query(chat.live)
-    rows, total = newest(query, limit=_NEWEST), count(query)
+    rows = listed(chat.live, limit=_NEWEST)
     names = short_names(chat.live, [row.key for row in rows])
     chat.tell(render_sessions(rows, chat.out.style, names), "sessions")
-    if total > _NEWEST:
-        chat.note(f"the newest {_NEWEST} of {total:,}: ctxlog sessions --all lists them")
+    total = count(session_query(chat.live))
+    if total > len(rows):
+        chat.note(f"the newest {len(rows)} of {total:,}: ctxlog sessions lists them all")

@@ -8,9 +8,11 @@ from cli.forks import fork_key
 from cli.naming import session_key
 from eventlog import StreamKey
 from eventlog.errors import InputRefused, StreamNotFound
-from harness.conversation.beginning import AGENT, key_of
+from harness.agent_sessions import short_id
+from harness.conversation.beginning import AGENT
 from projections import Live
 from projections.ownership import is_observed
+from projections.purging import is_purged
 from projections.references import reads_otherwise
 from projections.session_names import is_last
 
@@ -30,9 +32,9 @@ class Place:
 def place_of(live: Live, named: str | None) -> Place:
     """The session that is named, a new one of that name, or a new one.
 
-    What another program writes is forked here. Raises InputRefused for a name that would be read
-    as something else and for a session that was deleted, StreamNotFound for ``last`` in an empty
-    log, and Ambiguous.
+    What another program writes is forked here; one that was deleted is there again once it is gone
+    on with. Raises InputRefused for a name that would be read as something else and for a session
+    that was purged, StreamNotFound for ``last`` in an empty log, and Ambiguous.
     """
     if named is None:
         return Place(_free(live), is_new=True, is_named=False)
@@ -42,8 +44,8 @@ def place_of(live: Live, named: str | None) -> Place:
         if is_last(named):
             raise
         return Place(_new(named), is_new=True)
-    if next(live.log.read(key, types=["session_deleted"]), None) is not None:
-        raise InputRefused(f"{key} was deleted; a fork of it can be gone on with")
+    if is_purged(live.log, key):
+        raise InputRefused(f"{key} was purged: nothing is left to go on with")
     if not is_observed(live.log, key):
         return Place(key)
     child = fork_key(live, key)
@@ -52,9 +54,11 @@ def place_of(live: Live, named: str | None) -> Place:
 
 
 def _free(live: Live) -> StreamKey:
-    while live.log.exists(key := key_of(None)):
-        pass
-    return key
+    """A key that nobody has."""
+    while True:
+        key = StreamKey("local", AGENT, short_id())
+        if not live.log.exists(key) and not reads_otherwise(key.session):
+            return key
 
 
 def _new(named: str) -> StreamKey:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from cli.chat.chat import Chat
@@ -11,12 +12,14 @@ from cli.saying import preview
 from cli.style import Style, plural, tokens
 from eventlog import StreamKey
 from projections import Live
-from projections.sessions import session_stats
+from projections.session_rows import row_of
+from projections.sessions import session_query
 
 
 def title_of(live: Live, key: StreamKey) -> str:
     """The title of a session, or how it begins."""
-    return session_stats(live, key).title or ""
+    row = row_of(session_query(live), str(key))
+    return row.title if row is not None else ""
 
 
 def greeting(chat: Chat) -> Iterator[str]:
@@ -25,14 +28,14 @@ def greeting(chat: Chat) -> Iterator[str]:
     name = style.line(place.key.session, 60)
     if place.forked_from is not None:
         told = f"{place.forked_from} is another program's session: this is its fork {name}"
-        yield style.line(told, style.width)
+        yield from textwrap.wrap(style.line(told, 8 * style.width), style.width)
     elif place.is_new:
         yield style.paint(f"new session {name}", "bold")
     else:
         title = title_of(chat.live, place.key)
         told = f"{name}" + (f" · {title}" if title else "")
         yield style.paint(style.line(told, style.width), "bold")
-    tools = [name for name in ("files", "shell") if name in of.state.tools.groups]
+    tools = [name for name in of.tools.groups if name in of.state.tools.groups]
     about = [f"{chat.model.endpoint.model} at {chat.model.endpoint.url}"]
     if not place.is_new:
         about.append(f"{plural(of.charge.turns, 'turn')}, {tokens(of.tokens)}")
@@ -41,6 +44,9 @@ def greeting(chat: Chat) -> Iterator[str]:
         about.append(f"{', '.join(tools)} in {chat.asked.folder().resolve()}")
     for line in together(list(filter(None, about)), style):
         yield style.paint(line, "dim")
+    for line in allowed(chat):
+        yield style.paint(style.line(f"! {line}", style.width), "yellow")
+    yield from _missing(chat, style)
     if not place.is_new:
         yield from _last(chat, style)
     yield style.paint(style.translated("/help lists the commands · Ctrl-D leaves"), "dim")
@@ -57,6 +63,27 @@ def together(parts: Sequence[str], style: Style) -> Iterator[str]:
         line += style.translated(f" · {told}" if line else told)
     if line:
         yield line
+
+
+def allowed(chat: Chat) -> Iterator[str]:
+    """What runs without a question: a session keeps its rules, whoever gave them to it."""
+    of = chat.conversation
+    permissions = of.state.permissions
+    if not any(name in of.state.tools.groups for name in of.tools.groups):
+        return
+    if permissions.mode == "allow":
+        yield "nothing is asked: every tool may run (--permissions ask)"
+    elif permissions.allow:
+        yield f"allowed without asking: {', '.join(permissions.allow)}"
+
+
+def _missing(chat: Chat, style: Style) -> Iterator[str]:
+    """The tools that it had, and does not have here."""
+    of = chat.conversation
+    missing = [name for name in of.state.tools.groups if name not in of.tools.groups]
+    if missing:
+        told = f"it had the tools {', '.join(missing)}: --tools {','.join(missing)} gives them back"
+        yield style.paint(style.line(told, style.width), "dim")
 
 
 def _last(chat: Chat, style: Style) -> Iterator[str]:

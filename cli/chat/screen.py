@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -49,6 +49,8 @@ class Shown(NamedTuple):
     text: str
     is_answer: bool = False
     """What a model said; all else is told about it."""
+    is_fault: bool = False
+    """Why there is no answer."""
 
 
 @dataclass(slots=True)
@@ -114,7 +116,8 @@ class Screen:
         told = style.line(f"{sign} {text}" if sign else text, _MOST_NOTE)
         width = style.width if self.is_terminal else _MOST_NOTE
         lines = textwrap.wrap(told, width, subsequent_indent="  ") or [""]
-        return Shown("".join(style.paint(line, _colour(sign)) + "\n" for line in lines))
+        shown = "".join(style.paint(line, _colour(sign)) + "\n" for line in lines)
+        return Shown(shown, is_fault=sign == "✗")
 
     def waiting(self, text: str) -> Iterator[Shown]:
         """Say what is waited for; the next line takes its place."""
@@ -275,13 +278,19 @@ def told_arguments(text: str) -> str:
         return short
     if not isinstance(value, dict):
         return short
-    told = {name: _plain(each) for name, each in value.items()}
+    told = {name: plain_argument(each) for name, each in value.items()}
     if len(told) == 1:
         return next(iter(told.values()))
+    return with_names(told)
+
+
+def with_names(told: Mapping[str, str]) -> str:
+    """Arguments, each with its name."""
     return " ".join(f"{name}={each}" for name, each in told.items())
 
 
-def _plain(value: object) -> str:
+def plain_argument(value: object) -> str:
+    """The value of an argument: a text as it is, texts with commas, all else as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(each, str) for each in value):

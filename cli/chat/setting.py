@@ -11,7 +11,7 @@ from cli.chat.slash import nothing_behind, words_of
 from cli.strategies import spec_of, strategies_of
 from cli.style import pad
 from eventlog.errors import InputRefused
-from eventlog.events import PermissionsSet, SessionTitled
+from eventlog.events import PermissionsSet
 from eventlog.messages import SYSTEM_ROLES
 from harness.tools.permissions import judge
 from projections.prompts import PromptMissing
@@ -129,39 +129,21 @@ def permissions(chat: Chat, text: str) -> None:
 
 def title(chat: Chat, text: str) -> None:
     """``/title``"""
-    of = chat.conversation
+    from cli.chat.resumed import title_of
+    from harness.agent_sessions import Sessions
+
+    of, live = chat.conversation, chat.live
     if not text:
-        from cli.chat.resumed import title_of
-
-        chat.note(title_of(chat.live, of.key) or "no title yet")
+        chat.note(title_of(live, of.key) or "no title yet")
         return
-    found, by = (_written(chat), chat.model.endpoint.model) if text == "--auto" else (text, "human")
-    with of.writing():
-        of.append(SessionTitled(title=" ".join(found.split())[:200], by=by))
-    chat.note(f"titled: {' '.join(found.split())[:200]}")
-
-
-def _written(chat: Chat) -> str:
-    """A title by the model. Raises UpstreamFault, and InputRefused where it gave none."""
-    from cli.saying import preview
-
-    said = [item for item in chat.conversation.items() if item.role in ("user", "assistant")]
-    if not said:
-        raise InputRefused("nothing was said yet that could have a title")
-    text = "\n".join(f"{item.role}: {preview(item)}" for item in said[:12])
-    chat.write(chat.screen.waiting("asking for a title …"))
-    messages = [
-        {"role": "system", "content": _TITLE},
-        {"role": "user", "content": text},
-    ]
-    try:
-        reply = chat.model.endpoint.ask(messages, 40)
-    finally:
-        chat.write(chat.screen.end())
-    found = reply.text.strip().strip('"')
-    if not found:
-        raise InputRefused("the model gave no title; /title TEXT sets one")
-    return found.splitlines()[0]
-
-
-_TITLE = "Give a title of at most six words for this conversation. Answer with the title alone."
+    fault = ""
+    if text == "--auto":
+        chat.write(chat.screen.waiting("asking for a title …"))
+        try:
+            fault = of.retitle().fault
+        finally:
+            chat.write(chat.screen.end())
+    else:
+        Sessions(live).rename(of.key, text)
+    of.refresh()
+    chat.note(f"no new title: {fault}" if fault else f"titled: {title_of(live, of.key)}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from cli.safetext import display_width
 from cli.style import Style, pad, pad_left, plural, short
+from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
 from projections.metrics.prices import Prices, Unknown
 from projections.usage import UsageTotals, usage_totals
@@ -48,6 +49,7 @@ def spent(events: Iterable[RecordedEvent]) -> list[Spent]:
     own: dict[str, Spent] = {}
     summaries: dict[str, Spent] = {}
     asked: dict[str, int] = defaultdict(int)
+    paid: set[str] = set()
     for event in events:
         data = event.data
         if event.type == "model_called":
@@ -58,7 +60,9 @@ def spent(events: Iterable[RecordedEvent]) -> list[Spent]:
             own.setdefault(model, Spent(model)).add(_when(event), data.get("usage"))
         elif event.type == "context_compacted":
             by = data.get("summarizer")
-            if by is not None:
+            # The same summary of the same items was kept, and paid for once.
+            if by is not None and (written := dumps(by)) not in paid:
+                paid.add(written)
                 model = str(by.get("model") or "")
                 found = summaries.setdefault(model, Spent(model, is_summaries=True))
                 found.add(_when(event), by.get("usage"))

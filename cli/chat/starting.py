@@ -7,15 +7,14 @@ import sys
 
 from cli.chat.asked import Asked
 from cli.chat.chat import Chat
-from cli.chat.lines import Lines, PipedLines, TypedLines
+from cli.chat.lines import MORE, Lines, PipedLines, TypedLines
 from cli.chat.loop import converse, take
 from cli.chat.places import place_of
-from cli.chat.resumed import greeting
+from cli.chat.resumed import allowed, greeting
 from cli.chat.slash import complete
 from cli.endpoints import Model
 from cli.output import Output
 from cli.paths import current_program
-from cli.style import typed
 from eventlog.errors import CtxlogError
 from projections import Live
 
@@ -23,22 +22,11 @@ from projections import Live
 def start(live: Live, out: Output, asked: Asked, model: Model, once: str | None = None) -> int:
     """Run a chat to its end; the exit code. Raises what cannot be told to a person."""
     is_typed = once is None and not out.as_json and out.is_terminal and _is_terminal()
-    lines: Lines = TypedLines() if is_typed else PipedLines()
+    lines: Lines = TypedLines(out.style.translated(MORE)) if is_typed else PipedLines()
     chat = Chat(live, out, asked, lines, model)
     chat.open(place_of(live, asked.session))
     try:
-        if isinstance(lines, TypedLines):
-            lines.completed_by(lambda begun: complete(chat, begun))
-            for item in chat.conversation.items():
-                if item.is_human:
-                    lines.said(item.text)
-            out.write("\n".join(greeting(chat)))
-        elif out.as_json:
-            chat.began()
-        elif chat.place.is_new and not chat.place.is_named:
-            chat.note(f"new session {chat.place.key.session}")
-        elif chat.place.forked_from is not None:
-            chat.note(f"{chat.place.forked_from} was forked first: this is {chat.place.key}")
+        _begin(chat)
         if once is None:
             return converse(chat)
         take(chat, once)
@@ -46,10 +34,28 @@ def start(live: Live, out: Output, asked: Asked, model: Model, once: str | None 
     finally:
         with contextlib.suppress(CtxlogError):  # what went wrong before is what is told
             chat.leave()
-        if isinstance(lines, TypedLines):
-            name = chat.conversation.key.session
-            if chat.was_used():
-                chat.note(f"{current_program()} chat {typed(name)} goes on with it")
+        if is_typed and chat.was_used():
+            chat.note(f"{current_program()} chat {chat.name} goes on with it")
+
+
+def _begin(chat: Chat) -> None:
+    """Say which session this is, and what it is allowed."""
+    lines, place = chat.lines, chat.place
+    if isinstance(lines, TypedLines):
+        lines.completed_by(lambda begun: complete(chat, begun))
+        for item in chat.conversation.items():
+            if item.is_human:
+                lines.said(item.text)
+        chat.out.write("\n".join(greeting(chat)))
+        return
+    if chat.out.as_json:
+        chat.began()
+    elif place.is_new and not place.is_named:
+        chat.note(f"new session {place.key.session}")
+    elif place.forked_from is not None:
+        chat.note(f"{place.forked_from} was forked first: this is {place.key}")
+    for line in allowed(chat):
+        chat.note(line)
 
 
 def _is_terminal() -> bool:

@@ -109,6 +109,10 @@ def command(
             autocompletion=complete_summarizer,
         ),
     ] = None,
+    auto_title: Annotated[
+        bool,
+        typer.Option("--auto-title", help="Let the model give it a title, after six turns."),
+    ] = False,
 ) -> None:
     """Talk with a model; its context is kept in order, and each step is in the log.
 
@@ -142,6 +146,7 @@ def command(
         system=template_of(prompt, var or (), prompts) if prompt else system_of(system),
         window=window,
         summarizer=summarizer,
+        auto_title=auto_title,
         rules=Rules(permissions, tuple(allow or ()), tuple(deny or ())),
     )
     out = output(ctx)

@@ -22,11 +22,13 @@ def command(ctx: typer.Context) -> None:
     from cli.models import RebuildData
     from cli.searching import reindexed
     from cli.style import plural
+    from projections.sessions import rebuild_sessions
 
     out = output(ctx)
     with opened(settings_of(ctx), write=True) as live:
         start = time.monotonic()
         live.rebuild()
+        rebuild_sessions(live)
         data = RebuildData(
             events=live.log.last_sequence(),
             streams=len(live.log.streams()),

@@ -57,6 +57,7 @@ from projections.agent_state import AgentState, initial
 from projections.items import Item
 from projections.legality import sendable
 from projections.prompts.template import Rendered
+from projections.sessions import keep_up
 from projections.strategies.base import Strategy
 from projections.strategies.spec import parse
 from projections.tokens import counter
@@ -160,6 +161,8 @@ class Conversation:
     def close(self) -> None:
         """Close the log, where it was opened here. Nothing has to be saved."""
         if self._is_ours:
+            with contextlib.suppress(CtxlogError):  # the next list of sessions is slower then
+                keep_up(self.live)
             self.live.close()
 
     def __enter__(self) -> Self:
@@ -349,7 +352,10 @@ class Conversation:
 
         Raises NoContext where there is nothing to send.
         """
-        repairs = [repair.event() for repair in sendable(self.charge.items()).repairs]
+        if not sendable(self.charge.items()).repairs:
+            return
+        # Those of the log name their renditions: what is renamed has to stay cut, or cleared.
+        repairs = [each.event() for each in sendable(self.live.items(self.key)).repairs]
         events = [event for event in repairs if event is not None]
         if events:
             self.append(*events)

@@ -17,12 +17,14 @@ from scripted import Reply, following
 
 from cli.chat.lines import whole
 from cli.chat.places import place_of
+from cli.chat.resumed import greeting
 from cli.door import INTERRUPTED, UPSTREAM
 from cli.options import Settings
 from eventlog import StreamKey
 from eventlog.errors import InputRefused, StreamNotFound
 from eventlog.events import MessageAppended, SessionStarted
 from eventlog.jsonvalue import Json
+from harness.agent_sessions import Sessions
 from harness.conversation import Conversation
 from projections import Live
 from projections.sessions import list_sessions
@@ -148,11 +150,13 @@ class TestPipes:
         assert not (tmp_path / "made").exists()
         assert "there is nobody to ask" in capsys.readouterr().err
 
-    def test_a_failure_ends_it_with_the_code_of_a_model(self, live: Live) -> None:
+    def test_a_failure_ends_it_with_the_code_of_a_model(self, live: Live, capsys: Captured) -> None:
+        settings = Settings(command="chat", quiet=True)
         with serving(lambda request: (400, {"error": {"message": "no"}})) as server:
-            done = talk(live, server, "one", "two", interactive=False)
+            done = talk(live, server, "one", "two", interactive=False, settings=settings)
             assert len(server.requests) == 1
         assert done.code == UPSTREAM
+        assert capsys.readouterr().err == "✗ no (status 400)\n"  # a fault is no note
 
     def test_json_tells_all_that_happens_a_line_each(
         self, live: Live, server: ModelServer, capsys: Captured
@@ -187,6 +191,15 @@ class TestPipes:
         assert next(more) == "four"
         assert whole('"""all of it"""', lambda: None) == "all of it"
         assert whole('"""', iter(["a\\", None]).__next__) == "a\\"
+
+    def test_what_runs_without_a_question_is_told(self, live: Live, server: ModelServer) -> None:
+        """The rules of a session hold, and a log that somebody else made may have any."""
+        args = ("chat", "once", "-p", "hello", "-m", "m", "--base-url", server.url)
+        first = run(*args, "--db", live.log.path, "--permissions", "allow", "--tools", "shell")
+        again = run(*args, "--db", live.log.path, "--tools", "shell")
+        assert "nothing is asked: every tool may run" in first.stderr
+        assert "nothing is asked: every tool may run" in again.stderr
+        assert "nothing is asked" not in run(*args, "--db", live.log.path).stderr
 
     def test_one_message_by_the_command_line(self, live: Live, server: ModelServer) -> None:
         args = ("chat", "once", "-p", "hello", "-m", "m", "--base-url", server.url)
@@ -271,26 +284,50 @@ class TestSessions:
         assert done.texts == ["theirs", "mine", "you said: mine"]
         assert live.log.version(key) == 2
 
+    def test_a_fork_in_which_nothing_was_said_is_not_listed(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        message = Json({"role": "user", "content": "theirs"})
+        live.append(
+            "local/agent/theirs",
+            SessionStarted(ownership="observed"),
+            MessageAppended(dialect="openai_chat", source="human", message=message),
+        )
+        talk(live, server, "/context", session="theirs")
+        assert [row.key for row in list_sessions(live)] == ["local/agent/theirs"]
+
     def test_last_of_an_empty_log_is_no_session(self, live: Live) -> None:
         with pytest.raises(StreamNotFound):
             place_of(live, "last")
 
-    def test_a_deleted_session_is_not_gone_on_with(self, live: Live, server: ModelServer) -> None:
-        key = talk(live, server, "/quit").chat.conversation.key
-        with pytest.raises(InputRefused, match="was deleted"):
-            place_of(live, str(key))
+    def test_a_deleted_session_is_there_again_and_a_purged_one_is_not(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        talk(live, server, "one", session="notes")
+        Sessions(live).delete("notes")
+        assert talk(live, server, session="notes").texts == ["one", "you said: one"]
+        assert [row.key for row in list_sessions(live)] == ["local/chat/notes"]
+        Sessions(live).purge("notes", confirm="notes")
+        with pytest.raises(InputRefused, match="was purged"):
+            place_of(live, "local/chat/notes")
 
-    def test_tools_permissions_and_tasks_are_there_again(
+    def test_tasks_and_rules_are_there_again_and_tools_when_they_are_named(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
-        talk(live, server, "plan", session="notes", tools=("shell",))
+        """What a log says cannot put files and commands within reach."""
+        talk(
+            live, server, "plan", "/permissions allow shell(ls)", session="notes", tools=("shell",)
+        )
         capsys.readouterr()
-        done = talk(live, server, "/tasks", "/tools", session="notes")
-        shown = capsys.readouterr().out
-        assert "✓ 1 done   read" in shown
-        assert "shell" in shown
-        assert "asks first" in shown
+        done = talk(live, server, "/tasks", "run ls", session="notes")
+        assert "✓ 1 done   read" in capsys.readouterr().out
+        assert "there is no tool 'shell'" in done.texts[-2]
+        lines = "\n".join(greeting(done.chat))
+        assert "3 tasks, 1 done" in lines
+        assert "it had the tools shell: --tools shell gives them back" in lines
         assert done.chat.conversation.state.tools.groups == ("shell",)
+        done = talk(live, server, "/tools", session="notes", tools=("shell",))
+        assert "! allowed without asking: shell(ls)" in "\n".join(greeting(done.chat))
 
     def test_a_log_that_another_process_went_on_with(
         self, live: Live, server: ModelServer, tmp_path: Path, capsys: Captured
@@ -309,6 +346,34 @@ class TestSessions:
         assert "it stands in the input line again" in told.err
         assert done.typed.begun[2] == "mine"
         assert done.texts[-3:] == ["you said: from elsewhere", "mine", "you said: mine"]
+
+    def test_one_that_went_on_while_the_model_answered(
+        self, live: Live, tmp_path: Path, capsys: Captured
+    ) -> None:
+        """The answer was paid for, and stands behind what came meanwhile."""
+        came: list[int] = []
+
+        def answer(request: dict[str, Any]) -> Answer:
+            if request["messages"][-1]["content"] == "two" and not came:
+                with opened(tmp_path) as other:
+                    message = Json({"role": "user", "content": "from elsewhere"})
+                    said = MessageAppended(dialect="openai_chat", source="human", message=message)
+                    came.append(other.append("local/chat/notes", said).first)
+            return following(script)(request)
+
+        with serving(answer) as server:
+            done = talk(live, server, "one", "two", "three", session="notes")
+        told = capsys.readouterr()
+        assert "another process went on with this session: 1 event came" in told.out
+        assert f"  {came[0]}  user: from elsewhere\n" in told.out
+        assert done.typed.begun == ["", "", "", ""]
+        assert done.texts[2:] == [
+            "two",
+            "from elsewhere",
+            "you said: two",
+            "three",
+            "you said: three",
+        ]
 
 
 class TestPermissions:
@@ -339,7 +404,7 @@ class TestPermissions:
         done = self.asked(live, server, "a")
         assert done.chat.conversation.state.permissions.allow == ("shell(touch a)",)
         assert "allowed from here on: shell(touch a)" in capsys.readouterr().err
-        again = talk(live, server, "run touch a", session="notes")
+        again = talk(live, server, "run touch a", session="notes", tools=("shell",))
         assert again.typed.questions == []
 
     def test_never_is_one_too(self, live: Live, server: ModelServer, tmp_path: Path) -> None:
@@ -435,8 +500,6 @@ class TestInterrupting:
         assert done.texts[-1] == "you said: three"
 
     def test_a_cut_off_answer_is_finished_when_asked(self, live: Live, capsys: Captured) -> None:
-        from cli.chat.resumed import greeting
-
         with serving(lambda request: (400, {"error": {"message": "no"}})) as server:
             talk(live, server, "one", session="notes")
         with serving(following(script)) as server:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chatting import Talk, Typed, opened, talk
-from model_server import ModelServer, serving
+from model_server import Answer, ModelServer, serving
 from scripted import Reply, following
 
 from cli.chat.render_help import render_help
@@ -101,6 +104,27 @@ class TestCompacting:
         assert "1 turn stands, and the last 3 stay; /compact keep_turns=0 keeps fewer" in told
         assert "context_compacted" not in done.kinds()
 
+    def test_it_keeps_as_many_turns_as_the_strategy(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        settings = {"strategy": "compact:keep_turns=2,trigger_tokens=9000"}
+        talk(live, server, *TURNS, "/compact --preview", **settings)
+        assert "○ 2 items would leave" in capsys.readouterr().out
+
+    def test_ctrl_c_while_the_summary_is_written_changes_nothing(
+        self, live: Live, capsys: Captured
+    ) -> None:
+        def answer(request: dict[str, Any]) -> Answer:
+            if not request.get("stream"):
+                os.kill(os.getpid(), signal.SIGINT)
+            return following(script, SUMMARY)(request)
+
+        with serving(answer) as server:
+            done = talk(live, server, *TURNS, "/compact keep_turns=1", "four")
+        assert "interrupted: nothing was compacted" in capsys.readouterr().err
+        assert "context_compacted" not in done.kinds()
+        assert len(done.texts) == 8
+
     def test_without_a_summarizer_it_says_so(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
@@ -147,9 +171,11 @@ class TestGoingBack:
     def test_rewind_to_a_place_is_typed_as_one(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
-        done = talk(live, server, "one", "two", "/rewind c2", "/rewind 9", session="s")
+        done = talk(live, server, "one", "two", "/rewind c2", "/rewind 9", "/rewind ²", session="s")
         assert done.texts[-1] == "two"
-        assert "2 turns can be gone back" in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert "2 turns can be gone back" in told
+        assert "'²' is no place in a session" in told
 
     def test_a_fork_goes_on_and_the_first_session_stays(
         self, live: Live, server: ModelServer, capsys: Captured
@@ -230,6 +256,16 @@ class TestLooking:
         assert own[2:] == ["300", "-", "30", "0.0001", "USD"]
         assert summaries[3:6] == ["100", "40", "20"]
 
+    def test_a_summary_that_was_kept_is_paid_for_once(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        again = ("/compact keep_turns=1", "/undo", "/compact keep_turns=1", "/cost")
+        done = talk(live, server, *TURNS, *again, model="mine")
+        assert done.kinds().count("context_compacted") == 2
+        assert sum(not request.get("stream") for request in server.requests) == 1
+        rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert [row[2] for row in rows if row[:2] == ["mine", "(summaries)"]] == ["1"]
+
     def test_an_unknown_price_is_said_to_be_so(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
@@ -283,6 +319,14 @@ class TestSetting:
         told = capsys.readouterr()
         assert f"titled: {SUMMARY}" in told.err
         assert "by hand" in told.out
+
+    def test_the_model_gives_a_title_after_six_turns_when_asked_to(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        talk(live, server, *map(str, range(5)), "/title", "six", "seven", auto_title=True)
+        told = capsys.readouterr().err
+        assert told.count(f"titled: {SUMMARY}") == 1
+        assert "0\n" in told  # until then it is what was said first
 
 
 class TestHelp:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from cli.chat.bar import render_bar
 from cli.chat.changes import changed_line
 from cli.chat.gauge import for_readline, gauge, prompt_line
 from cli.chat.looking import counted, render_tasks
+from cli.chat.permission import Question, question
 from cli.chat.screen import Screen
 from cli.chat.stream_text import StreamText
 from cli.chat.wrapping import Wrapping
@@ -30,6 +32,11 @@ from harness.conversation.happenings import (
     ToolCalled,
     ToolEnded,
 )
+from harness.conversation.permitting import STARTED
+from harness.tools.files import file_tools
+from harness.tools.permissions import Judgement
+from harness.tools.shell import shell_tools
+from harness.tools.tool import Tool, tool
 from projections.applying import Change
 
 PLAIN = Style(width=60)
@@ -301,3 +308,58 @@ class TestTasks:
     def test_what_was_dropped_is_not_counted(self) -> None:
         assert counted(self.TASKS) == "2 tasks, 1 done"
         assert counted(()) == ""
+
+
+class TestQuestions:
+    """What a person is asked to allow is shown whole, or it is said that it is not."""
+
+    def asked(self, given: Tool, **arguments: object) -> tuple[str, Question]:
+        found = question(given, arguments, Judgement("ask", "mode ask"), 60)
+        return "\n".join(found.lines(PLAIN)), found
+
+    def test_a_short_command_is_a_line(self) -> None:
+        shell = shell_tools(Path())[0]
+        shown, found = self.asked(shell, command="git push")
+        assert shown == "? shell git push"
+        assert found.rule == "shell(git push)"
+        assert found.choices == "  run it? [y]es / [n]o / [a]lways this session / ne[v]er: "
+
+    def test_a_long_one_is_shown_in_lines(self) -> None:
+        shell = shell_tools(Path())[0]
+        shown, _ = self.asked(shell, command="echo one\n" + "rm -rf build # \u202e" * 8)
+        assert "  command: echo one\n      rm -rf build # \\u{202e}rm" in shown
+
+    def test_what_is_written_is_shown_too(self, tmp_path: Path) -> None:
+        write = next(each for each in file_tools(tmp_path) if each.name == "write_file")
+        shown, found = self.asked(write, path="a.py", content="x = 1\ny = 2\n" * 40)
+        assert shown.startswith("? write_file a.py\n  content: x = 1\n      y = 2\n")
+        assert shown.endswith("      … 241 more characters, not shown here")
+        assert found.rule == "write_file(a.py)"
+
+    def test_an_argument_that_stands_in_another_is_shown_all_the_same(self, tmp_path: Path) -> None:
+        edit = next(each for each in file_tools(tmp_path) if each.name == "edit_file")
+        shown, _ = self.asked(edit, path="src/rm", old="src", new="rm")
+        assert shown == "? edit_file src/rm\n  old: src\n  new: rm"
+
+    @pytest.mark.parametrize(
+        "command", ["ls; rm a", "ls *", " ls", "echo $(rm a)", "ls\nrm a", "ls > a", ""]
+    )
+    def test_no_rule_is_made_that_says_more_than_was_asked(self, command: str) -> None:
+        _, found = self.asked(shell_tools(Path())[0], command=command)
+        assert found.rule == ""
+        assert found.answered("a") is None
+        assert found.answered("Y ") == "yes"
+
+    def test_of_a_call_that_was_begun_before_none_is_made(self) -> None:
+        shell = shell_tools(Path())[0]
+        found = question(shell, {"command": "ls"}, Judgement("ask", STARTED), 60)
+        assert found.rule == ""
+        assert f"({STARTED})" in found.details
+
+    def test_a_function_is_allowed_by_its_name(self) -> None:
+        def send(to: str, text: str) -> str:
+            """Send it."""
+            return to
+
+        _, found = self.asked(tool(send), to="*", text="hello")
+        assert found.rule == "send"

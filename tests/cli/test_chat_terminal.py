@@ -6,7 +6,7 @@ import os
 import pty
 import re
 import select
-import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -29,16 +29,29 @@ def script(said: str, rounds: int) -> Reply:
     return f"you said: {said}"
 
 
+BEGINNING = """
+import fcntl, os, sys, termios
+terminal = os.open(sys.argv[1], os.O_RDWR)
+fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+for stream in range(3):
+    os.dup2(terminal, stream)
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
+"""A process that the keys of a terminal reach has it as the one that controls it."""
+
+
 class Terminal:
     """A program at a terminal of 80 columns."""
 
     def __init__(self, args: list[str], folder: Path, **env: str) -> None:
         self.shown = ""
-        self.pid, self._fd = pty.fork()
-        if not self.pid:
-            os.chdir(folder)
-            command = [sys.executable, "-m", "cli.main", *args]
-            os.execve(sys.executable, command, environment(folder, TERM="xterm", **env))
+        self._fd, self._other = pty.openpty()  # both stay open until all was read
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", BEGINNING, os.ttyname(self._other), "-m", "cli.main", *args],
+            cwd=folder,
+            env=environment(folder, TERM="xterm", **env),
+            start_new_session=True,
+        )
 
     def until(self, text: str, since: int = 0) -> int:
         """Read until a text is shown; where it ends."""
@@ -46,12 +59,14 @@ class Terminal:
         while (at := self.plain.find(text, since)) < 0:
             if time.monotonic() > end:
                 pytest.fail(f"{text!r} was never shown:\n{self.plain}")
-            if select.select([self._fd], [], [], 0.1)[0]:
-                try:
-                    self.shown += os.read(self._fd, 1 << 16).decode("utf-8", "replace")
-                except OSError:  # the program has ended
-                    pytest.fail(f"it ended before {text!r} was shown:\n{self.plain}")
+            if self._process.poll() is not None:
+                pytest.fail(f"it ended before {text!r} was shown:\n{self.plain}")
+            self._read()
         return at + len(text)
+
+    def _read(self) -> None:
+        if select.select([self._fd], [], [], 0.05)[0]:
+            self.shown += os.read(self._fd, 1 << 16).decode("utf-8", "replace")
 
     @property
     def plain(self) -> str:
@@ -64,25 +79,16 @@ class Terminal:
     def ended(self) -> int:
         """Its exit code."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                return os.waitstatus_to_exitcode(status)
-            if select.select([self._fd], [], [], 0.05)[0]:
-                try:
-                    self.shown += os.read(self._fd, 1 << 16).decode("utf-8", "replace")
-                except OSError:
-                    continue
-        return pytest.fail(f"it did not end:\n{self.plain}")
+        while (code := self._process.poll()) is None and time.monotonic() < end:
+            self._read()
+        return pytest.fail(f"it did not end:\n{self.plain}") if code is None else code
 
     def close(self) -> None:
-        try:
-            if not os.waitpid(self.pid, os.WNOHANG)[0]:
-                os.kill(self.pid, signal.SIGKILL)
-                os.waitpid(self.pid, 0)
-        except ChildProcessError:
-            pass
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
         os.close(self._fd)
+        os.close(self._other)
 
 
 @pytest.fixture

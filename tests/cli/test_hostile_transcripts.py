@@ -23,6 +23,7 @@ TRIED = [
 
 WHOLE: dict[str, list[list[str]]] = {
     "sessions": [[]],
+    "new": [["--title", "a title"]],
     "verify": [[]],
     "head": [[]],
     "rebuild": [[]],
@@ -66,6 +67,8 @@ EACH: dict[str, list[list[str]]] = {
     "unpin": [["S", "2"]],
     "redact": [["S", "2", "--dry-run"], ["--pattern", "ORD", "--dry-run"]],
     "fork": [["S"]],
+    "rename": [["S", "a title"]],
+    "resume": [["S"]],
     "state show": [["S"], ["S@1"]],
     "state export": [["S"], ["S", "--as", "messages"], ["S@k1^", "--as", "session"]],
     "prompt log": [["S"]],
@@ -73,8 +76,9 @@ EACH: dict[str, list[list[str]]] = {
 }
 """Commands that are asked of each session; ``S`` is its key."""
 
-APART = {"demo", "import", "backup", "state", "state import", "record", "proxy"}
-"""Run on no log of ours, before all the others, behind them, and until another process ends."""
+APART = {"demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"}
+"""Run on no log of ours, with a model, before all the others, behind them, or until another process
+ends."""
 
 OF_NO_LOG = {"prompt", "prompt list", "prompt show", "prompt render", "prompt test"}
 """Their files are hostile in test_prompts and test_prompt_test."""
@@ -128,3 +132,8 @@ class TestHostileTranscripts:
             assert shown(["state", "export", key, "-o", document, "--force"], db)[0] == 0
             assert shown(["state", "import", document, "--name", f"{key[-8:]}.copy"], db)[0] == 0
         assert shown(["backup", str(tmp_path / "copy.db")], db)[0] == 0
+        there = json.loads(run("sessions", "--json", "--db", db).stdout)["data"]["sessions"]
+        for key in sorted((row["key"] for row in there), key=len, reverse=True):  # forks first
+            confirmed = ["--purge", "--yes", "--confirm", key.split("/", 2)[2]]
+            assert shown(["delete", key, *confirmed], db)[0] == 0
+        assert shown(["verify"], db)[0] == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +16,11 @@ from small_log import KEY, said, small_log
 from cli.commands.sessions import LATEST
 from eventlog import StreamKey
 from eventlog.events import SessionStarted
+from eventlog.glance import glance
 from eventlog.integrity import verify
 from harness.agent_sessions import Sessions
 from projections import open_log
+from projections.session_rows import NAME, VERSION, newest
 
 SECRET = "the password of the vault is swordfish"
 MINE = StreamKey("local", "chat", "mine")
@@ -247,6 +250,23 @@ class TestHowMany:
         for _ in range(2):
             shown = run("sessions", "--deleted", "-n", "1", "--db", many).stdout
             assert shown.splitlines()[1].startswith("u/b/s051")
+
+    def test_who_writes_leaves_a_list_that_is_a_glance(self, db: Path) -> None:
+        run("rename", "refunds", "Late refunds", "--db", db)
+        with glance(db, NAME, VERSION) as seen:
+            assert seen is not None
+            assert "Late refunds" in [row.title for row in newest(seen.execute)]
+
+    def test_rows_that_are_damaged_are_told_and_made_anew(self, db: Path) -> None:
+        shown = run("sessions", "--db", db).stdout
+        with sqlite3.connect(db) as spoiled:
+            spoiled.execute("drop table sessions")
+        spoiled.close()
+        result = run("sessions", "--db", db)
+        assert result.exit_code == 5
+        assert "is damaged: no such table" in result.stderr
+        assert run("rebuild", "--db", db).exit_code == 0
+        assert run("sessions", "--db", db).stdout == shown
 
     def test_a_glance_shows_what_an_open_log_shows(self, db: Path) -> None:
         first = run("sessions", "--db", db).stdout

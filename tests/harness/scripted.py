@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 from model_server import Answer, Sse, chunk, completion
 
@@ -27,7 +28,8 @@ def following(script: Script, summary: str = "what was said before") -> Callable
             return completion(summary)
         said = max(n for n, each in enumerate(messages) if each["role"] == "user")
         rounds = sum(each["role"] == "assistant" for each in messages[said:])
-        return streamed(script(messages[said]["content"], rounds), f"{said}_{rounds}")
+        text = messages[said]["content"]
+        return streamed(script(text, rounds), f"{crc32(text.encode()):08x}_{rounds}")
 
     return answer
 

@@ -480,8 +480,10 @@ class TestPurging:
             assert texts(again, other) == ["another prompt"]
             (row,) = (one for one in Sessions(again).list(deleted=True) if one.id == "x")
             assert (row.is_deleted, row.messages) == (True, 2)
-            with pytest.raises(InputRefused, match="was purged"):
-                Sessions(again).resume("x")
+            again_own = Sessions(again)
+            for go_on in (again_own.resume, again_own.fork, again_own.get_or_create):
+                with pytest.raises(InputRefused, match="was purged"):
+                    go_on("x")
             assert Sessions(again).purge("x", confirm="x").events == 0
 
     @pytest.mark.parametrize("confirm", ["", "y", "local/chat/x", "X"])

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pytest
 from model_server import ModelServer, serving
 from pydantic import BaseModel
-from scripted import Call, Reply, following
+from scripted import Call, Reply, following, streamed
 
 from eventlog.errors import InputRefused, WrongExpectedVersion
 from eventlog.events import ContextCompacted, PlaceholderSubstituted
@@ -285,6 +285,30 @@ class TestGoingOn:
 
 
 class TestRepairs:
+    def test_a_call_id_that_a_server_gives_again_is_renamed_and_what_was_cut_stays_cut(
+        self, live: Live
+    ) -> None:
+        @tool(has_effects=False)
+        def read() -> str:
+            """Read much."""
+            return "".join(f"line {number}\n" for number in range(200))
+
+        def answer(request: dict[str, Any]) -> Sse:
+            last = request["messages"][-1]
+            return streamed("done" if last["role"] == "tool" else [("read", {})], "again")
+
+        with serving(answer) as server:
+            conversation = begun(live, server, tools=[read], strategy="cut:limit=40 | clear:keep=2")
+            for number in range(6):
+                conversation.ask(f"go on {number}")
+                assert is_what_the_log_shows(live, conversation)
+            sent = [str(request["messages"]) for request in server.requests]
+        assert not any("line 100" in each for each in sent)
+        assert set(verdicts(live, conversation)) == {"exact"}
+        events = [event.event for event in live.log.read(conversation.key)]
+        assert any(event.type == "repair_applied" for event in events)
+        assert not any(getattr(event, "inferred", False) for event in events)
+
     def test_a_call_that_was_never_answered_is_closed_once_and_recorded(
         self, live: Live, server: ModelServer
     ) -> None:

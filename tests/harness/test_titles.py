@@ -14,7 +14,8 @@ from eventlog.errors import InputRefused
 from harness.agent_sessions import Sessions
 from harness.endpoint import Endpoint
 from harness.errors import RequestRejected, Unreachable
-from harness.titles import LONGEST, PROMPT, TURNS, Retitled, is_due, retitle, title_fault
+from harness.prompts import Prompts
+from harness.titles import LONGEST, TURNS, Retitled, is_due, retitle, title_fault
 from projections import Live, open_log
 
 
@@ -65,7 +66,7 @@ class TestAsking:
             retitle(live, key, server.endpoint())
         [request] = server.requests
         system, shown = (message["content"] for message in request["messages"])
-        assert system == PROMPT
+        assert system == Prompts.bundled().get("title").system.replace("{longest}", str(LONGEST))
         assert shown.startswith("user: question 0\n\nassistant: answer 0")
         assert shown.endswith("user: question 5\n\nassistant: answer 5")
         assert "question 2" not in shown

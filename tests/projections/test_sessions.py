@@ -14,18 +14,24 @@ from hypothesis import strategies as st
 from random_logs import EVENT, ITEM
 
 from eventlog import Draft, StreamKey, events
+from eventlog.glance import glance
 from eventlog.redaction import Target, redact
 from projections import open_log
 from projections.context import fold
 from projections.known_context import KnownContext
 from projections.live import Live
 from projections.observe import draft_at
+from projections.session_figures import SessionStats
+from projections.session_rows import NAME, VERSION, newest
+from projections.session_state import SessionStatistics
 from projections.sessions import (
-    SessionStats,
     folded_stats,
     judged,
+    keep_up,
     list_sessions,
     listed,
+    row_of,
+    session_query,
     session_stats,
 )
 from projections.usage import UsageTotals
@@ -487,6 +493,34 @@ class TestTheTable:
         list_sessions(live)
         assert live.log.query("select total_changes()").fetchone()[0] == before
 
+    def test_little_is_brought_up_in_passing_and_much_is_left(self, live: Live) -> None:
+        def held() -> int | None:
+            with glance(live.log.path, NAME, VERSION) as db:
+                if db is None:
+                    return None
+                return int(db.execute("select sum(messages) from sessions").fetchone()[0])
+
+        live.append(KEY, said("x"))
+        keep_up(live)
+        assert held() == 1
+        live.append(KEY, *(said(str(number)) for number in range(1_001)))
+        keep_up(live)
+        assert held() is None
+        list_sessions(live)
+        live.append(KEY, said("x"))
+        keep_up(live)
+        assert held() == 1_003
+        with open_log(live.log.path, read_only=True) as reader:
+            keep_up(reader)
+
+    def test_in_passing_recorded_calls_are_judged_too(self, live: Live) -> None:
+        body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+        call = recorded_calls.record(live, KEY, "openai_chat", body).position
+        live.append(KEY, events.ModelResponded(call=call))
+        assert [row.unjudged for row in newest(session_query(live))] == [1]
+        keep_up(live)
+        assert [row.unjudged for row in newest(session_query(live))] == [0]
+
     def test_another_process_may_have_moved_it_on(self, live: Live) -> None:
         live.append(KEY, said("x"))
         with open_log(live.log.path) as other:
@@ -527,11 +561,16 @@ def erase_one(live: Live, dice: random.Random) -> None:
 
 
 def assert_as_folded(live: Live) -> None:
-    listed = {s.key: s for s in list_sessions(live, deleted=True)}
+    found = {s.key: s for s in list_sessions(live, deleted=True)}
+    rows = {row.key: row for row in listed(live, deleted=True)}
+    for info in live.log.streams():
+        state = SessionStatistics().fold(live.log.read(info.key))
+        state.judge(judged(live)(info.key, state.unjudged))
+        assert rows[str(info.key)] == row_of(state)
     folded: dict[str, SessionStats] = {
         str(i.key): folded_stats(live.log.read(i.key), judged(live)) for i in live.log.streams()
     }
-    assert listed == folded
+    assert found == folded
 
 
 class TestImported:
