@@ -125,12 +125,11 @@ class InCharge(Runner):
     def renamed(self, origin: Origin, item: Item, tokens: int) -> bool:
         """A repair gave the calls of an item other ids; False where the item does not stand."""
         entry = self.window.entries.get(origin)
-        if entry is None:
-            return False
-        self.deciding.originals.setdefault(origin, entry.original)
-        entry.original, entry.original_tokens = item, tokens
-        self.window.substitute(origin, item, tokens, cleared=entry.is_settled)
-        return True
+        if entry is not None:
+            self.deciding.originals.setdefault(origin, entry.original)
+            entry.original, entry.original_tokens = item, tokens
+            self.window.substitute(origin, item, tokens, cleared=entry.is_settled)
+        return entry is not None
 
     def begin(self, position: int) -> None:
         """What is decided next will stand from that position on."""
@@ -152,8 +151,7 @@ class InCharge(Runner):
         the context has grown, also by another process.
         """
         window, run = self.window, WhatIf("")
-        calls: list[int] = []
-        came: dict[Origin, Item] = {}
+        calls, came = list[int](), dict[Origin, Item]()
         placed = self.deciding.placed
         waiting = list(reversed(tried))
         for step in seen:
@@ -161,10 +159,8 @@ class InCharge(Runner):
                 self._tried(waiting.pop(), window.tokens)
             window = folded(step, window, run, None)
             if isinstance(step, Step):
-                if step.kind == "call":
-                    calls.append(step.position)
-                elif step.item is not None:
-                    came[step.origin] = step.item
+                calls += [step.position] if step.kind == "call" else []
+                came |= {step.origin: step.item} if step.item is not None else {}
             elif step.kind == "render":
                 for item, _ in step.items:
                     if item.form in PLACEHOLDERS:
@@ -181,9 +177,8 @@ class InCharge(Runner):
             entry.call = bisect_left(calls, position_of(origin))
             if entry.item.form in PLACEHOLDERS - {"cut"} and not entry.is_settled:
                 window.settle(origin)
-            first = came.get(origin)  # a repair may have given its calls other ids since
-            if first is not None and first.message != entry.original.message:
-                self.deciding.originals.setdefault(origin, first)
+            if (first := came.get(origin, entry.original)).message != entry.original.message:
+                self.deciding.originals.setdefault(origin, first)  # repaired since
         while waiting:
             self._tried(waiting.pop(), window.tokens)
         window.pins, window.task_type = {*pins, *self._held}, task

@@ -39,7 +39,7 @@ from harness.conversation.beginning import Parent, begin, key_of
 from harness.conversation.charge import Charge
 from harness.conversation.client import own_client
 from harness.conversation.happenings import Answered, Ended, Happening
-from harness.conversation.left_open import is_waiting, open_calls
+from harness.conversation.left_open import is_waiting, open_calls, repairs
 from harness.conversation.own_stream import OwnStream
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
@@ -55,7 +55,6 @@ from harness.tools.toolbox import Toolbox
 from projections import Live, open_log
 from projections.agent_state import AgentState, initial
 from projections.items import Item
-from projections.legality import sendable
 from projections.prompts.template import Rendered
 from projections.sessions import keep_up
 from projections.strategies.base import Strategy
@@ -352,12 +351,7 @@ class Conversation:
 
         Raises NoContext where there is nothing to send.
         """
-        if not sendable(self.charge.items()).repairs:
-            return
-        # Those of the log name their renditions: what is renamed has to stay cut, or cleared.
-        repairs = [each.event() for each in sendable(self.live.items(self.key)).repairs]
-        events = [event for event in repairs if event is not None]
-        if events:
+        if events := repairs(self.live, self.key, self.charge.items()):
             self.append(*events)
 
     def injected(self, text: str, label: str, source: Source = "injected") -> MessageAppended:
