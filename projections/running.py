@@ -122,6 +122,16 @@ class InCharge(Runner):
             self._revising(step, take_back=False)
         super()._step(step)
 
+    def renamed(self, origin: Origin, item: Item, tokens: int) -> bool:
+        """A repair gave the calls of an item other ids; False where the item does not stand."""
+        entry = self.window.entries.get(origin)
+        if entry is None:
+            return False
+        self.deciding.originals.setdefault(origin, entry.original)
+        entry.original, entry.original_tokens = item, tokens
+        self.window.substitute(origin, item, tokens, cleared=entry.is_settled)
+        return True
+
     def begin(self, position: int) -> None:
         """What is decided next will stand from that position on."""
         self.deciding.first, self.deciding.later = position, 0

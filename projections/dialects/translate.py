@@ -227,5 +227,14 @@ def body(
     """The request: parameters, then what the context says; nothing that is empty."""
     given = {key: value for key, value in (parameters or {}).items() if key not in fields}
     request = {**given, **fields, **({"tools": list(tools)} if tools else {})}
-    cleaned = clean(request)
-    return dict(cleaned)
+    return request if _is_clean(request) else dict(clean(request))
+
+
+def _is_clean(value: Any) -> bool:
+    """Whether there is no lone surrogate in it: a quick look, where the whole of a long
+    conversation is looked at for each request."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        return False
+    return True

@@ -107,14 +107,16 @@ def test_a_live_context_is_the_one_of_the_log_and_of_the_what_if(spec: str, live
         lives(live, server, spec, 5)
 
 
+MAY_DO_NOTHING = ("none", "cut:limit=700", "adaptive", "openhands", "anthropic-clear", "dedup")
+"""With these numbers, in a session as short as this."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", EVERY)
 def test_so_it_is_for_fifteen_turns(spec: str, live: Live) -> None:
     with serving(scripted) as server:
         decided = lives(live, server, spec, 15)
-    assert decided or spec.startswith(
-        ("none", "cut:limit=700", "adaptive", "openhands", "anthropic-clear")
-    )
+    assert decided or spec.startswith(MAY_DO_NOTHING)
 
 
 # -- what goes wrong in one -----------------------------------------------------------------------
