@@ -40,6 +40,7 @@ def greeting(chat: Chat) -> Iterator[str]:
     if not place.is_new:
         about.append(f"{plural(of.charge.turns, 'turn')}, {tokens(of.tokens)}")
     about.append(counted(of.state.tasks))
+    about.append(said_again(chat))
     if tools:
         about.append(f"{', '.join(tools)} in {chat.asked.folder().resolve()}")
     for line in together(list(filter(None, about)), style):
@@ -50,6 +51,12 @@ def greeting(chat: Chat) -> Iterator[str]:
     if not place.is_new:
         yield from _last(chat, style)
     yield style.paint(style.translated("/help lists the commands · Ctrl-D leaves"), "dim")
+
+
+def said_again(chat: Chat) -> str:
+    """That the session was of another dialect; empty where it was not."""
+    count = chat.conversation.translated
+    return f"{plural(count, 'item')} said again for OpenAI's chat" if count else ""
 
 
 def together(parts: Sequence[str], style: Style) -> Iterator[str]:

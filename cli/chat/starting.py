@@ -10,7 +10,7 @@ from cli.chat.chat import Chat
 from cli.chat.lines import MORE, Lines, PipedLines, TypedLines
 from cli.chat.loop import converse, take
 from cli.chat.places import place_of
-from cli.chat.resumed import allowed, greeting
+from cli.chat.resumed import allowed, greeting, said_again
 from cli.chat.slash import complete
 from cli.endpoints import Model
 from cli.output import Output
@@ -54,6 +54,8 @@ def _begin(chat: Chat) -> None:
         chat.note(f"new session {place.key.session}")
     elif place.forked_from is not None:
         chat.note(f"{place.forked_from} was forked first: this is {place.key}")
+    if told := said_again(chat):
+        chat.note(told)
     for line in allowed(chat):
         chat.note(line)
 

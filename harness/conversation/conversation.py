@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,44 +21,31 @@ from pydantic import BaseModel
 from eventlog.agent import PermissionMode
 from eventlog.errors import CtxlogError
 from eventlog.events import (
-    DecisionUndone,
-    Event,
-    ItemPinned,
-    ItemUnpinned,
     MessageAppended,
-    MiddlewareStateSet,
     PermissionsSet,
-    SessionRewound,
     Source,
 )
 from eventlog.jsonvalue import Json
-from eventlog.messages import Call
 from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
 from harness.conversation.beginning import Parent, begin, key_of
-from harness.conversation.charge import Charge
 from harness.conversation.client import own_client
 from harness.conversation.happenings import Answered, Ended, Happening
-from harness.conversation.left_open import is_waiting, open_calls, repairs
-from harness.conversation.own_stream import OwnStream
+from harness.conversation.own_session import OwnSession
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
 from harness.conversation.sub_agents import SubAgent
 from harness.endpoint import Endpoint
 from harness.errors import ReplyFailed, UpstreamFault
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
-from harness.system_prompts import prompted
 from harness.titles import Retitled, is_due, retitle
 from harness.tools.permissions import Judgement
 from harness.tools.tool import Tool, tool
 from harness.tools.toolbox import Toolbox
 from projections import Live, open_log
-from projections.agent_state import AgentState, initial
-from projections.items import Item
 from projections.prompts.template import Rendered
 from projections.sessions import keep_up
 from projections.strategies.base import Strategy
-from projections.strategies.spec import parse
 from projections.tokens import counter
 from projections.written import Summarize
 
@@ -80,7 +67,7 @@ Happenings = Generator[Happening, None, None]
 """What happens, as it happens; whoever stops reading interrupts it."""
 
 
-class Conversation:
+class Conversation(OwnSession):
     """One session that this process goes on with.
 
     ``log`` is a path or an open log. ``session`` is a name, a key, or nothing for a new one.
@@ -142,17 +129,15 @@ class Conversation:
                 every_group=self.tools.groups,
                 parent=parent,
             )
-            self.stream = OwnStream(self.live, self.key)
-            self.sending = Sending(self.stream)
-            self.given_client = client
-            self.client = own_client(client, self.sending)
             if summarize is None:
                 writer = EndpointSummarizer(Endpoint(client, model), counting=counter())
                 summarize = KeptSummarizer(writer, Outputs(self.live.log), self.key).summarize
-            strategies = parse(strategy) if isinstance(strategy, str) else tuple(strategy)
-            self.charge = Charge(self.live, self.key, strategies, counter(), summarize)
-            self._state, self._is_sure = initial(), True
-            self.caught_up()
+            super().__init__(self.live, self.key, strategy, summarize)
+            self.sending = Sending(self.stream)
+            self.given_client = client
+            self.client = own_client(client, self.sending)
+            self.translated = self.translate()
+            """Items of another dialect that came in again, in the one that is asked."""
         except BaseException:
             self.close()
             raise
@@ -240,142 +225,6 @@ class Conversation:
                 raise ReplyFailed(each.outcome, each.detail)
         return text
 
-    # -- the context ----------------------------------------------------------------------------
-
-    @property
-    def state(self) -> AgentState:
-        """The agent's state, without its context: ``items`` is that."""
-        return self._state.state
-
-    @property
-    def version(self) -> int:
-        """The position up to which this conversation has seen its session."""
-        return self.stream.version
-
-    @property
-    def tokens(self) -> int:
-        """Of the context, as the strategy counts."""
-        return self.charge.tokens
-
-    def items(self) -> list[Item]:
-        """The context as it stands, not repaired."""
-        return self.charge.items()
-
-    def refresh(self) -> int:
-        """Read what other processes appended; how many events that were."""
-        before = self.stream.version
-        self.recover()
-        return self.stream.version - before
-
-    def pin(self, item: str, reason: str = "") -> None:
-        """No strategy may touch the item from here on."""
-        self._noted(ItemPinned(item=item, reason=reason))
-
-    def unpin(self, item: str) -> None:
-        """Strategies may touch it again."""
-        self._noted(ItemUnpinned(item=item))
-
-    def undo(self, target: int, reason: str = "") -> None:
-        """The context is as if the decision at that position had not been taken."""
-        self._noted(DecisionUndone(target=target, reason=reason))
-
-    def rewind(self, to: int, reason: str = "") -> None:
-        """The context is again as it was after that position."""
-        self._noted(SessionRewound(to=to, reason=reason))
-
-    def prompt(self, system: str | Rendered) -> None:
-        """Another system prompt from here on."""
-        with self.writing():
-            events = prompted(self.live, self.key, system, self.version + 1)
-            if events:
-                self.append(*events)
-
-    def keep(self, name: str, state: Json | None) -> None:
-        """What a middleware keeps in the session from here on; nothing: it keeps nothing."""
-        self._noted(MiddlewareStateSet(name=name, state=state))
-
-    def use(self, strategy: str | Sequence[Strategy]) -> None:
-        """Another strategy decides from here on."""
-        strategies = parse(strategy) if isinstance(strategy, str) else tuple(strategy)
-        self.charge.strategies = strategies
-        self.recover()
-
-    # -- what a reply needs ---------------------------------------------------------------------
-
-    def append(self, *events: Event) -> int:
-        """Append what was decided or has happened; the position of the first."""
-        first = self.stream.append(*events)
-        self.caught_up()
-        return first
-
-    def caught_up(self) -> None:
-        """Take in what was appended, by whom so ever."""
-        self._is_sure = False
-        events = self.stream.since(self._state.position)
-        self.charge.told(events)
-        if any(event.type == "redacted" for event in events):
-            self._state = initial()
-            events = self.stream.since(0)
-        for event in events:
-            self._state.evolve(event)
-        self._is_sure = True
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether all that is known here is what stands in the log: an interruption may have struck
-        behind an append, and before it was taken in."""
-        return self._is_sure and self.charge.is_sure and self.stream.is_sure
-
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
-        """What is decided in here is appended, or forgotten: the log says what holds."""
-        if not self.is_sure:
-            self.recover()
-        try:
-            yield
-        except BaseException:
-            self._is_sure = False
-            with contextlib.suppress(CtxlogError):  # the next to write tries again
-                self.recover()
-            raise
-
-    def recover(self) -> None:
-        """Begin anew from what the log holds."""
-        self._state, self._is_sure = initial(), False
-        self.stream.refresh()
-        self.charge.anew()
-        self.caught_up()
-
-    def settle(self) -> None:
-        """Record what has to be repaired before the context can be sent.
-
-        Raises NoContext where there is nothing to send.
-        """
-        if events := repairs(self.live, self.key, self.charge.items()):
-            self.append(*events)
-
-    def injected(self, text: str, label: str, source: Source = "injected") -> MessageAppended:
-        """A message of a program."""
-        message = Json({"role": "user", "content": text})
-        return MessageAppended(dialect="openai_chat", source=source, label=label, message=message)
-
-    def open_calls(self) -> list[Call]:
-        """The calls of tools that wait for their results, behind the last human message."""
-        return open_calls(self.charge.items())
-
-    def was_started(self, call: Call) -> bool:
-        """Whether the call began to run, and nobody saw it end."""
-        return any(each.tool_call_id == call.id for each in self.state.started_calls)
-
-    def is_waiting(self) -> bool:
-        """Whether the model has the next word: the last reply did not come to its end."""
-        return is_waiting(self.charge.items())
-
-    def last_answer(self) -> str:
-        """The text of the newest answer that stands; empty where there is none."""
-        said = [item for item in self.charge.items() if item.source == "model"]
-        return said[-1].text if said and not said[-1].call_ids else ""
-
     def title_if_due(self) -> None:
         """Ask for a title where that was wanted, and it is time. A model that gives none, or cannot
         be asked, is asked again after the next reply."""
@@ -387,10 +236,6 @@ class Conversation:
         if isinstance(given, SubAgent):
             return given.tool_of(self)
         return given if isinstance(given, Tool) else tool(given)
-
-    def _noted(self, event: Event) -> None:
-        with self.writing():
-            self.append(event)
 
 
 def _nothing() -> Happenings:

@@ -31,7 +31,7 @@ from projections.reading import call_part, calls_of, readable, results_of, role_
 from projections.renaming import is_legacy
 from projections.splitting import split
 
-__all__ = ["NAME", "from_request", "parameters", "render", "to_request", "validate"]
+__all__ = ["NAME", "attributed", "from_request", "parameters", "render", "to_request", "validate"]
 
 NAME = "openai_chat"
 
@@ -66,6 +66,19 @@ def render(
             for piece in split(item):
                 writer.add(piece)
     return body(parameters, {"messages": writer.messages}, tools_of(tools, _is_native, _tool))
+
+
+def attributed(items: Sequence[Item]) -> list[tuple[Mapping[str, Any], Item]]:
+    """The messages of that request, each with the item that it comes from; of several that are one
+    message, the first."""
+    writer, origins = _Writer(), list[Item]()
+    for item in items:
+        if readable(item):
+            for piece in split(item):
+                before = len(writer.messages)
+                writer.add(piece)
+                origins += [item] * (len(writer.messages) - before)
+    return list(zip(writer.messages, origins, strict=True))
 
 
 def from_request(request: Mapping[str, Any]) -> tuple[RequestEntry, ...]:

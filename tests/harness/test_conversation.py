@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from model_server import ModelServer, serving
+from model_server import ModelServer, Sse, serving
 from pydantic import BaseModel
 from scripted import Call, Reply, following, streamed
 
