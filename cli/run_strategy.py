@@ -16,9 +16,9 @@ from eventlog.events import Event
 from harness.summarizers.base import prompt
 from projections import Live, tokens
 from projections.applying import Change
+from projections.decided_now import DecidedNow, decided_now, last_decided
 from projections.foreseen import foreseen
 from projections.recording import recording
-from projections.running import DecidedNow, decided_now, last_decided
 from projections.strategies.base import MomentKind, Strategy
 
 

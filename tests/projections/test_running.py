@@ -15,10 +15,11 @@ from specs_made import EVERY
 from eventlog import events
 from eventlog.events import Event
 from projections import open_log
+from projections.decided_now import DecidedNow, decided_now, last_decided
 from projections.items import Item
 from projections.live import Live
 from projections.recording import Recording, Step, recording
-from projections.running import DecidedNow, InCharge, decided_now, last_decided
+from projections.running import InCharge
 from projections.runs import Origin
 from projections.strategies import parse
 from projections.strategies.check import short
