@@ -7,7 +7,7 @@ Whatever fails or is interrupted in between, the log says what holds: then they 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from eventlog.errors import CtxlogError
 from eventlog.events import (
@@ -54,6 +54,8 @@ class OwnSession:
         self.stream = OwnStream(live, key)
         self.charge = Charge(live, key, _parsed(strategy), counter(), summarize)
         self._state, self._is_sure = initial(), True
+        self.under_way: Callable[[], Generator[object, None, None] | None] = lambda: None
+        """The reply that was begun last, as long as somebody reads it."""
         self.caught_up()
 
     # -- the context ----------------------------------------------------------------------------

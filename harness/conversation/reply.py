@@ -7,15 +7,17 @@ interrupts one leaves no tool call open.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import threading
 import uuid
+import weakref
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
 from eventlog import messages
-from eventlog.errors import EventInvalid, LogClosed, WrongExpectedVersion
+from eventlog.errors import EventInvalid, InputRefused, LogClosed, WrongExpectedVersion
 from eventlog.events import (
     Event,
     MessageAppended,
@@ -45,6 +47,8 @@ from harness.tools.running import Pending, run_all
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
+
+Happenings = Generator[Happening, None, None]
 
 Ending = Literal["answered", "interrupted", "failed", "exhausted"]
 
@@ -77,16 +81,31 @@ class Reply:
         self._reduced = self._refused = 0
         self._is_over = False
 
-    def begin(self, *opening: MessageAppended) -> Generator[Happening, None, None]:
+    def begin(self, *opening: MessageAppended) -> Happenings:
         """Append what begins it, and go on until there is an answer."""
-        return self._whole(opening)
+        return self._alone(self._whole(opening))
 
-    def go_on(self) -> Generator[Happening, None, None]:
+    def go_on(self) -> Happenings:
         """Run what tools wait, and ask the model, as often as it takes."""
-        return self._whole(())
+        return self._alone(self._whole(()))
 
-    def _whole(self, opening: Sequence[MessageAppended]) -> Generator[Happening, None, None]:
+    def _alone(self, whole: Happenings) -> Happenings:
+        """A conversation has one reply at a time."""
+        self._whole_of = weakref.ref(whole)  # no more: one that nobody reads is closed at once
+        return whole
+
+    def _first(self) -> None:
+        """Close a reply that nobody read to its end. Raises InputRefused for one that runs."""
+        earlier = self._of.under_way()
+        if earlier is not None:
+            if inspect.getgeneratorstate(earlier) == inspect.GEN_RUNNING:
+                raise InputRefused("a reply of this conversation runs: in another thread or a tool")
+            earlier.close()
+        self._of.under_way = self._whole_of
+
+    def _whole(self, opening: Sequence[MessageAppended]) -> Happenings:
         of = self._of
+        self._first()
         try:
             with of.writing():
                 of.sending.close(UNHEARD)

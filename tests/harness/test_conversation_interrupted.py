@@ -23,7 +23,7 @@ from conversing import LOOK, LOW, Asked, called, holds, is_closed, said, scripte
 from conversing import writer as writing_to
 from model_server import ModelServer, Sse, serving
 
-from eventlog.events import Event, ModelFailed, ToolResultRecorded
+from eventlog.events import Event, ModelFailed, ReplyEnded, ToolResultRecorded
 from harness.conversation import Conversation
 from harness.conversation.happenings import Ended, Happening, Piece
 from harness.conversation.reply import INTERRUPTED, NOT_RUN
@@ -284,6 +284,39 @@ def test_a_caller_may_stop_reading_at_any_point(live: Live, tmp_path: Path) -> N
                 kept = kept or [talk.items()[-1].text]  # all of it had come
                 assert [each[: len(text)] for each in kept] == [text]
             goes_on(talk)
+
+
+def test_another_message_closes_a_reply_that_nobody_read_to_its_end(live: Live) -> None:
+    """Also one that is still held, as the frames of a traceback hold it."""
+    with serving(scripted) as server:
+        for point in range(1, 12):
+            talk = begun(live, server, f"at {point}", tools=[LOOK])
+            earlier = talk.say("turn 1: look, look")
+            for _ in range(point):
+                next(earlier)
+            if point % 2:
+                goes_on(talk, "turn 2: look")
+            else:
+                told(talk.go_on())
+                assert is_closed(talk)
+            assert list(earlier) == []
+            holds(talk)
+            ends = [each.outcome for each in events(talk, ReplyEnded)]
+            assert ends == ["interrupted", "answered"]
+
+
+def test_a_tool_says_nothing_in_the_conversation_that_runs_it(live: Live) -> None:
+    def talks(n: int) -> str:
+        """Talk where it must not."""
+        return talk.ask("turn 7")
+
+    with serving(scripted) as server:
+        talk = begun(live, server, tools=[talks])
+        goes_on(talk, "turn 1: talks")
+        (result,) = events(talk, ToolResultRecorded)
+        assert result.is_error
+        assert "a reply of this conversation runs" in result.content
+        goes_on(talk)
 
 
 # -- at any line of ours --------------------------------------------------------------------------

@@ -243,6 +243,32 @@ def test_whatever_another_process_does_at_any_step(
             assert Counter(humans(here, a))["turn 9: look"] == 1
 
 
+def test_while_a_tool_runs_its_result_is_recorded_and_it_runs_once(logs: tuple[Live, Live]) -> None:
+    ran: list[int] = []
+
+    def act(n: int) -> str:
+        """Do something, while another process says something."""
+        ran.append(n)
+        other.refresh()
+        told(other.say("turn 8"))
+        return "it was done"
+
+    with serving(scripted) as server:
+        mine = joined(logs[0], server, tools=[act])
+        other = joined(logs[1], server)
+        mine.refresh()
+        with pytest.raises(WrongExpectedVersion):
+            told(mine.say("turn 1: act"))
+        assert humans(logs[0], mine) == ["turn 1: act", "turn 8"]
+        (result,) = logs[0].log.read(mine.key, types=["tool_result_recorded"])
+        assert result.data["content"] == "it was done"
+        holds(mine)
+        said_again(mine, "turn 9")
+        assert ran == [1]
+        other.refresh()
+        holds(other)
+
+
 @pytest.mark.parametrize("is_fork", [False, True])
 @pytest.mark.parametrize("kind", [Calling, Answered, ToolEnded])
 def test_what_another_process_erases_is_not_sent_again(

@@ -244,7 +244,9 @@ def test_ids_that_begin_anew_in_each_answer(live: Live) -> None:
 
     with serving(answer) as server:
         talk = Conversation(live, server.client(), "m", session="s", tools=[LOOK])
+        known = talk.charge._runner
         assert talk.ask("go") == "done"
+        assert talk.charge._runner is known  # its repairs do not have it read the history anew
         holds(talk)
         results = [e.event for e in live.log.read(talk.key, types=["tool_result_recorded"])]
         assert [each.content[:4] for each in results if isinstance(each, ToolResultRecorded)] == [
