@@ -112,6 +112,9 @@ class Reply:
                 of.caught_up()
                 if opening:
                     yield from self._opened(opening)
+                elif not of.is_waiting():  # the answer could not be recorded before, and stands now
+                    yield self._end("answered")
+                    return
                 yield from self._steps()
         except (KeyboardInterrupt, GeneratorExit):
             with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left

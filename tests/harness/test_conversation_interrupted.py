@@ -389,11 +389,11 @@ def test_at_any_line_of_ours(live: Live, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
-def test_at_every_third_line_of_ours(part: int, live: Live, tmp_path: Path) -> None:
+def test_at_every_ninth_line_of_ours(part: int, live: Live, tmp_path: Path) -> None:
     with serving(scripted) as server:
         lines = struck(live, server, tmp_path / "w", "whole")
         choose = random.Random(part)
-        for line in range(1 + part * 3, lines, 24):
+        for line in range(1 + part * 9, lines, 72):
             struck(live, server, tmp_path / "w", f"once {line}", line)
             if line % 2:
                 later = choose.choice([1, 5, 20, 80, 300])

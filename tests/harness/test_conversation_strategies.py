@@ -104,7 +104,7 @@ def test_every_strategy_and_preset_is_here() -> None:
 @pytest.mark.parametrize("spec", one_each())
 def test_a_live_context_is_the_one_of_the_log_and_of_the_what_if(spec: str, live: Live) -> None:
     with serving(scripted) as server:
-        lives(live, server, spec, 5)
+        lives(live, server, spec, 4)
 
 
 MAY_DO_NOTHING = ("none", "cut:limit=700", "adaptive", "openhands", "anthropic-clear", "dedup")

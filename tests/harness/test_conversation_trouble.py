@@ -3,6 +3,7 @@ session goes on with the next message, and each request that went out is proved.
 
 from __future__ import annotations
 
+import fcntl
 import json
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
@@ -14,7 +15,7 @@ from conversing import LOOK, Asked, InOrder, called, holds, said, scripted, told
 from model_server import Answer, Sse, chunk, completion, nowhere, serving, streamed
 from openai import OpenAI
 
-from eventlog.errors import LogFull
+from eventlog.errors import Busy, LogFull
 from eventlog.events import ModelFailed, ModelResponded, ToolResultRecorded
 from harness.conversation import Conversation
 from harness.conversation.happenings import Answered, CallFailed, Calling, Changed, Ended, ToolEnded
@@ -395,3 +396,20 @@ def test_an_answer_that_cannot_be_recorded_is_not_acted_on(live: Live, tmp_path:
         assert [item.text[:11] for item in talk.items()][1::2] == ["xxxxxxxxxxx", "all of it i"]
         assert len(server.requests) == 2
         holds(talk)
+
+
+def test_a_last_answer_that_could_not_be_recorded_is_not_asked_for_again(tmp_path: Path) -> None:
+    path = tmp_path / "busy.db"
+    with serving(scripted) as server, open_log(path, lock_timeout=0.1) as live:
+        talk = Conversation(live, server.client(), "m", session="s")
+        reply = talk.say("turn 1")
+        assert isinstance(next(reply), Calling)
+        with path.with_name("busy.db.lock").open() as other:  # another process writes for long
+            fcntl.flock(other, fcntl.LOCK_EX)
+            with pytest.raises(Busy):
+                told(reply)
+        assert told(talk.go_on()) == [Ended("answered")]
+        assert talk.last_answer() == "This is the answer to turn 1."
+        assert len(server.requests) == 1
+        holds(talk)
+        assert told(talk.say("turn 2"))[-1] == Ended("answered")
