@@ -74,7 +74,10 @@ class SubAgent:
     def _answer(self, of: Conversation, name: str, task: str, context: Context) -> str:
         from harness.conversation.conversation import Conversation
 
-        call = _PLAIN.sub("_", context.tool_call_id)[-_LONGEST:]
+        # Some servers number the calls of each answer anew: the item tells them apart.
+        asking = (item for item in reversed(of.items()) if context.tool_call_id in item.call_ids)
+        number = next((item.id for item in asking), "0")
+        call = f"{number}-{_PLAIN.sub('_', context.tool_call_id)[-_LONGEST:]}"
         key = StreamKey(of.key.user, of.key.agent, f"{of.key.session}.{name}-{call}")
         allowed = PermissionsSet.model_validate(
             {

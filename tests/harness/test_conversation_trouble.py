@@ -17,10 +17,12 @@ from openai import OpenAI
 
 from eventlog.errors import Busy, LogFull
 from eventlog.events import ModelFailed, ModelResponded, ToolResultRecorded
+from harness import SubAgent
 from harness.conversation import Conversation
 from harness.conversation.happenings import Answered, CallFailed, Calling, Changed, Ended, ToolEnded
 from harness.tools.tool import Tool, tool
 from projections import Live, open_log
+from projections.prompts.parsing import parse
 
 
 @pytest.fixture
@@ -253,6 +255,26 @@ def test_ids_that_begin_anew_in_each_answer(live: Live) -> None:
         assert [each.content[:4] for each in results if isinstance(each, ToolResultRecorded)] == [
             f"{n} is" for n in range(1, 6)
         ]
+
+
+def test_sub_agents_whose_calls_have_the_same_id(live: Live) -> None:
+    roles = parse("looker: {description: Looks at it., system: You look.}", "roles")
+    role = roles["looker"]
+
+    def answer(asked: Asked) -> Answer:
+        text = asked["messages"][-1]["content"]
+        if "tools" not in asked:
+            return said(f"I looked at {text}")
+        if asked["messages"][-1]["role"] == "tool":
+            return said(text)
+        return called(("call_0", "looker", {"task": text}))
+
+    with serving(answer) as server:
+        talk = Conversation(live, server.client(), "m", session="s", tools=[SubAgent(role)])
+        assert talk.ask("the sea") == "I looked at the sea"
+        assert talk.ask("the moon") == "I looked at the moon"
+        holds(talk)
+        assert len(live.log.streams()) == 3
 
 
 def test_what_a_model_thought_is_kept_with_its_message(live: Live) -> None:
