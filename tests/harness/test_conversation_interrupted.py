@@ -376,6 +376,11 @@ def struck(live: Live, server: ModelServer, written: Path, name: str, *lines: in
     return strikes.lines
 
 
+# One that strikes in a finalizer Python tells of, and does not raise.
+UNRAISED = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@UNRAISED
 def test_at_any_line_of_ours(live: Live, tmp_path: Path) -> None:
     with serving(scripted) as server:
         lines = struck(live, server, tmp_path / "w", "whole")
@@ -387,9 +392,10 @@ def test_at_any_line_of_ours(live: Live, tmp_path: Path) -> None:
             struck(live, server, tmp_path / "w", f"twice {number}", line, later)
 
 
+@UNRAISED
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(8))
-def test_at_every_ninth_line_of_ours(part: int, live: Live, tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(4))
+def test_at_many_lines_of_ours(part: int, live: Live, tmp_path: Path) -> None:
     with serving(scripted) as server:
         lines = struck(live, server, tmp_path / "w", "whole")
         choose = random.Random(part)
