@@ -104,6 +104,8 @@ class TestFortyTurns:
         assert len(requests) == found["model_called"] == found["model_responded"] > 2 * TURNS
         assert set(verdicts(live, conversation)) == {"exact"}
         assert session_stats(live, key).provenance == "exact"
+        calls = live.log.read(key, types=["model_called"])
+        assert {call.data["strategy"] for call in calls} == {conversation.charge.spec}
         # What was told while it happened is what the log holds, of each kind.
         changes = Counter(
             change.kind for each in told if isinstance(each, Changed) for change in each.changes
