@@ -50,6 +50,7 @@ class Asking:
 
         of, sending = self._of, self._of.sending
         ahead: Sequence[Event] = of.charge.calling()
+        sending.strategy = of.charge.spec
         body = self._body()
         sending.calls.clear()
         while True:

@@ -19,6 +19,7 @@ from projections import Live
 from projections.agent_state import agent_state, resumption
 from projections.ownership import is_observed
 from projections.prompts.template import Rendered
+from projections.purging import is_purged
 from projections.session_rows import row_of
 from projections.sessions import session_query
 
@@ -72,6 +73,8 @@ def begin(
         return
     if is_observed(live.log, key):
         raise InputRefused(f"{key} is written by another program: fork it, and go on with the fork")
+    if is_purged(live.log, key):
+        raise InputRefused(f"{key} was purged: nothing is left to go on with")
     version = live.log.version(key)
     state = agent_state(live, key)
     events: list[Event] = [resumption(state)]
@@ -89,4 +92,4 @@ def check_stands(live: Live, key: StreamKey) -> None:
     """Raise InputRefused for a deleted session: nobody would see what is said there."""
     row = row_of(session_query(live), str(key))
     if row is not None and row.is_deleted:
-        raise InputRefused(f"{key} was deleted meanwhile: resume it to go on, or begin another one")
+        raise InputRefused(f"{key} was deleted meanwhile: `ctxlog resume` brings it back")

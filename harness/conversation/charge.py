@@ -80,6 +80,11 @@ class Charge:
         self.is_sure = True
 
     @property
+    def spec(self) -> str:
+        """The strategy in its text form."""
+        return " | ".join(each.spec for each in self.strategies)
+
+    @property
     def tokens(self) -> int:
         """Of the context as it stands, as the strategy counts."""
         return self._runner.window.tokens

@@ -31,6 +31,20 @@ def own_client(client: OpenAI, sending: Sending) -> OpenAI:
     return client.with_options(http_client=own)
 
 
+class _Borrowed(RecordingTransport):
+    """In front of connections that are the given client's to close: a client of openai closes its
+    own when nobody holds it any more, and others may be reading from them."""
+
+    def close(self) -> None:
+        """Nothing: they stay open."""
+
+    def __enter__(self) -> _Borrowed:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """They stay open."""
+
+
 def _in_front(transport: Any, sending: Sending) -> Any:
     inner = transport.inner if isinstance(transport, RecordingTransport) else transport
-    return RecordingTransport(inner, sending)
+    return _Borrowed(inner, sending)

@@ -11,6 +11,7 @@ what was under way, and a tool whose effects nobody saw is not run again without
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
@@ -159,6 +160,17 @@ class Conversation(OwnSession):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def tokens(self) -> int:
+        """Of the context and of the definitions of tools, as the strategy counts."""
+        return self.charge.tokens + self.tool_tokens
+
+    @property
+    def tool_tokens(self) -> int:
+        """Of the definitions of the tools that are active."""
+        tools = self.tools.definitions(self.state.tools.groups)
+        return counter().count(json.dumps(tools, ensure_ascii=False)) if tools else 0
 
     # -- what a person says ---------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ Whoever appends here has seen all that stands. Where another process was faster 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from eventlog.errors import OutcomeUnknown, WrongExpectedVersion
 from eventlog.events import Event
@@ -15,7 +16,7 @@ from harness.recording.bodies import Bodies
 from harness.recording.posted import Posted, asked_of
 from harness.recording.streams import drafted
 from projections import Live
-from projections.followed import Followed
+from projections.followed import Followed, Plan
 
 _TRIES = 3
 """Appends of which nobody could say whether they stand, before that is told."""
@@ -100,8 +101,9 @@ class OwnStream:
                 self.was_overtaken, self.overtaken_at = True, self.version
                 self.refresh()
 
-    def call(self, posted: Posted, ahead: Sequence[Event]) -> int:
+    def call(self, posted: Posted, ahead: Sequence[Event], strategy: str) -> int:
         """Append a call before its request goes out, behind what was decided for it; its position.
+        ``strategy`` is the spec of the one in charge.
 
         Raises WrongExpectedVersion, InputRefused, and what an append raises.
         """
@@ -111,7 +113,7 @@ class OwnStream:
         try:
             # As if they stood already, so that the request is read against what they make of it.
             self._followed.followed(*drafts)
-            plan = self._followed.plan(asked_of(posted, body), belongs=True)
+            plan = _told(self._followed.plan(asked_of(posted, body), belongs=True), strategy)
             self.called = plan.drafts[-1], plan.position
             self._write((*drafts, *plan.drafts), plan.version - len(drafts))
         except BaseException:
@@ -146,3 +148,10 @@ class OwnStream:
         """Whether an append is in the log after all: its salt is nobody else's."""
         log = self.live.log
         return log.exists(self.key) and log.salts(self.key, [position]).get(position) == draft.salt
+
+
+def _told(plan: Plan, strategy: str) -> Plan:
+    """The plan whose call says which strategy was in charge."""
+    *before, call = plan.drafts
+    event = call.event.model_copy(update={"strategy": strategy})
+    return replace(plan, drafts=(*before, replace(call, event=event)))

@@ -174,7 +174,7 @@ class Reply:
                     started = True
                     of.caught_up()
                     yield from self._changed()
-                    yield Calling(asking.position, of.charge.tokens)
+                    yield Calling(asking.position, of.tokens)
                 if text is not None:
                     yield text
             of.caught_up()
@@ -202,7 +202,7 @@ class Reply:
         of = self._of
         if of.window is None:
             return
-        room = int(of.window * _ROOM)
+        room = max(1, int(of.window * _ROOM) - of.tool_tokens)
         while of.charge.tokens > room and self._reduce(room / of.charge.tokens):
             yield from self._changed()
 

@@ -69,6 +69,8 @@ class Sending:
         self.stream = stream
         self.ahead: Sequence[Event] = ()
         """What was decided for the next call; it stands in the same append."""
+        self.strategy = ""
+        """The spec of the one that is in charge of that call."""
         self.fault: Exception | None = None
         """Why a request did not go out, or its end cannot be recorded: a client may hide it behind
         an error of its own."""
@@ -94,7 +96,9 @@ class Sending:
         try:
             if self.fault is not None:  # the client tries again what cannot be
                 raise self.fault
-            position = self.stream.call(Posted(dialect, body, url, headers or {}), self.ahead)
+            position = self.stream.call(
+                Posted(dialect, body, url, headers or {}), self.ahead, self.strategy
+            )
         except Exception as error:
             self.fault = error
             raise

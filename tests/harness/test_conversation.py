@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,6 +104,8 @@ class TestFortyTurns:
         assert len(requests) == found["model_called"] == found["model_responded"] > 2 * TURNS
         assert set(verdicts(live, conversation)) == {"exact"}
         assert session_stats(live, key).provenance == "exact"
+        calls = live.log.read(key, types=["model_called"])
+        assert {call.data["strategy"] for call in calls} == {conversation.charge.spec}
         # What was told while it happened is what the log holds, of each kind.
         changes = Counter(
             change.kind for each in told if isinstance(each, Changed) for change in each.changes
@@ -226,6 +229,28 @@ class TestStructuredOutput:
             told = list(begun(live, server).say("does it pass?", output=Verdicts))
         assert isinstance(told[-1], Ended)
         assert told[-1].outcome == "failed"
+
+
+class TestASharedClient:
+    """An agent has one client and many sessions; what one of them leaves must not end another."""
+
+    def test_goes_on_when_a_conversation_that_used_it_is_gone(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        client = server.client()
+        stays = Conversation(live, client, "m", session="stays")
+        gone = Conversation(live, client, "m", session="gone")
+        gone.ask("hello")
+        reply = stays.say("a long answer " * 40)
+        pieces = [next(reply) for _ in range(3)]
+        gone.close()
+        del gone
+        gc.collect()
+        ended = [*pieces, *reply][-1]
+        assert ended == Ended("answered")
+        assert client.chat.completions.create(
+            model="m", messages=[{"role": "user", "content": "hi"}]
+        ).choices
 
 
 class TestGoingOn:

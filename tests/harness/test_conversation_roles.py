@@ -128,6 +128,19 @@ class TestAModelsWindow:
         assert "context_compacted" in kinds
         assert verdicts(live, conversation) == {"exact"}
 
+    def test_has_to_hold_the_definitions_of_tools_as_well(self, live: Live) -> None:
+        @tool(name="wide", description="what it does. " * 100, has_effects=False)
+        def wide(name: str) -> str:
+            return name
+
+        with serving(following(lambda said, rounds: "so it is. " * 20)) as server:
+            conversation = self.conversation(live, server, window=1_000, tools=[wide])
+            assert conversation.tokens > 300
+            for number in range(8):
+                list(conversation.say(f"question {number} " + "and why? " * 20))
+            sent = [each for each in server.requests if each.get("stream")]
+        assert max(len(str([each["messages"], each["tools"]])) for each in sent) < 1_000 * 4
+
     @pytest.mark.parametrize("summarizer_works", [True, False])
     def test_that_the_model_itself_knows_is_kept_after_its_refusal(
         self, live: Live, summarizer_works: bool
