@@ -66,10 +66,9 @@ def read(n: int) -> str:
 def lives(live: Live, server: ModelServer, spec: str, turns: int) -> int:
     """Talk with that strategy; how many decisions it took."""
     name = f"s{len(live.log.streams())}"
-    talk = Conversation(
-        live, server.client(), "m", session=name, system="Be brief.", strategy=spec,
-        tools=[LOOK, tool(read, has_effects=False)], summarize=short, most_calls=4,
-    )  # fmt: skip
+    given: dict[str, Any] = {"strategy": spec, "summarize": short, "most_calls": 4}
+    given["tools"] = [LOOK, tool(read, has_effects=False)]
+    talk = Conversation(live, server.client(), "m", session=name, system="Be brief.", **given)
     for n in range(1, turns + 1):
         for _ in talk.say(f"turn {n}: look, read" if n % 3 else f"turn {n}"):
             assert standing(talk.items()) == standing(live.items(talk.key))
@@ -80,7 +79,7 @@ def lives(live: Live, server: ModelServer, spec: str, turns: int) -> int:
     if "repair_applied" not in types(live, talk.key):  # which a what-if knows nothing of
         wanted = what_ifs(found, spec)
         assert [shown(live.items(talk.key, at)) for at in calls] == wanted
-    again = Conversation(live, server.client(), "m", session=name, strategy=spec, summarize=short)
+    again = Conversation(live, server.client(), "m", session=name, **given)
     assert [i.message for i in again.items()] == [i.message for i in talk.items()]
     assert again.tokens == talk.tokens
     decisions = ("placeholder_substituted", "context_compacted", "message_revised")
