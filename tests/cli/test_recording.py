@@ -105,9 +105,11 @@ class TestRecord:
 
     @pytest.mark.parametrize(
         ("name", "key"),
-        [("feature/x", "local/recorded/feature/x"), ("a/b c", "local/recorded/a/b c"),
-         ("it's $HOME", "local/recorded/it's $HOME"), ("last", "local/recorded/last"),
-         ("ann/bot/monday", "ann/bot/monday"), ("ann/bot/feature/x", "ann/bot/feature/x")],
+        [("a/b c", "local/recorded/a/b c"), ("ann/bot/feature/x", "ann/bot/feature/x"),
+         pytest.param("feature/x", "local/recorded/feature/x", marks=pytest.mark.slow),
+         pytest.param("it's $HOME", "local/recorded/it's $HOME", marks=pytest.mark.slow),
+         pytest.param("last", "local/recorded/last", marks=pytest.mark.slow),
+         pytest.param("ann/bot/monday", "ann/bot/monday", marks=pytest.mark.slow)],
     )  # fmt: skip
     def test_what_is_to_be_typed_finds_the_session(
         self, name: str, key: str, tmp_path: Path
@@ -424,7 +426,9 @@ def _take_terminal(terminal: int) -> None:
 class TestProxy:
     """It runs for days beside many agents, and says at the end what came."""
 
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    @pytest.mark.parametrize(
+        "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+    )
     def test_agents_are_recorded_until_it_is_stopped(
         self, number: signal.Signals, tmp_path: Path
     ) -> None:
@@ -483,7 +487,13 @@ class TestProxy:
 class TestLogs:
     """Whatever goes wrong with the log, the agent goes on, and it is told."""
 
-    @pytest.mark.parametrize("when", ["before", "between", "after", "replaced"])
+    @pytest.mark.parametrize(
+        "when",
+        [
+            *("before", "replaced"),
+            *(pytest.param(when, marks=pytest.mark.slow) for when in ("between", "after")),
+        ],
+    )
     def test_a_log_that_is_deleted_meanwhile_is_told_as_lost(
         self, when: str, tmp_path: Path
     ) -> None:

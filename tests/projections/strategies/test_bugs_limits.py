@@ -50,8 +50,8 @@ class TestWindows:
             ("codex", 3_000, 2_700),
             ("claude-code", 2_000, 1_000),
             ("claude-code", 4_000, 2_000),
-            ("claude-code", 36_000, 18_000),
-            ("claude-code", 100_000, 67_000),
+            pytest.param("claude-code", 36_000, 18_000, marks=pytest.mark.slow),
+            pytest.param("claude-code", 100_000, 67_000, marks=pytest.mark.slow),
         ],
     )
     def test_a_preset_compacts_at_what_the_window_given_leaves(
