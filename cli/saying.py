@@ -211,7 +211,7 @@ def _listed(data: Mapping[str, object], name: str) -> str:
 def _resumed(data: Mapping[str, object]) -> str:
     cleared, kept = _listed(data, "cleared"), _listed(data, "kept")
     said = [f"cleared {cleared}" if cleared else "", f"kept {kept}" if kept else ""]
-    return ": ".join(filter(None, ["resumed", "; ".join(filter(None, said))]))
+    return ": ".join(filter(None, ["session resumed", "; ".join(filter(None, said))]))
 
 
 def _tasks(data: Mapping[str, object]) -> str:

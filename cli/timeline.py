@@ -30,6 +30,8 @@ from projections.session_rows import started_by
 from projections.sessions import session_query
 
 SUBSTITUTED = "placeholder_substituted"
+RESUMED = "session_resumed"
+"""Has a row of its own accord only where a deleted session came back with it."""
 
 SHOWN = (
     *ITEM_TYPES,
@@ -40,6 +42,7 @@ SHOWN = (
     "recording_interrupted",
     "redacted",
     "session_deleted",
+    RESUMED,
     "session_forked",
 )
 """What has a row unless asked otherwise."""
@@ -96,10 +99,11 @@ def timeline(
     passes = None
     if SUBSTITUTED in wanted and not every and SUBSTITUTED not in types:
         passes = _passes(live, key, first, at)
+    revived = None if every or RESUMED in types else _revivals(live, key, at)
     width = max(_PAGE, 4 * most) if most is not None else end
     while True:  # from the end back, until there are enough
         begin = max(first, end - width + 1)
-        rows = _Rows(live, key, states, counts, begin, passes)
+        rows = _Rows(live, key, states, counts, begin, passes, revived)
         for event in live.log.read(key, after=max(begin - 1, 0), to=end, types=chosen):
             rows.take(event, shown=whole or event.type in wanted)
         if most is None or begin <= first or len(rows.rows) > most:
@@ -142,6 +146,16 @@ def _passes(live: Live, key: StreamKey, first: int, at: int) -> dict[str, _Pass]
         before = found.get(pass_id, _Pass(0, 0))
         shown_at = before.shown_at or (event.position if event.position >= first else 0)
         found[pass_id] = _Pass(shown_at, before.items + 1)
+    return found
+
+
+def _revivals(live: Live, key: StreamKey, at: int) -> Collection[int]:
+    """The positions of the resumptions that brought a deleted session back."""
+    found, is_deleted = set(), False
+    for event in live.log.read(key, to=at, types=["session_deleted", RESUMED]):
+        if event.type == RESUMED and is_deleted:
+            found.add(event.position)
+        is_deleted = event.type == "session_deleted"
     return found
 
 
@@ -188,12 +202,15 @@ class _Rows:
         counts: Counts,
         begin: int,
         passes: Mapping[str, _Pass] | None,
+        revived: Collection[int] | None,
     ) -> None:
         self.live, self.key, self.states, self.counts = live, key, states, counts
         self._given = _Given(live, key, counts)
         self.rows: list[TimelineRow] = []
         self._passes = passes
         """One row for all substitutions of a pass; None where each has its own."""
+        self._revived = revived
+        """Where a deleted session came back; None where every resumption has its row."""
         self._numbers: dict[str, tuple[int, int]] = {}
         self._names: dict[int, str | None] = {}
         self._outcomes = Outcomes(live, key)
@@ -205,7 +222,11 @@ class _Rows:
         number = self._number(event) if event.type in LETTERS else 0
         if number:
             self._names[event.position] = f"{LETTERS[event.type]}{number}"
-        if not shown:
+        if not shown or (
+            event.type == RESUMED
+            and self._revived is not None
+            and event.position not in self._revived
+        ):
             return
         if event.type in ITEM_TYPES:
             item = original(event.position, {event.position: event})
