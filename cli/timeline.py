@@ -21,6 +21,7 @@ from eventlog.happened import iso, moment
 from eventlog.reading import Header
 from projections import Live
 from projections.context import DECISIONS, ITEM_TYPES, is_known
+from projections.failures import why_failed
 from projections.force import TAKING
 from projections.items import Item
 from projections.leaving import Leaving, is_folding
@@ -86,9 +87,11 @@ def timeline(
     types: Collection[str] = (),
     calls: bool = False,
     every: bool = False,
+    unanswered: bool = False,
 ) -> TimelineData:
     """The rows of a session from one position to another, the last of them where ``most`` says how
-    many, with the states after ``at``."""
+    many, with the states after ``at``. A call of which it is not known what came of it may have a
+    row where no other has one."""
     wanted = set(types) or set(SHOWN)
     if calls:
         wanted |= {"model_called", "model_failed"}
@@ -105,7 +108,10 @@ def timeline(
         begin = max(first, end - width + 1)
         rows = _Rows(live, key, states, counts, begin, passes, revived)
         for event in live.log.read(key, after=max(begin - 1, 0), to=end, types=chosen):
-            rows.take(event, shown=whole or event.type in wanted)
+            shown = whole or event.type in wanted
+            if unanswered and not types and event.type == "model_called":
+                shown = shown or rows.is_lacking(event.position)
+            rows.take(event, shown=shown)
         if most is None or begin <= first or len(rows.rows) > most:
             break
         width *= 4
@@ -217,6 +223,10 @@ class _Rows:
         self._tools = Tools(live, key, begin)
         self._agents: dict[str, list[str]] | None = None
 
+    def is_lacking(self, call: int) -> bool:
+        """Whether nothing is known of what came of the call at a position."""
+        return self._outcomes.is_lacking(call)
+
     def take(self, event: RecordedEvent, *, shown: bool) -> None:
         """The next event."""
         number = self._number(event) if event.type in LETTERS else 0
@@ -321,7 +331,11 @@ class _Rows:
         row.items, row.tokens = self._given.at(event.position)
         row.billed = billed(answer)
         came, why = outcome_words(answer)
-        came += had_come(answer) if answer is not None else ""
+        if answer is None:
+            came = "no answer was recorded"
+        elif came == "failed":
+            came += had_come(answer)
+            why = why_failed(answer.data.get("status"), why)
         row.outcome = ": ".join(filter(None, (came, why)))
         self.rows.append(row)
 
