@@ -75,6 +75,16 @@ class TestNew:
             assert live.messages(made["key"]) == [{"role": "system", "content": "Be brief.\n"}]
             assert made["key"].startswith("local/chat/")
 
+    def test_its_name_is_an_argument_or_an_option(self, own: Path) -> None:
+        for more in (["one"], ["--name", "two"], ["--id", "three"]):
+            assert run("new", *more, "--db", own).exit_code == 0
+        assert {f"local/chat/{name}" for name in ("one", "two", "three")} < set(titles(own))
+        both = run("new", "four", "--id", "five", "--db", own)
+        assert (both.exit_code, "either NAME or --name" in both.stderr) == (2, True)
+        assert run("new", "", "--db", own).exit_code == 2
+        taken = run("new", "one", "--db", own)
+        assert (taken.exit_code, "choose another NAME" in taken.stderr) == (2, True)
+
     def test_an_id_that_is_taken_is_told(self, own: Path) -> None:
         result = run("new", "--id", "mine", "--db", own)
         assert result.exit_code == 2
@@ -119,6 +129,16 @@ class TestRenameAndResume:
         assert result.exit_code == 0
         assert "before: Refunds" in result.stderr
         assert data("stats", "One cent too much", "--db", db)["key"] == str(KEY)
+
+    def test_a_title_that_is_the_name_of_another_session_is_told(self, db: Path) -> None:
+        for title in ("refunds-0001", "refu", "ann/bot/refunds-0001"):
+            result = run("rename", "retry", title, "--db", db)
+            assert result.exit_code == 0
+            assert f"that means {KEY}: a name is an id first" in result.stderr
+        for title in ("retry", "another try"):
+            result = run("rename", "retry", title, "--db", db)
+            assert "an id first" not in result.stderr
+        assert run("rename", "refunds-0001", "another try", "--db", db).exit_code == 0
 
     @pytest.mark.parametrize("title", ["", " ", "a\tb\x07", "\u202e"])
     def test_what_is_no_title_is_refused(self, db: Path, title: str) -> None:
@@ -171,6 +191,7 @@ class TestDelete:
         code, shown = on_a_terminal(own, "delete", "mine", typing="n\n")
         assert code == 1
         assert "delete it?" in shown
+        assert "(2 messages)" in shown
         assert "nothing was changed" in shown
         assert list(titles(own)) == [str(MINE)]
 
