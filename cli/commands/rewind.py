@@ -27,9 +27,9 @@ def command(
     """Make the context again what it was at a place.
 
     What came in between stays in the log, in usage, and in what old calls were given; a rewind can
-    be undone. At @c5 it is what call 5 was given, at @k1^ what stood before compaction 1. A
-    number alone is a place too, event 12, and no number of turns: those are gone back with
-    /rewind N in a chat. A session that another program writes is forked first.
+    be undone. At @c5 it is what call 5 was given, at @k1^ what stood before compaction 1. At
+    @2 it is what stood after event 2, which is not two turns back: /rewind 2 in a chat is. A
+    session that another program writes is forked first.
 
     Example: ctxlog rewind last@c12
     """
