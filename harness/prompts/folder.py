@@ -136,6 +136,8 @@ class Prompts:
             raise PromptUnreadable(str(self.path), detail) from None
         if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
             raise PromptUnreadable(str(self.path), "it is neither a folder nor a file")
+        if stat.S_ISREG(mode) and self.path.stem.endswith(TESTS):
+            raise PromptUnreadable(str(self.path), "it is a file of tests, and no prompt")
         return stat.S_ISDIR(mode)
 
     def _found(self, name: str) -> Path:

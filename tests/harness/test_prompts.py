@@ -60,6 +60,8 @@ class TestNames:
         assert prompts.names()[-1] == ("test", "")
         with pytest.raises(PromptMissing, match="are tests"):
             prompts.get("review.test")
+        with pytest.raises(PromptUnreadable, match="a file of tests, and no prompt"):
+            Prompts(folder / "review.test.yaml").files()
 
     @pytest.mark.parametrize(
         "name",
