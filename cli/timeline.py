@@ -99,18 +99,20 @@ def timeline(
     chosen = None if whole else wanted | {"model_called", "context_compacted"}
     end = min(at, last if last is not None else at)
     states, counts = States(live, key, at), Counts(live, key)
-    passes = None
+    passes, revived = None, None
     if SUBSTITUTED in wanted and not every and SUBSTITUTED not in types:
         passes = _passes(live, key, first, at)
-    revived = None if every or RESUMED in types else _revivals(live, key, at)
     width = max(_PAGE, 4 * most) if most is not None else end
     while True:  # from the end back, until there are enough
         begin = max(first, end - width + 1)
-        rows = _Rows(live, key, states, counts, begin, passes, revived)
+        rows = _Rows(live, key, states, counts, begin, passes)
         for event in live.log.read(key, after=max(begin - 1, 0), to=end, types=chosen):
             shown = whole or event.type in wanted
             if unanswered and not types and event.type == "model_called":
                 shown = shown or rows.is_lacking(event.position)
+            elif event.type == RESUMED and not whole and RESUMED not in types:
+                revived = _revivals(live, key, at) if revived is None else revived
+                shown = event.position in revived
             rows.take(event, shown=shown)
         if most is None or begin <= first or len(rows.rows) > most:
             break
@@ -208,15 +210,12 @@ class _Rows:
         counts: Counts,
         begin: int,
         passes: Mapping[str, _Pass] | None,
-        revived: Collection[int] | None,
     ) -> None:
         self.live, self.key, self.states, self.counts = live, key, states, counts
         self._given = _Given(live, key, counts)
         self.rows: list[TimelineRow] = []
         self._passes = passes
         """One row for all substitutions of a pass; None where each has its own."""
-        self._revived = revived
-        """Where a deleted session came back; None where every resumption has its row."""
         self._numbers: dict[str, tuple[int, int]] = {}
         self._names: dict[int, str | None] = {}
         self._outcomes = Outcomes(live, key)
@@ -232,11 +231,7 @@ class _Rows:
         number = self._number(event) if event.type in LETTERS else 0
         if number:
             self._names[event.position] = f"{LETTERS[event.type]}{number}"
-        if not shown or (
-            event.type == RESUMED
-            and self._revived is not None
-            and event.position not in self._revived
-        ):
+        if not shown:
             return
         if event.type in ITEM_TYPES:
             item = original(event.position, {event.position: event})
