@@ -99,6 +99,8 @@ def message(error: BaseException) -> str:
         if type(error).__name__ == "NoSuchOption":
             text += "; a text that begins with - goes behind --"
         context = getattr(error, "ctx", None)
+        if text.startswith("Got unexpected extra argument"):
+            text += _taken(context)
         hint = f" (try: {context.command_path} --help)" if context is not None else ""
         return text + hint
     if any(_is_ours(kind) for kind in type(error).__mro__):
@@ -121,6 +123,18 @@ def message(error: BaseException) -> str:
     return (
         f"internal error: {type(error).__name__}: {error} "
         "(CTXLOG_DEBUG=1 shows where; please report it)"
+    )
+
+
+def _taken(context: Any) -> str:
+    """What a command takes beside its options; of one thing alone also what that is."""
+    command = getattr(context, "command", None)
+    found = [p for p in getattr(command, "params", ()) if p.param_type_name == "argument"]
+    names = " ".join(piece for param in found for piece in param.get_usage_pieces(context))
+    about = getattr(found[0], "help", None) or "" if len(found) == 1 else ""
+    names = names.replace("{", "").replace("}", "")
+    return f"; it takes {names or 'nothing but options'}" + (
+        f": {about.rstrip('.')}" if about else ""
     )
 
 

@@ -23,6 +23,13 @@ class Asked(NamedTuple):
     limit: int | None = None
     agent: str = ""
     deleted: bool = False
+    tests: bool = False
+    """Also those in which prompts were tested; they are also listed where their agent is named."""
+
+    @property
+    def has_tests(self) -> bool:
+        """Whether they are among them."""
+        return self.tests or self.agent == session_rows.PROMPT_TESTS
 
 
 class Listing(NamedTuple):
@@ -30,9 +37,11 @@ class Listing(NamedTuple):
 
     rows: list[SessionRow]
     names: dict[str, str]
-    """What can be typed for each; a deleted one answers to its whole name only."""
+    """What can be typed for each; a deleted one answers to its whole id only."""
     total: int
     """How many there are, with those for which there was no room."""
+    prompt_tests: int
+    """How many of tests of prompts were left out."""
 
 
 def listing(settings: Settings, asked: Asked) -> Listing:
@@ -47,7 +56,13 @@ def listing(settings: Settings, asked: Asked) -> Listing:
 
     with opened(settings) as live:
         _check(live.log.query, asked.agent)
-        rows = listed(live, deleted=asked.deleted, agent=asked.agent, limit=asked.limit)
+        rows = listed(
+            live,
+            deleted=asked.deleted,
+            agent=asked.agent,
+            limit=asked.limit,
+            tests=asked.has_tests,
+        )
         return _listing(rows, session_query(live), live.log.query, asked)
 
 
@@ -58,8 +73,17 @@ def listing_data(settings: Settings, asked: Asked) -> SessionsData:
 
     with opened(settings) as live:
         _check(live.log.query, asked.agent)
-        found = list_sessions(live, deleted=asked.deleted, agent=asked.agent, limit=asked.limit)
-        return SessionsData(sessions=found, total=_total(session_query(live), asked))
+        found = list_sessions(
+            live,
+            deleted=asked.deleted,
+            agent=asked.agent,
+            limit=asked.limit,
+            tests=asked.has_tests,
+        )
+        query = session_query(live)
+        return SessionsData(
+            sessions=found, total=_total(query, asked), prompt_tests=_tests(query, asked)
+        )
 
 
 def _glanced(settings: Settings, asked: Asked) -> Listing | None:
@@ -75,7 +99,11 @@ def _glanced(settings: Settings, asked: Asked) -> Listing | None:
         if asked.agent and asked.agent not in session_rows.agents(query):
             return None
         rows = session_rows.newest(
-            query, limit=asked.limit, agent=asked.agent, deleted=asked.deleted
+            query,
+            limit=asked.limit,
+            agent=asked.agent,
+            deleted=asked.deleted,
+            tests=asked.has_tests,
         )
         if not any(row.unjudged for row in rows):
             return _listing(rows, query, query, asked)
@@ -84,11 +112,23 @@ def _glanced(settings: Settings, asked: Asked) -> Listing | None:
 
 def _listing(rows: list[SessionRow], query: Query, streams: Query, asked: Asked) -> Listing:
     named = [row.key for row in rows if not row.is_deleted]
-    return Listing(rows, session_rows.short_names(streams, named), _total(query, asked))
+    names = session_rows.short_names(streams, named)
+    hidden = [row.key for row in rows if row.is_deleted]
+    names.update(session_rows.whole_names(streams, hidden))
+    return Listing(rows, names, _total(query, asked), _tests(query, asked))
 
 
 def _total(query: Query, asked: Asked) -> int:
-    return session_rows.count(query, agent=asked.agent, deleted=asked.deleted)
+    return session_rows.count(
+        query, agent=asked.agent, deleted=asked.deleted, tests=asked.has_tests
+    )
+
+
+def _tests(query: Query, asked: Asked) -> int:
+    """How many tests of prompts are left out."""
+    if asked.has_tests or asked.agent:
+        return 0
+    return session_rows.count(query, agent=session_rows.PROMPT_TESTS, deleted=asked.deleted)
 
 
 def _check(query: Query, agent: str) -> None:

@@ -21,6 +21,9 @@ class SessionsData(BaseModel):
     sessions: list[SessionStats]
     total: int
     """How many there are of those that were asked for: ``-n`` leaves older ones out."""
+    prompt_tests: int
+    """Sessions in which prompts were tested that are not among them: with ``-n`` they are left out,
+    unless they are asked for."""
 
 
 class ItemData(BaseModel):

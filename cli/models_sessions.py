@@ -33,6 +33,8 @@ class RenameData(BaseModel):
     title: str
     before: str
     """What it was called; empty where it had no title."""
+    means: str | None
+    """Another session, which the title means where it is typed: a name is an id first."""
 
 
 class DeleteData(BaseModel):

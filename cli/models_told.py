@@ -61,6 +61,8 @@ class PromptSpanData(BaseModel):
     """All in which it stood."""
     calls: list[int]
     """None where it was rendered and shown to no model yet."""
+    before: PromptData | None
+    """The one that stood there before it; null of the first."""
     changed: list[str]
     """In what it differs from the one before it: template, version, template_text, variables,
     text."""

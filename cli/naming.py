@@ -6,7 +6,8 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator
 
-from cli.style import typed
+from cli.safetext import display_width
+from cli.style import pad, typed
 from eventlog import RecordedEvent, StreamKey
 from eventlog.codec import CLASSES
 from eventlog.errors import Ambiguous, InputRefused
@@ -55,11 +56,12 @@ def _listing(live: Live) -> Iterator[None]:
     except Ambiguous as error:
         query = session_query(live)
         names = short_names(live, error.candidates)
-        found = [rows.row_of(query, key) for key in error.candidates]
-        titles = {row.key: row.title for row in found if row is not None}
+        found = {key: rows.row_of(query, key) for key in error.candidates}
         error.args = (f"{error.name!r} names {len(error.candidates)} sessions:",)
-        for key in error.candidates:
-            error.add_note(f"{names.get(key, key)}  {titles.get(key, '')}".rstrip())
+        width = max(display_width(name) for name in names.values())
+        for key, row in sorted(found.items(), key=lambda each: each[1] is None or -each[1].updated):
+            told = (row.happened_at[:16].replace("T", " "), row.title) if row is not None else ()
+            error.add_note("  ".join((pad(names[key], width), *told)).rstrip())
         raise
 
 

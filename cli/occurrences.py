@@ -81,6 +81,7 @@ class Outcomes:
     def __init__(self, live: Live, stream: StreamKey) -> None:
         self._live, self._stream = live, stream
         self._found: dict[int, RecordedEvent] = {}
+        self._said: set[int] | None = None
         self._coming: Iterator[RecordedEvent] | None = None
 
     def of(self, call: int) -> RecordedEvent | None:
@@ -95,6 +96,16 @@ class Outcomes:
             if event.data["call"] < event.position:
                 self._found.setdefault(event.data["call"], event)
         return self._found[call]
+
+    def is_lacking(self, call: int) -> bool:
+        """Whether nothing is known of what came of the call at a position: no answer to it, no
+        failure, and nothing that the model said."""
+        if self.of(call) is not None:
+            return False
+        if self._said is None:
+            spoken = self._live.log.read(self._stream, after=call, types=["message_appended"])
+            self._said = {event.data.get("call") or 0 for event in spoken}
+        return call not in self._said
 
 
 def outcome_words(answer: RecordedEvent | None) -> tuple[str, str]:

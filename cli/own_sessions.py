@@ -11,11 +11,13 @@ from cli.models_sessions import DeleteData, NewData, RenameData, ResumeData
 from cli.naming import session_key, whole_session
 from cli.output import Output
 from cli.safetext import safe_text
+from cli.style import plural
 from eventlog import StreamKey
-from eventlog.errors import ForksAlive, InputRefused, WrongExpectedVersion
+from eventlog.errors import ForksAlive, InputRefused, NotFound, WrongExpectedVersion
 from harness.agent_sessions import Sessions
 from projections import Live
 from projections.purging import living_forks
+from projections.references import find_session
 from projections.session_rows import NO_TITLE, SessionRow, row_of
 from projections.sessions import session_query
 
@@ -30,7 +32,7 @@ def begun(live: Live, base: tuple[str, str], id: str, title: str, system: str) -
         key = Sessions(live, *base).create(prompt or None, id=id or None, title=title)
     except WrongExpectedVersion as error:
         raise InputRefused(
-            f"that id is taken: {error.stream} exists; choose another --id"
+            f"that id is taken: {error.stream} exists; choose another NAME"
         ) from None
     return NewData(key=str(key), title=_row(live, key).title, version=live.log.version(key))
 
@@ -55,7 +57,19 @@ def renamed(live: Live, session: str, title: str) -> RenameData:
     key = session_key(live, whole_session(session, "renamed"))
     before = _row(live, key).title
     Sessions(live).rename(key, title)
-    return RenameData(key=str(key), title=_row(live, key).title, before=before)
+    row = _row(live, key)
+    return RenameData(
+        key=str(key), title=row.title, before=before, means=_meant(live, row.title, key)
+    )
+
+
+def _meant(live: Live, title: str, key: StreamKey) -> str | None:
+    """The other session that the title of one means where it is typed: ids come first."""
+    try:
+        found = find_session(live, title)
+    except NotFound:  # several have that title; who types it is shown them
+        return None
+    return str(found) if found != key else None
 
 
 def deleted(live: Live, session: str, out: Output, *, yes: bool, reason: str) -> DeleteData:
@@ -118,6 +132,6 @@ def _is_asked() -> bool:
 
 
 def _ask(out: Output, row: SessionRow, question: str) -> None:
-    out.note(f"{row.key}  {row.title or NO_TITLE}  ({row.messages:,} messages)")
+    out.note(f"{row.key}  {row.title or NO_TITLE}  ({plural(row.messages, 'message')})")
     if not typer.confirm(question, err=True):
         raise typer.Abort

@@ -13,7 +13,7 @@ from cli.saying import trigger_words
 from cli.style import Style, heading, listed, pad, pad_left, plural, short, tokens
 from projections.audit.model import Coverage, MoveRow, Severity, State
 from projections.audit.passages import MoveKind
-from projections.audit.verdicts import failure
+from projections.failures import why_failed
 from projections.prefix_causes import Cause
 
 MOST = 8
@@ -204,9 +204,11 @@ def _moved(call: AuditCallData) -> str:
         again = f"{tokens(call.rewritten)} sent again" if call.rewritten else ""
         known = any(_CAUSES.get(move.kind) == call.prefix_break for move in call.moves)
         cause = "" if known else f"prefix broken: {call.prefix_break.replace('_', ' ')}"
+        if call.prefix_against is not None:  # what is told of the one before explains nothing here
+            cause = f"prefix of c{call.prefix_against}{cause.removeprefix('prefix') or ' broken'}"
         said += filter(None, [", ".join(filter(None, [cause, again]))])
     if call.outcome == "failed":
-        said.append(failure(call.status, call.error))
+        said.append(why_failed(call.status, call.error))
     return " · ".join(said)
 
 

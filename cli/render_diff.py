@@ -235,7 +235,15 @@ def _prefix(data: DiffData, style: Style) -> Iterator[str]:
     )
     if found.right_ends_at is None and found.left_ends_at is None:
         yield "both are the same to the end"
-        return
+    else:
+        yield from _parting(data, style, whole)
+    if found.call is not None:
+        yield from call_lines(found.call, style)
+
+
+def _parting(data: DiffData, style: Style, whole: int) -> Iterator[str]:
+    """Where the one goes on otherwise than the other."""
+    found = data.prefix
     left = f"goes on with {found.left_ends_at}" if found.left_ends_at else "ends"
     right = f"goes on with {found.right_ends_at}" if found.right_ends_at else "ends"
     yield from _wrapped(f"then the left {left}, the right {right}", style)
@@ -250,8 +258,6 @@ def _prefix(data: DiffData, style: Style) -> Iterator[str]:
         "the right",
         style,
     )
-    if found.call is not None:
-        yield from call_lines(found.call, style)
 
 
 def _wrapped(text: str, style: Style) -> Iterator[str]:

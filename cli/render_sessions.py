@@ -35,7 +35,7 @@ def render_sessions(
             _cell(columns[title][0][index], columns[title][1], width)
             for title, width in widths.items()
         ]
-        mark = "↳ " if row.parent else ""
+        mark = ("(deleted) " if row.is_deleted else "") + ("↳ " if row.parent else "")
         title = style.line(mark + (row.title or NO_TITLE), room) if room > 4 else ""
         yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], title]).rstrip()
 

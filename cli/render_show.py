@@ -11,6 +11,7 @@ from cli.safetext import display_width
 from cli.saying import trigger_words
 from cli.style import Style, heading, pad, pad_left, plural, short, shrunk, tokens, typed
 from eventlog.happened import source_moment
+from projections.failures import why_failed
 
 KINDS = {
     "as_sent": "as sent, from the recorded manifest",
@@ -145,7 +146,7 @@ def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
     yield "known as", call.verdict + (f": {call.detail}" if call.detail else "")
     if call.request_digest is not None:
         yield "digest", f"{call.request_digest} of the request"
-    told = call.error or call.finish_reason
+    told = why_failed(None, call.error) or call.finish_reason
     yield "outcome", call.outcome + (f": {told}" if told else "")
     if call.partial_characters is not None:
         came = plural(call.partial_characters, "character")

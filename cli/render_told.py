@@ -54,6 +54,9 @@ def render_prompt_log(data: PromptLogData, style: Style) -> Iterator[str]:
         yield (start + style.line(_says(row), max(20, style.width - used))).rstrip()
         if row.prompt.state == "broken":
             yield style.paint(_indented(f"does not hold: {row.prompt.fault}", style, 3), "bold")
+        if row.before is not None and "template" in row.changed:
+            was = f"before: {_name(row.before)}: {_filled(row.before)}"
+            yield style.paint(_indented(was, style, 3), "dim")
     if not rows:
         yield " no prompt is known"
     elif data.without_prompt:
@@ -83,11 +86,22 @@ def _says(row: PromptSpanData) -> str:
         if "template_text" in row.changed and "template" not in row.changed:
             said.insert(0, "another template text")
         if "template" in row.changed:
-            said = [f"was {prompt.text!r}" if prompt.template else prompt.text]
+            return _filled(prompt)
         return "; ".join(said) or ", ".join(_WORDS[name] for name in row.changed)
     if prompt.variables:
-        return ", ".join(f"{name}={_value(value)}" for name, value in prompt.variables.items())
+        return _values(prompt)
     return prompt.text
+
+
+def _filled(prompt: PromptData) -> str:
+    """What it says, behind what it was filled in with."""
+    if prompt.state == "erased":
+        return "(erased)"
+    return f"{_values(prompt)}: {prompt.text}" if prompt.variables else prompt.text
+
+
+def _values(prompt: PromptData) -> str:
+    return ", ".join(f"{name}={_value(value)}" for name, value in prompt.variables.items())
 
 
 def _variable(each: VariableData) -> str:

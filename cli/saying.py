@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from cli.style import plural
 from eventlog import RecordedEvent
+from projections.failures import why_failed
 from projections.items import Item
 from projections.partial import length, partial_of
 from projections.triggers import SEEN, trigger_of
@@ -105,9 +106,14 @@ def said(event: RecordedEvent, name_at: NameAt) -> str:
         call = data.get("call")
         name = (name_at(call) if isinstance(call, int) else None) or f"the call at {call}"
         if event.type == "model_failed":
-            return f"{name} failed{had_come(event)}: {_short(data, 'error')}"
+            return f"{name} failed{had_come(event)}: {_why_failed(data)}"
         return f"{name} answered {_short(data, 'finish_reason')}".rstrip()
     return event.type.replace("_", " ")
+
+
+def _why_failed(data: Mapping[str, object]) -> str:
+    status = data.get("status")
+    return why_failed(status if isinstance(status, int) else None, _short(data, "error"))
 
 
 def had_come(failed: RecordedEvent) -> str:
@@ -211,7 +217,7 @@ def _listed(data: Mapping[str, object], name: str) -> str:
 def _resumed(data: Mapping[str, object]) -> str:
     cleared, kept = _listed(data, "cleared"), _listed(data, "kept")
     said = [f"cleared {cleared}" if cleared else "", f"kept {kept}" if kept else ""]
-    return ": ".join(filter(None, ["resumed", "; ".join(filter(None, said))]))
+    return ": ".join(filter(None, ["session resumed", "; ".join(filter(None, said))]))
 
 
 def _tasks(data: Mapping[str, object]) -> str:

@@ -21,6 +21,7 @@ from eventlog.happened import iso, moment
 from eventlog.reading import Header
 from projections import Live
 from projections.context import DECISIONS, ITEM_TYPES, is_known
+from projections.failures import why_failed
 from projections.force import TAKING
 from projections.items import Item
 from projections.leaving import Leaving, is_folding
@@ -30,6 +31,8 @@ from projections.session_rows import started_by
 from projections.sessions import session_query
 
 SUBSTITUTED = "placeholder_substituted"
+RESUMED = "session_resumed"
+"""Has a row of its own accord only where a deleted session came back with it."""
 
 SHOWN = (
     *ITEM_TYPES,
@@ -40,6 +43,7 @@ SHOWN = (
     "recording_interrupted",
     "redacted",
     "session_deleted",
+    RESUMED,
     "session_forked",
 )
 """What has a row unless asked otherwise."""
@@ -83,9 +87,11 @@ def timeline(
     types: Collection[str] = (),
     calls: bool = False,
     every: bool = False,
+    unanswered: bool = False,
 ) -> TimelineData:
     """The rows of a session from one position to another, the last of them where ``most`` says how
-    many, with the states after ``at``."""
+    many, with the states after ``at``. A call of which it is not known what came of it may have a
+    row where no other has one."""
     wanted = set(types) or set(SHOWN)
     if calls:
         wanted |= {"model_called", "model_failed"}
@@ -93,7 +99,7 @@ def timeline(
     chosen = None if whole else wanted | {"model_called", "context_compacted"}
     end = min(at, last if last is not None else at)
     states, counts = States(live, key, at), Counts(live, key)
-    passes = None
+    passes, revived = None, None
     if SUBSTITUTED in wanted and not every and SUBSTITUTED not in types:
         passes = _passes(live, key, first, at)
     width = max(_PAGE, 4 * most) if most is not None else end
@@ -101,7 +107,13 @@ def timeline(
         begin = max(first, end - width + 1)
         rows = _Rows(live, key, states, counts, begin, passes)
         for event in live.log.read(key, after=max(begin - 1, 0), to=end, types=chosen):
-            rows.take(event, shown=whole or event.type in wanted)
+            shown = whole or event.type in wanted
+            if unanswered and not types and event.type == "model_called":
+                shown = shown or rows.is_lacking(event.position)
+            elif event.type == RESUMED and not whole and RESUMED not in types:
+                revived = _revivals(live, key, at) if revived is None else revived
+                shown = event.position in revived
+            rows.take(event, shown=shown)
         if most is None or begin <= first or len(rows.rows) > most:
             break
         width *= 4
@@ -142,6 +154,16 @@ def _passes(live: Live, key: StreamKey, first: int, at: int) -> dict[str, _Pass]
         before = found.get(pass_id, _Pass(0, 0))
         shown_at = before.shown_at or (event.position if event.position >= first else 0)
         found[pass_id] = _Pass(shown_at, before.items + 1)
+    return found
+
+
+def _revivals(live: Live, key: StreamKey, at: int) -> Collection[int]:
+    """The positions of the resumptions that brought a deleted session back."""
+    found, is_deleted = set(), False
+    for event in live.log.read(key, to=at, types=["session_deleted", RESUMED]):
+        if event.type == RESUMED and is_deleted:
+            found.add(event.position)
+        is_deleted = event.type == "session_deleted"
     return found
 
 
@@ -199,6 +221,10 @@ class _Rows:
         self._outcomes = Outcomes(live, key)
         self._tools = Tools(live, key, begin)
         self._agents: dict[str, list[str]] | None = None
+
+    def is_lacking(self, call: int) -> bool:
+        """Whether nothing is known of what came of the call at a position."""
+        return self._outcomes.is_lacking(call)
 
     def take(self, event: RecordedEvent, *, shown: bool) -> None:
         """The next event."""
@@ -300,7 +326,11 @@ class _Rows:
         row.items, row.tokens = self._given.at(event.position)
         row.billed = billed(answer)
         came, why = outcome_words(answer)
-        came += had_come(answer) if answer is not None else ""
+        if answer is None:
+            came = "no answer was recorded"
+        elif came == "failed":
+            came += had_come(answer)
+            why = why_failed(answer.data.get("status"), why)
         row.outcome = ": ".join(filter(None, (came, why)))
         self.rows.append(row)
 

@@ -54,6 +54,7 @@ def log_data(live: Live, stream: StreamKey) -> PromptLogData:
                 prompt=prompt_data(span.prompt),
                 renditions=span.renditions,
                 calls=span.calls,
+                before=prompt_data(span.before) if span.before is not None else None,
                 changed=list(span.change.changed),
                 variables=_variables(span.change) if span.before is not None else [],
             )

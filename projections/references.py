@@ -8,7 +8,8 @@ in ``session_names``), its exact title, or ``last``, ``last~1`` … A place is w
     @c5       what call 5 was given    @k1, @k1^        after compaction 1, just before it
     @now      the end, which is also what no place at all means
 
-``last`` is always the newest: a session that came with such an id goes by its full key.
+``last`` is always the newest: a session that came with such an id goes by its full key. Those of
+sub-agents and of tests of prompts are passed over, unless nothing else is there.
 """
 
 from __future__ import annotations
@@ -110,8 +111,9 @@ def reads_otherwise(name: str) -> bool:
 def find_session(live: Live, text: str) -> StreamKey:
     """The one session that a text names: key, id, ``last``, short id, exact title.
 
-    A fork that has no title of its own is not found by its parent's. Sub-agents are never ``last``,
-    and sessions with a tombstone are found by their key or id only.
+    A fork that has no title of its own is not found by its parent's. What nobody spoke with, a
+    sub-agent or a test of a prompt, is ``last`` only where nothing else is there. Sessions with a
+    tombstone are found by their key or id only.
 
     Raises StreamNotFound, and Ambiguous with the list.
     """
@@ -184,9 +186,14 @@ def _only(name: str, keys: Sequence[str]) -> StreamKey | None:
 
 
 def _last(query: rows.Query, back: int, text: str) -> StreamKey:
-    found = rows.newest(query, skip=back, limit=1, subagents=False)
+    subagents = tests = False
+    many = rows.count(query, subagents=False, tests=False)
+    if not many:
+        tests, many = True, rows.count(query, subagents=False)
+    if not many:
+        subagents, many = True, rows.count(query)
+    found = rows.newest(query, skip=back, limit=1, subagents=subagents, tests=tests)
     if not found:
-        many = rows.count(query, subagents=False)
         error = StreamNotFound(text)
         error.args = (
             f"no session {text!r}: there {'is' if many == 1 else 'are'} {many:,}, so the oldest is "

@@ -29,6 +29,8 @@ class SessionStats(BaseModel):
     is_clocked: bool
     """``happened_at`` is a time of that session, not merely when it was imported. What was recorded
     as it happened always has one, the log's own."""
+    is_deleted: bool
+    """It is behind a tombstone."""
     provenance: Provenance | None
     """How well the contexts of its calls are known: the weakest verdict; none without a call."""
     events: int
@@ -76,6 +78,7 @@ def stats_of(state: SessionState, source: SourceCounts | None = None) -> Session
         parent_session=None if state.is_fork else state.parent,
         happened_at=iso(state.updated),
         is_clocked=state.is_clocked or not state.format,
+        is_deleted=state.deleted,
         unanswered_tool_calls=sum(state.open_calls.values()),
         output_is_partial=state.format in _PARTIAL_OUTPUT,
         source=source,
@@ -88,6 +91,7 @@ _COMPUTED = frozenset(
         "parent_session",
         "happened_at",
         "is_clocked",
+        "is_deleted",
         "unanswered_tool_calls",
         "output_is_partial",
         "source",

@@ -13,10 +13,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from eventlog.happened import iso
-from projections.session_names import BEGIN, pieces, typed_for
+from projections.session_names import BEGIN, is_last, pieces, typed_for
 
-NAME, VERSION = "sessions", 11
+NAME, VERSION = "sessions", 12
 """Of the derived table."""
+
+PROMPT_TESTS = "prompt-test"
+"""The agent of the sessions in which prompts are tested, and of those of their judges."""
 
 NO_TITLE = "(no title)"
 """What is shown where nobody said anything yet, and nobody gave a title."""
@@ -78,7 +81,8 @@ TABLES = (
   tasks integer not null, open_tasks integer not null, summary_length integer not null
 ) strict""",
     "create unique index sessions_by_key on sessions (key)",
-    "create index sessions_by_time on sessions (is_deleted, updated desc, key)",
+    # With what chooses among them: what is passed over costs no look at its row.
+    "create index sessions_by_time on sessions (is_deleted, updated desc, key, agent, is_subagent)",
     "create index sessions_by_title on sessions (own_title)",
     "create index sessions_by_session on sessions (session, is_deleted, key)",
     "create index sessions_by_parent on sessions (parent) where parent is not null",
@@ -116,28 +120,40 @@ def newest(
     agent: str = "",
     deleted: bool = False,
     subagents: bool = True,
+    tests: bool = True,
 ) -> list[SessionRow]:
-    """The sessions by their last activity, the newest first; ``deleted`` ones too, on request."""
-    where, values = _where(agent, deleted, subagents, user)
+    """The sessions by their last activity, the newest first; ``deleted`` ones too, on request.
+
+    Without ``tests`` those are left out in which prompts were tested.
+    """
+    where, values = _where(agent, deleted, subagents, user, tests)
     order = "order by updated desc, key limit ? offset ?"
     return _rows(query, f"{where} {order}", (*values, -1 if limit is None else limit, skip))
 
 
-def count(query: Query, *, agent: str = "", deleted: bool = False, subagents: bool = True) -> int:
+def count(
+    query: Query,
+    *,
+    agent: str = "",
+    deleted: bool = False,
+    subagents: bool = True,
+    tests: bool = True,
+) -> int:
     """How many there are of these."""
-    where, values = _where(agent, deleted, subagents)
+    where, values = _where(agent, deleted, subagents, tests=tests)
     found: int = query(f"select count(*) from sessions {where}", values).fetchone()[0]
     return found
 
 
 def _where(
-    agent: str, deleted: bool, subagents: bool, user: str = ""
+    agent: str, deleted: bool, subagents: bool, user: str = "", tests: bool = True
 ) -> tuple[str, tuple[Any, ...]]:
     # Not "is_deleted in (0, 1)": then the index gives no order.
     clauses = [] if deleted else ["is_deleted = 0"]
     clauses += ["user = ?"] if user else []
     clauses += ["agent = ?"] if agent else []
     clauses += [] if subagents else ["is_subagent = 0"]
+    clauses += [] if tests else [f"agent <> '{PROMPT_TESTS}'"]
     where = f"where {' and '.join(clauses)}" if clauses else ""
     return where, tuple(name for name in (user, agent) if name)
 
@@ -228,6 +244,16 @@ def short_names(query: Query, keys: Collection[str]) -> dict[str, str]:
     near += _keys_called(query, keys)
     found = typed_for(dict.fromkeys([*near, *keys]))
     return {key: found[key] for key in keys}
+
+
+def whole_names(query: Query, keys: Iterable[str]) -> dict[str, str]:
+    """What a deleted session answers to: its whole id, or its key where another one has that id."""
+    found: dict[str, str] = {}
+    for key in keys:
+        session = key.split("/", 2)[2]
+        is_clear = len(with_id(query, session)) == 1 and not is_last(session)
+        found[key] = session if is_clear and session.count("/") < 2 else key
+    return found
 
 
 def _keys_called(query: Query, keys: Iterable[str]) -> list[str]:

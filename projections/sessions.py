@@ -271,26 +271,37 @@ def row_of(state: SessionState) -> SessionRow:
 
 
 def list_sessions(
-    live: Live, *, deleted: bool = False, agent: str = "", limit: int | None = None
+    live: Live,
+    *,
+    deleted: bool = False,
+    agent: str = "",
+    limit: int | None = None,
+    tests: bool = True,
 ) -> list[SessionStats]:
-    """The sessions, the newest first, all or so many; tombstoned ones only when asked for.
+    """The sessions, the newest first, all or so many; tombstoned ones only when asked for, those of
+    ``tests`` of prompts unless they are not.
 
     The recorded calls of a session are compared with what the log holds once: the first time that
     it is listed after them, or after a redaction.
     """
     sessions = Sessions(live.log, judged(live))
     query = sessions.query()
-    found = rows.newest(query, limit=limit, agent=agent, deleted=deleted)
+    found = rows.newest(query, limit=limit, agent=agent, deleted=deleted, tests=tests)
     return [stats_of(*each) for each in sessions.completed(query, [row.key for row in found])]
 
 
 def listed(
-    live: Live, *, deleted: bool = False, agent: str = "", limit: int | None = None
+    live: Live,
+    *,
+    deleted: bool = False,
+    agent: str = "",
+    limit: int | None = None,
+    tests: bool = True,
 ) -> list[SessionRow]:
     """The same sessions as their rows: without what only their figures need."""
     sessions = Sessions(live.log, judged(live))
     query = sessions.query()
-    found = rows.newest(query, limit=limit, agent=agent, deleted=deleted)
+    found = rows.newest(query, limit=limit, agent=agent, deleted=deleted, tests=tests)
     unjudged = [row.key for row in found if row.unjudged]
     known = {state.key: row_of(state) for state, _ in sessions.completed(query, unjudged)}
     return [known.get(row.key, row) for row in found]

@@ -64,7 +64,8 @@ def command(
     ● stands in the context (*) · ✂ stands there as a placeholder (x) · Σ folded into a
     summary (S) · ○ left the context (o) · – never in a context (-). In brackets: with --ascii.
 
-    c5 in a row: that answer came from call 5. The numbers on the right are estimated tokens;
+    c5 in a row: that answer came from call 5. A call of which no answer was recorded has a row of
+    its own, as every call has with --calls. The numbers on the right are estimated tokens;
     310→9 where a placeholder stands for more. What the head says of the context, and a row of a
     pass, is of all of it, also where only some rows are shown.
 
@@ -116,6 +117,7 @@ def command(
             types=types_of(types or []),
             calls=calls,
             every=events,
+            unanswered=True,
         )
         out.show(data, render_log(data, out.style))
 

@@ -14,8 +14,12 @@ from cli.paths import current_program
 
 def command(
     ctx: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="The session id (else a short one is made)."),
+    ] = None,
     id: Annotated[
-        str, typer.Option("--id", metavar="ID", help="The session id (else a short one is made).")
+        str, typer.Option("--name", "--id", metavar="ID", help="NAME, as an option.")
     ] = "",
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Its title.")] = "",
     system: Annotated[
@@ -30,13 +34,18 @@ def command(
 
     An id that is made here has eight characters, none of which looks like another.
 
-    Example: ctxlog new --title "The kiln" --system @prompt.txt
+    Example: ctxlog new kiln --title "The kiln" --system @prompt.txt
     """
     from cli.own_sessions import begun
     from cli.style import typed
+    from eventlog.errors import InputRefused
 
     out = output(ctx)
+    if name is not None and id:
+        raise InputRefused("either NAME or --name")
+    if name == "":
+        raise InputRefused("NAME is empty")
     with opened(settings_of(ctx), create=True) as live:
-        data = begun(live, (user, agent), id, title, system)
+        data = begun(live, (user, agent), name or id, title, system)
     out.show(data, out.style.block(data.key))
     out.note(f"see: {current_program()} log {typed(data.key)}")

@@ -19,7 +19,10 @@ def command(
         list[str], typer.Argument(metavar="FILE...", help="YAML files with test cases.")
     ],
     model: Annotated[
-        str, typer.Option("--model", metavar="NAME", help="Which model is asked.")
+        str,
+        typer.Option(
+            "--model", "-m", metavar="NAME", help="The model (else CTXLOG_MODEL, else the config)."
+        ),
     ] = "",
     judge: Annotated[
         str, typer.Option("--judge", metavar="NAME", help="Which one judges (else the same).")
@@ -45,13 +48,14 @@ def command(
     A file names a prompt (or holds one), values for its variables, and cases: what is said behind
     it, and what the answer is checked for: contains, not_contains, regex, not_regex, no_secret,
     refuses, min_length, max_length, and judged, a question to a model that is answered yes or no.
-    docs/prompts.md shows one. Each case is a session of its own, local/prompt-test/…, in the log.
+    docs/prompts.md shows one. Each case is a session of its own, local/prompt-test/…, in the log;
+    `sessions` lists them by --agent prompt-test.
 
     The exit code is 1 where a check failed, and 6 where the endpoint could not be asked to the end.
 
-    Example: ctxlog prompt test review.test.yaml --model qwen3 --base-url http://127.0.0.1:8080/v1
+    Example: ctxlog prompt test review.test.yaml -m qwen3 --base-url http://127.0.0.1:8080/v1
     """
-    from cli.endpoints import model_named
+    from cli.endpoints import MODEL, model_named, own_model
     from cli.paths import current_database
     from cli.prompt_tests import loaded, tested
     from cli.prompts import prompts
@@ -62,8 +66,9 @@ def command(
     from projections.findings import for_secrets
 
     out, settings = output(ctx), settings_of(ctx)
-    if not model.strip():
-        raise InputRefused("name the model that is asked with --model")
+    model = model.strip() or own_model()
+    if not model:
+        raise InputRefused(f"name the model that is asked: --model, {MODEL}, or [model] name")
     ready = loaded(files, prompts(folder), case)
     endpoint = model_named(model, base_url, temperature=temperature).endpoint
     judging = model_named(judge or model, base_url).endpoint

@@ -21,7 +21,8 @@ def command(
     """Give a session a title. Its id stays.
 
     A title is a note: it may be given to any session, and does not move it in the list. The titles
-    of before stay in the log.
+    of before stay in the log. A name that is typed is an id first, and a title where no id begins
+    like it.
 
     Example: ctxlog rename last "The kiln"
     """
@@ -34,3 +35,5 @@ def command(
     out.show(data, shown)
     if data.before and data.before != data.title:
         out.note(f"before: {data.before}")
+    if data.means is not None:
+        out.note(f"typed as a name that means {data.means}: a name is an id first")

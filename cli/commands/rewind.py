@@ -27,7 +27,8 @@ def command(
     """Make the context again what it was at a place.
 
     What came in between stays in the log, in usage, and in what old calls were given; a rewind can
-    be undone. At @c5 it is what call 5 was given, at @k1^ what stood before compaction 1. A
+    be undone. At @c5 it is what call 5 was given, at @k1^ what stood before compaction 1. At
+    @2 it is what stood after event 2, which is not two turns back: /rewind 2 in a chat is. A
     session that another program writes is forked first.
 
     Example: ctxlog rewind last@c12
@@ -41,7 +42,9 @@ def command(
     with opened(settings_of(ctx), write=True) as live:
         where = place(live, reference)
         if where.kind == "now":
-            raise InputRefused("to which place? S@12, S@c5, S@k1 or S@k1^")
+            raise InputRefused(
+                "to which place? S@12, S@c5, S@k1 or S@k1^; N turns back: /rewind N in a chat"
+            )
         make = rewinding(live, where.stream, where.position, reason)
         asked = Changing(where.stream, make, reason or "to rewind", name, dry_run, expect)
         data = change(live, asked)

@@ -37,7 +37,10 @@ def command(
     holds only as far as that. One folded call among a hundred proved ones makes a session rebuilt;
     audit S tells it call by call.
 
-    How many were left out is said. With --json all are listed, unless -n is given.
+    How many were left out is said. With --json all are listed, unless -n is given. What `prompt
+    test` asked is listed by --agent prompt-test, by --all, and by --json without -n.
+
+    A deleted one says so in front of its title, and answers to the whole id that is shown.
 
     Example: ctxlog sessions -n 10
     """
@@ -50,13 +53,16 @@ def command(
     if every and last is not None:
         raise InputRefused("either --all or -n")
     if out.as_json:
-        out.show(listing_data(settings, Asked(last, agent, deleted)), "")
+        out.show(listing_data(settings, Asked(last, agent, deleted, last is None)), "")
         return
     limit = None if every else last or LATEST
-    found = listing(settings, Asked(limit, agent, deleted))
+    found = listing(settings, Asked(limit, agent, deleted, every))
     rows, names = found.rows, found.names
-    out.write("\n".join(render_sessions(rows, out.style, names)) or "no sessions yet")
+    none = "no sessions but those of prompt tests" if found.prompt_tests else "no sessions yet"
+    out.write("\n".join(render_sessions(rows, out.style, names)) or none)
     if left := found.total - len(rows):
         out.note(f"{left:,} older: -n N, or --all")
+    if found.prompt_tests:
+        out.note(f"{found.prompt_tests:,} of prompt tests: --agent prompt-test")
     if told := no_room(rows, out.style, names):
         out.note(told)

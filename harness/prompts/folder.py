@@ -27,6 +27,10 @@ from projections.prompts.template import Rendered, Template
 
 ENDINGS = (".yaml", ".yml")
 
+TESTS = ".test"
+"""How the name of a file of tests ends, in front of that. It may stand beside the prompts, and is
+none of them."""
+
 MOST_BYTES = 1 << 20
 """Of one file; the parser has a limit of its own, in characters."""
 
@@ -132,6 +136,8 @@ class Prompts:
             raise PromptUnreadable(str(self.path), detail) from None
         if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
             raise PromptUnreadable(str(self.path), "it is neither a folder nor a file")
+        if stat.S_ISREG(mode) and self.path.stem.endswith(TESTS):
+            raise PromptUnreadable(str(self.path), "it is a file of tests, and no prompt")
         return stat.S_ISDIR(mode)
 
     def _found(self, name: str) -> Path:
@@ -154,7 +160,7 @@ class Prompts:
         """Where the file of a name really is; None where there is none."""
         if not self._is_folder():
             return self.path.resolve() if name == self.path.stem else None
-        if not _is_name(name):
+        if not _is_name(name) or name.endswith(TESTS):
             return None
         there = [
             file for ending in ENDINGS if os.path.lexists(file := self.path / f"{name}{ending}")
@@ -186,7 +192,7 @@ class Prompts:
             for file in sorted(found):
                 stem, ending = os.path.splitext(file)
                 name = (Path(folder).relative_to(self.path) / stem).as_posix()
-                if ending not in ENDINGS or not _is_name(name):
+                if ending not in ENDINGS or stem.endswith(TESTS) or not _is_name(name):
                     continue
                 count += 1
                 if count > MOST_FILES:
@@ -196,7 +202,9 @@ class Prompts:
     def _missing(self, name: str) -> PromptMissing:
         known = self.files()
         near = near_misses(name, known)
-        if near:
+        if name.endswith(TESTS):
+            hint = f"files that end in {' or '.join(TESTS + each for each in ENDINGS)} are tests"
+        elif near:
             hint = f"is {near[0]!r} meant?"
         else:
             hint = f"there are {listed(known)}" if known else f"it ends in {' or '.join(ENDINGS)}"

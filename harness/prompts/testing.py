@@ -26,8 +26,9 @@ from harness.recording.streams import RecordedStream
 from projections.prompts.cases import Case, Suite
 from projections.prompts.checks import Answer, Check, Checked, Scan, checked, without
 from projections.prompts.template import PARTS, Rendered, Template, rendered_event
+from projections.session_rows import PROMPT_TESTS
 
-USER, AGENT = "local", "prompt-test"
+USER, AGENT = "local", PROMPT_TESTS
 JUDGE = "judge"
 """The bundled prompt that a judge is asked with."""
 

@@ -104,7 +104,10 @@ class Answering:
             failure = outcome.failure or Failure("", self._status)
             self._call.ended(replace(outcome, failure=replace(failure, error=said(fault))))
         elif outcome.answer is None and not body:
-            self._call.failed("the answer was not read", self._status)
+            # A client that asks again reads nothing of the error.
+            is_error = self._status >= 400
+            why = f"HTTP {self._status}" if is_error else "the answer was not read"
+            self._call.failed(why, self._status)
         else:
             self._call.ended(outcome)
 

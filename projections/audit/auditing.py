@@ -138,6 +138,7 @@ def _rows(subject: Subject) -> Iterable[CallRow]:
     for call, verdict, row, passage in zip(
         subject.calls, subject.verdicts, subject.prefixes, subject.passages.calls, strict=True
     ):
+        is_next = row.against is None or row.against == row.call - 1
         yield CallRow(
             call=call.name,
             position=call.position,
@@ -156,6 +157,7 @@ def _rows(subject: Subject) -> Iterable[CallRow]:
             came_tokens=passage.came_tokens,
             moves=tuple(_move(subject, move) for move in passage.moves),
             prefix_break=row.cause,
+            prefix_against=None if is_next else row.against,
             break_at=row.break_at,
             reusable=row.reusable,
             rewritten=row.rewritten,

@@ -110,7 +110,10 @@ class CallRow(Result):
     moves: tuple[MoveRow, ...]
     """What else changed since then, in order."""
     prefix_break: str | None
-    """What broke the prefix that the request shared with the one before; None where nothing did."""
+    """What broke the prefix that the request shared with one before; None where nothing did."""
+    prefix_against: int | None
+    """The number of that request's call, where it is not the call before but an earlier one: the
+    last of the same model and tools, since a cache serves no other."""
     break_at: str | None
     """The first rendition of the earlier request that does not stand there any more."""
     reusable: int

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from projections.audit.model import Finding, Severity
 from projections.audit.rule import Rule, listed, plural, some, spans
 from projections.audit.subject import Called
+from projections.failures import why_failed
 from projections.session_state import Provenance
 
 SEVERITY: dict[Provenance, Severity] = {
@@ -44,7 +45,7 @@ class Verdicts(Rule):
             if verdict.outcome_unknown:
                 unanswered.append(call)
             if call.outcome == "failed":
-                failed.setdefault(failure(call.status, call.error), []).append(call)
+                failed.setdefault(why_failed(call.status, call.error), []).append(call)
             if call.may_belong_to:
                 doubtful.setdefault(call.may_belong_to, []).append(call)
         for (name, detail), calls in groups.items():
@@ -74,13 +75,6 @@ class Verdicts(Rule):
             position=calls[0].position,
             count=len(calls),
         )
-
-
-def failure(status: int | None, error: str) -> str:
-    """Why a call failed: the status that came back, where the error does not name it, and the
-    error."""
-    is_named = status is None or str(status) in error
-    return error if is_named else f"{status} {error}".rstrip()
 
 
 def _cut(text: str) -> str:

@@ -174,7 +174,7 @@ class TestLog:
         rows = data("log", NAME, "--calls", "--db", db)["rows"]
         calls = {row["ref"]: row for row in rows if row["type"] == "model_called"}
         assert [calls[c]["outcome"] for c in ("c1", "c2", "c3")] == [
-            "answered: stop", "answered: stop", "failed: overloaded",
+            "answered: stop", "answered: stop", "failed: 529 overloaded",
         ]  # fmt: skip
         for ref, row in calls.items():
             window = data("show", f"{NAME}@{ref}", "--context", "--db", db)
@@ -452,8 +452,12 @@ class TestSessionsAndStats:
 
         with open_log(db) as live:
             live.append(KEY, SessionDeleted())
-        assert str(KEY) not in run("sessions", "--db", db).stdout
-        assert str(KEY) in run("sessions", "--deleted", "--db", db).stdout
+        assert KEY.session not in run("sessions", "--db", db).stdout
+        lines = run("sessions", "--deleted", "--db", db).stdout.splitlines()[1:]
+        (hidden,) = [line for line in lines if "(deleted)" in line]
+        assert data("stats", hidden.split()[0], "--db", db)["key"] == str(KEY)
+        rows = data("sessions", "--deleted", "--db", db)["sessions"]
+        assert [row["key"] for row in rows if row["is_deleted"]] == [str(KEY)]
 
     def test_a_time_of_importing_is_not_shown_as_one_of_the_session(self, tmp_path: Path) -> None:
         path = tmp_path / "b.db"

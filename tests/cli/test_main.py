@@ -287,6 +287,25 @@ class TestErrors:
                     assert "Invalid value" in result.stderr
         assert tried > 10
 
+    @pytest.mark.parametrize(
+        ("typed", "told"),
+        [
+            (("rewind", "refunds-0001", "2"), "it takes S@REF: A session, and a place in it: @12"),
+            (("rename", "a", "b", "c"), "it takes S TITLE (try: "),
+            (("doctor", "x"), "it takes nothing but options (try: "),
+        ],
+    )
+    def test_a_word_too_many_is_told_with_what_is_taken(
+        self, typed: tuple[str, ...], told: str
+    ) -> None:
+        result = run(*typed)
+        assert (result.exit_code, told in result.stderr) == (2, True), result.stderr
+
+    def test_a_rewind_to_no_place_says_where_turns_are_gone_back(self, db: Path) -> None:
+        result = run("rewind", "refunds-0001", "--db", db)
+        assert result.exit_code == 2
+        assert "N turns back: /rewind N in a chat" in result.stderr
+
     def test_with_json_an_error_is_json(self, db: Path) -> None:
         result = run("show", "refunds-0001@c99", "--db", db, "--json")
         error = json.loads(result.stderr)
@@ -308,6 +327,7 @@ class TestErrors:
         told = result.stderr.splitlines()
         assert told[0] == "ctxlog: 'agai' names 11 sessions:"
         assert {line.split()[0] for line in told[1:]} == {f"again-{n}" for n in range(1, 12)}
+        assert all(re.search(r"  \d{4}-\d\d-\d\d \d\d:\d\d  Refunds$", line) for line in told[1:])
         listed = json.loads(run("log", "agai", "--db", db, "--json").stderr)
         assert len(listed["error"]["candidates"]) == 11
 

@@ -75,6 +75,16 @@ class TestNew:
             assert live.messages(made["key"]) == [{"role": "system", "content": "Be brief.\n"}]
             assert made["key"].startswith("local/chat/")
 
+    def test_its_name_is_an_argument_or_an_option(self, own: Path) -> None:
+        for more in (["one"], ["--name", "two"], ["--id", "three"]):
+            assert run("new", *more, "--db", own).exit_code == 0
+        assert {f"local/chat/{name}" for name in ("one", "two", "three")} < set(titles(own))
+        both = run("new", "four", "--id", "five", "--db", own)
+        assert (both.exit_code, "either NAME or --name" in both.stderr) == (2, True)
+        assert run("new", "", "--db", own).exit_code == 2
+        taken = run("new", "one", "--db", own)
+        assert (taken.exit_code, "choose another NAME" in taken.stderr) == (2, True)
+
     def test_an_id_that_is_taken_is_told(self, own: Path) -> None:
         result = run("new", "--id", "mine", "--db", own)
         assert result.exit_code == 2
@@ -120,6 +130,16 @@ class TestRenameAndResume:
         assert "before: Refunds" in result.stderr
         assert data("stats", "One cent too much", "--db", db)["key"] == str(KEY)
 
+    def test_a_title_that_is_the_name_of_another_session_is_told(self, db: Path) -> None:
+        for title in ("refunds-0001", "refu", "ann/bot/refunds-0001"):
+            result = run("rename", "retry", title, "--db", db)
+            assert result.exit_code == 0
+            assert f"that means {KEY}: a name is an id first" in result.stderr
+        for title in ("retry", "another try"):
+            result = run("rename", "retry", title, "--db", db)
+            assert "an id first" not in result.stderr
+        assert run("rename", "refunds-0001", "another try", "--db", db).exit_code == 0
+
     @pytest.mark.parametrize("title", ["", " ", "a\tb\x07", "\u202e"])
     def test_what_is_no_title_is_refused(self, db: Path, title: str) -> None:
         result = run("rename", "refunds", title, "--db", db)
@@ -141,6 +161,20 @@ class TestRenameAndResume:
         assert "it was deleted, and is there again" in result.stderr
         assert list(titles(own)) == [str(MINE)]
 
+    def test_the_log_tells_the_deletion_and_the_return_but_no_other_resumption(
+        self, own: Path
+    ) -> None:
+        run("resume", "mine", "--db", own)
+        run("delete", "mine", "--reason", "a trial", "--db", own)
+        run("resume", "mine", "--db", own)
+        told = ["session deleted a trial", "session resumed: kept permissions.mode: ask"]
+        for more in ([], ["-n", "2"], ["--range", "5-"]):
+            rows = data("log", "mine", *more, "--db", own)["rows"]
+            assert [row["preview"] for row in rows][-2:] == told
+            assert sum(row["type"] == "session_resumed" for row in rows) == 1
+        typed = data("log", "mine", "--type", "session_resumed", "--db", own)["rows"]
+        assert len(typed) == 2
+
     def test_a_session_of_another_program_is_forked_first(self, tmp_path: Path) -> None:
         db = tmp_path / "seen.db"
         with open_log(db) as live:
@@ -157,6 +191,7 @@ class TestDelete:
         code, shown = on_a_terminal(own, "delete", "mine", typing="n\n")
         assert code == 1
         assert "delete it?" in shown
+        assert "(2 messages)" in shown
         assert "nothing was changed" in shown
         assert list(titles(own)) == [str(MINE)]
 
@@ -245,11 +280,41 @@ class TestHowMany:
             assert "no session of an agent 'c'; there are a, b" in result.stderr
         assert run("sessions", "--all", "-n", "3", "--db", many).exit_code == 2
 
-    def test_a_deleted_one_goes_by_its_whole_name(self, many: Path) -> None:
+    def test_a_deleted_one_says_so_and_goes_by_its_whole_id(self, many: Path) -> None:
         run("delete", "s051", "--db", many)
         for _ in range(2):
-            shown = run("sessions", "--deleted", "-n", "1", "--db", many).stdout
-            assert shown.splitlines()[1].startswith("u/b/s051")
+            shown = run("sessions", "--deleted", "-n", "2", "--db", many).stdout.splitlines()
+            assert shown[1].startswith("s051 ")
+            assert shown[1].endswith("(deleted) hi")
+            assert "(deleted)" not in shown[2]
+        assert data("stats", "s051", "--db", many)["key"] == "u/b/s051"
+
+    def test_two_deleted_ones_of_one_id_go_by_their_keys(self, many: Path) -> None:
+        with open_log(many) as live:
+            live.append("u/c/s051", said("user", "hi"))
+        for key in ("u/b/s051", "u/c/s051"):
+            assert run("delete", key, "--db", many).exit_code == 0
+        rows = run("sessions", "--deleted", "-n", "2", "--db", many).stdout.splitlines()[1:]
+        assert {row.split()[0] for row in rows} == {"u/b/s051", "u/c/s051"}
+
+    def test_what_prompt_tests_asked_is_counted_and_listed_on_request(self, many: Path) -> None:
+        with open_log(many) as live:
+            for name in ("t1", "t2", "t2.judge1"):
+                live.append(StreamKey("local", "prompt-test", name), said("user", "hi"))
+        for _ in range(2):
+            result = run("sessions", "-n", "1", "--db", many)
+            assert result.stdout.splitlines()[1].startswith("s051")
+            assert f"{LATEST + 1} older" in result.stderr
+            assert "3 of prompt tests: --agent prompt-test" in result.stderr
+            asked = run("sessions", "--agent", "prompt-test", "--db", many)
+            assert len(asked.stdout.splitlines()) == 4
+            assert "of prompt tests" not in asked.stderr
+            every = run("sessions", "--all", "--db", many)
+            assert len(every.stdout.splitlines()) == 1 + LATEST + 2 + 3
+        assert data("sessions", "--db", many)["total"] == LATEST + 5
+        some = data("sessions", "-n", "1", "--db", many)
+        assert (some["total"], some["prompt_tests"]) == (LATEST + 2, 3)
+        assert data("stats", "last", "--db", many)["key"] == "u/b/s051"
 
     def test_who_writes_leaves_a_list_that_is_a_glance(self, db: Path) -> None:
         run("rename", "refunds", "Late refunds", "--db", db)

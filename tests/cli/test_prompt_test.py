@@ -174,6 +174,27 @@ class TestEndpoints:
         assert (keyless.exit_code, "OPENAI_API_KEY" in keyless.stderr) == (2, True)
         assert not (folder / "log.db").exists()
 
+    def test_the_model_is_that_of_the_option_the_variable_or_the_config(
+        self, folder: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (folder / ".ctxlog").mkdir()
+        (folder / ".ctxlog" / "config.toml").write_text('[model]\nname = "configured"\n')
+        monkeypatch.chdir(folder)
+        asked = (
+            *("prompt", "test", folder / "review.test.yaml", "--case", "the change"),
+            *("--base-url", server.url, "--prompts", folder / "prompts"),
+            *("--db", folder / "log.db"),
+        )
+        config = {"OPENAI_API_KEY": ""}
+        for more, variables, name in (
+            ((), config, "configured"),
+            ((), {**config, "CTXLOG_MODEL": "of-the-variable"}, "of-the-variable"),
+            (("-m", "typed"), {**config, "CTXLOG_MODEL": "of-the-variable"}, "typed"),
+        ):
+            server.requests.clear()
+            assert run(*asked, *more, **variables).exit_code == 0
+            assert {request["model"] for request in server.requests} == {name}
+
 
 class TestFiles:
     """What is wrong with a file is told in a line, before anything is asked."""

@@ -148,6 +148,14 @@ class TestRender:
 class TestTold:
     """A prompt that is missing or broken is told with its file, its line and what is near."""
 
+    def test_a_file_of_tests_beside_them_is_passed_over(self, folder: Path) -> None:
+        rows = data("prompt", "list", "--prompts", folder)["prompts"]
+        (folder / "review.test.yaml").write_text("prompt: review/coder\ncases: [{checks: [{}]}]\n")
+        assert data("prompt", "list", "--prompts", folder)["prompts"] == rows
+        for command in ("show", "render"):
+            result = run("prompt", command, "review.test", "--prompts", folder)
+            assert (result.exit_code, "are tests" in result.stderr) == (3, True)
+
     def test_a_broken_file_hides_no_other(self, folder: Path) -> None:
         (folder / "bad.yaml").write_text("system: [\n")
         result = run("prompt", "list", "--prompts", folder)

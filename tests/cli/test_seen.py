@@ -36,7 +36,7 @@ def log(tmp_path: Path) -> Path:
 
 def test_the_log_says_that_a_compaction_was_seen_and_what_it_was(log: Path) -> None:
     shown = run("log", "s", "--db", log).stdout
-    first, second, third = (line for line in shown.splitlines() if line.startswith("──"))
+    first, second, third = (line for line in shown.splitlines() if line.startswith("── k"))
     assert "k1 compacted (seen in a request)" in first
     assert "1 item dropped" in first
     assert "k2 put in another order (seen in a request)" in second

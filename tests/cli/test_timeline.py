@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import run
 
 import cli.timeline
 import cli.tools
@@ -191,3 +192,42 @@ class TestTheLastRows:
             with patch.object(live.log, "read", counted):
                 assert len(timeline(live, KEY, at=4000, most=20).rows) == 20
             assert len(read) <= 400
+
+
+class TestCallsWithoutAnEnd:
+    """Without these a call that was killed is in the audit and nowhere in the session."""
+
+    def made(self, folder: Path) -> Path:
+        with open_log(folder / "l.db") as live:
+            answer = events.MessageAppended(
+                dialect="openai_chat",
+                source="model",
+                call=2,
+                message={"role": "assistant", "content": "the end was not recorded"},
+            )
+            live.append(KEY, said("a"), CALL, answer)
+            live.append(KEY, CALL, events.ModelResponded(call=4))
+            live.append(KEY, CALL, events.ModelFailed(call=6, error="KeyboardInterrupt"))
+            live.append(KEY, CALL, said("b"))
+            live.append(KEY, CALL, events.ModelFailed(call=10, error="not read", status=503))
+        return folder / "l.db"
+
+    def test_only_one_of_which_nothing_came_has_a_row_unasked(self, tmp_path: Path) -> None:
+        db = self.made(tmp_path)
+        shown = run("log", str(KEY), "--db", db).stdout
+        assert [line.split()[1] for line in shown.splitlines() if " given " in line] == ["c4"]
+        assert "no answer was recorded" in shown
+        for more in (["-n", "4"], ["--range", "7-9"]):
+            assert "no answer was recorded" in run("log", str(KEY), *more, "--db", db).stdout
+        assert "no answer" not in run("log", str(KEY), "--range", "1-7", "--db", db).stdout
+        typed = run("log", str(KEY), "--type", "message_appended", "--db", db).stdout
+        assert "no answer" not in typed
+
+    def test_a_failure_is_told_in_words_and_with_its_status(self, tmp_path: Path) -> None:
+        db = self.made(tmp_path)
+        shown = run("log", str(KEY), "--calls", "--db", db).stdout
+        assert "c3 failed: interrupted" in shown
+        assert "c5 failed: 503 not read" in shown
+        assert "KeyboardInterrupt" not in shown
+        assert "KeyboardInterrupt" not in run("audit", str(KEY), "--db", db).stdout
+        assert "failed: interrupted" in run("show", f"{KEY}@c3", "--db", db).stdout

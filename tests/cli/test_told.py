@@ -15,6 +15,7 @@ from eventlog import events
 from eventlog.events import Event, PromptRendered
 from harness.prompts import Prompts
 from projections import open_log
+from projections.prompts.template import Template
 
 VALUES = {"language": "C", "tone": "kind"}
 Ask = Callable[..., Result]
@@ -58,6 +59,25 @@ class TestLog:
             (["read", "run"], [1, 2, 3]),
             (["read"], [4, 5]),
         ]
+
+    def test_another_template_is_shown_with_what_it_was_filled_in_with_and_what_was_before(
+        self, db: Path
+    ) -> None:
+        writer = Template("team/writer", "", version="1", system="You write {language}.")
+        made(db, *appended(FIRST, 1, **VALUES), called(), *revised(writer, 1, language="Go"))
+        made(db, called(), events.MessageRevised(item="1", patch={"content": "Rest."}), called())
+        shown = run("prompt", "log", "prompted", "--db", db, "--width", "120").stdout.splitlines()
+        assert [" ".join(line.split()) for line in shown[1:6]] == [
+            "review/coder v1 1 c1 language=C, tone=kind",
+            "team/writer v1 1@4 c2 language=Go: You write Go.",
+            "before: review/coder v1: language=C, tone=kind: You review C. Be kind.",
+            "system text, no template 1@7 c3 Rest.",
+            "before: team/writer v1: language=Go: You write Go.",
+        ]
+        (first, second, third) = log_of(db)["prompts"]
+        assert first["before"] is None
+        assert second["before"] == first["prompt"]
+        assert third["before"] == second["prompt"]
 
     def test_one_that_does_not_hold_is_told_and_the_exit_code_is_4(self, db: Path) -> None:
         made(db, *broken())

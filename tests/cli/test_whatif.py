@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 from demo_log import demo_log
 from running import ROOT, data, process, run
-from small_log import small_log
+from small_log import said, small_log
 
 from cli import progress
 from cli.options import complete_strategy
 from cli.safetext import display_width
 from cli.words import first_difference, word_diff
+from eventlog import events
+from projections import open_log
 
 DEMO = ROOT / "cli" / "demo"
 NAME = "refunds-0001"
@@ -132,6 +134,25 @@ class TestDiff:
         shown = run("diff", f"{NAME}@11", "@12", "--prefix", "--db", db).stdout
         assert "then the left goes on with 8, the right goes on with 8" in shown
         assert "from character 0:\n  left  'FAILED 1999" in shown
+
+    def test_of_the_same_context_it_still_says_what_a_cache_could_have_had(
+        self, tmp_path: Path
+    ) -> None:
+        """Between two calls of one model another one was asked: no cache serves both."""
+        db = tmp_path / "log.db"
+        one, other = (events.ModelCalled(model=m, dialect="openai_chat") for m in ("m1", "m2"))
+        revised = events.MessageRevised(item="2", patch={"content": "other words " * 30})
+        with open_log(db) as live:
+            spoken = said("system", "Be brief. " * 30), said("user", "hello " * 30)
+            live.append("u/a/altern", *spoken, one, revised, other, one)
+        shown = " ".join(run("diff", "altern@c3", "--prefix", "--db", db).stdout.split())
+        assert "both are the same to the end c3 held against c1, the last one of the same" in shown
+        assert "broken by revision 4" in shown
+        audited = run("audit", "altern", "--all-calls", "--db", db, "--width", "120").stdout
+        assert re.search(r"c3 .* prefix of c1 broken: revision", audited)
+        told = run("audit", "altern", "--json", "--db", db).stdout
+        calls = json.loads(told)["data"]["calls"]
+        assert [call["prefix_against"] for call in calls] == [None, None, 1]
 
     def test_the_demo_names_the_planted_literals_that_each_strategy_loses(self, demo: Path) -> None:
         found = data("diff", "last", *TWO, "--anchors", "--db", demo)

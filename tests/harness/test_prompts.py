@@ -51,6 +51,18 @@ class TestNames:
         with pytest.raises(PromptMissing, match="is 'review' meant"):
             prompts.get("reviews")
 
+    def test_a_file_of_tests_beside_it_is_no_prompt(self, folder: Path) -> None:
+        (folder / "review.test.yaml").write_text("prompt: review/coder\ncases: [{checks: []}]\n")
+        (folder / "team" / "greeting.test.yml").write_text("prompt: team/greeting\n")
+        (folder / "test.yaml").write_text("system: A name like any other.\n")
+        prompts = Prompts(folder)
+        assert prompts.files() == ["review", "team/greeting", "test"]
+        assert prompts.names()[-1] == ("test", "")
+        with pytest.raises(PromptMissing, match="are tests"):
+            prompts.get("review.test")
+        with pytest.raises(PromptUnreadable, match="a file of tests, and no prompt"):
+            Prompts(folder / "review.test.yaml").files()
+
     @pytest.mark.parametrize(
         "name",
         [

@@ -297,6 +297,23 @@ class TestWhatGoesWrong:
         assert told.types()["session_rewound"] == 0
         assert len(told.events) == 1
 
+    def test_an_error_that_a_client_asks_again_after_without_a_look_goes_by_its_status(
+        self, tmp_path: Path
+    ) -> None:
+        statuses = iter([429, 500, 200])
+
+        def flaky(request: dict[str, Any]) -> Any:
+            status = next(statuses)
+            return streamed() if status == 200 else (status, {"error": {"message": "later"}})
+
+        with serving(flaky, {"retry-after-ms": "1"}) as server:
+            recorder = Recorder(tmp_path / "log.db", session="s")
+            client = wrap(server.client(max_retries=3), recorder)
+            assert list(client.chat.completions.create(**ASK, stream=True))
+            recorder.close()
+        failed = Told(tmp_path / "log.db").of("model_failed")
+        assert [(f["error"], f["status"]) for f in failed] == [("HTTP 429", 429), ("HTTP 500", 500)]
+
     def test_a_timeout(self, tmp_path: Path) -> None:
         def slow(request: dict[str, Any]) -> Any:
             time.sleep(0.6)

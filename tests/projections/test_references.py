@@ -192,6 +192,23 @@ class TestSessions:
         with pytest.raises(StreamNotFound):
             find_session(live, "last~3")
 
+    def test_last_is_what_nobody_spoke_with_only_where_nothing_else_is_there(
+        self, live: Live
+    ) -> None:
+        started = events.SessionStarted(parent_session="x/y/elsewhere", parent_call="call_1")
+        tested = named("review-1", "prompt-test")
+        judge = events.SessionStarted(parent_session=str(tested))
+        live.append(named("agent"), started)
+        assert find_session(live, "last") == named("agent")
+        live.append(tested, said("which?"))
+        live.append(named("review-1.judge1", "prompt-test"), judge)
+        live.append(named("agent"), said("later"))
+        assert find_session(live, "last") == tested
+        live.append(named("spoken"), Draft(said("x"), occurred_at="2020-01-01T00:00:00Z"))
+        assert find_session(live, "last") == named("spoken")
+        with pytest.raises(StreamNotFound, match="there is 1"):
+            find_session(live, "last~1")
+
     def test_a_name_that_begins_with_last_does_not_take_its_place(self, live: Live) -> None:
         live.append(named("last-minute-fix"), Draft(said("x"), occurred_at="2026-01-01"))
         live.append(named("newer"), Draft(said("x"), occurred_at="2026-01-02"))

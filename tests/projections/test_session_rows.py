@@ -167,13 +167,16 @@ def test_an_index_gives_the_order_and_the_names(live: Live) -> None:
         return live.log.query(sql, values)
 
     rows.newest(planned, limit=5)
-    rows.newest(planned, limit=1, subagents=False)
+    rows.newest(planned, limit=1, subagents=False, tests=False)
+    rows.count(planned, tests=False)
+    rows.count(planned, agent=rows.PROMPT_TESTS)
+    assert not [plan for plan in plans[-2:] if "COVERING" not in plan]
     assert not [plan for plan in plans if "TEMP B-TREE" in plan]
     rows.beginning(planned, "abcd")
     rows.titled(planned, "x")
     rows.row_of(planned, "a/b/c")
     rows.started_by(planned, "a/b/c")
     used = [plan.split("INDEX ")[1].split()[0] for plan in plans if "INDEX" in plan]
-    names = ["time", "time", "session", "title", "key", "parent"]
+    names = ["time", "time", "time", "time", "session", "title", "key", "parent"]
     assert used == [f"sessions_by_{name}" for name in names]
     assert not [plan for plan in plans if "SCAN" in plan]

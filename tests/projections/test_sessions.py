@@ -102,6 +102,7 @@ class TestCounts:
         stats = session_stats(live, KEY)
         assert stats.model_dump(exclude={"happened_at"}) == {
             "file": "",
+            "is_deleted": False,
             "is_clocked": True,
             "key": "local/agent/s",
             "parent": None,
