@@ -92,4 +92,6 @@ def check_stands(live: Live, key: StreamKey) -> None:
     """Raise InputRefused for a deleted session: nobody would see what is said there."""
     row = row_of(session_query(live), str(key))
     if row is not None and row.is_deleted:
-        raise InputRefused(f"{key} was deleted meanwhile: `ctxlog resume` brings it back")
+        raise InputRefused(
+            f"{key} was deleted meanwhile: `ctxlog resume` brings it back, or begin another one"
+        )
