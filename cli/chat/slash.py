@@ -29,7 +29,7 @@ class Slash:
 
 def commands() -> Mapping[str, Slash]:
     """All of them by their names, in the order of the help."""
-    from cli.chat import altering, looking, setting
+    from cli.chat import altering, looking, prompting, setting
 
     every = (
         Slash("help", "", "this list", help_),
@@ -65,9 +65,9 @@ def commands() -> Mapping[str, Slash]:
         Slash(
             "prompt",
             "[NAME|TEXT]",
-            "show the system prompt, or replace it; of a template also k=v",
-            setting.prompt,
-            setting.templates,
+            "show the system prompt, or replace it; one word is a template, k=v its values",
+            prompting.prompt,
+            prompting.templates,
         ),
         Slash("model", "[NAME]", "another model from here on", setting.model),
         Slash(

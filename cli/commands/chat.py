@@ -16,7 +16,7 @@ from cli.options import (
     settings_of,
 )
 from cli.output import output
-from cli.prompt_options import PromptsOption, VarOption, complete_prompt
+from cli.prompt_options import PromptsOption, VarOption, complete_chat_prompt
 
 Mode = Literal["ask", "allow", "deny", "read-only"]
 
@@ -81,7 +81,7 @@ def command(
             "--prompt",
             metavar="NAME",
             help="A prompt template as system prompt.",
-            autocompletion=complete_prompt,
+            autocompletion=complete_chat_prompt,
         ),
     ] = None,
     var: VarOption = None,

@@ -296,6 +296,31 @@ class TestSetting:
         assert server.requests[0]["messages"][0]["content"] == "Answer in five words."
         assert "prompt_rendered" in done.kinds()
 
+    def test_one_word_that_names_no_template_is_a_slip(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        lines = ("/prompt code_reviw", "/prompt code_reviw lang=C", '/prompt "Terse!"', "one")
+        talk(live, server, *lines)
+        told = " ".join(capsys.readouterr().err.split())
+        assert "is 'code_review' meant? a text of one word: /prompt \"code_reviw\"" in told
+        assert told.count("is 'code_review' meant?") == 2
+        assert server.requests[0]["messages"][0]["content"] == "Terse!"
+
+    def test_those_of_this_program_are_found_beside_a_folder(
+        self, live: Live, server: ModelServer, tmp_path: Path, capsys: Captured
+    ) -> None:
+        (tmp_path / "prompts").mkdir()
+        (tmp_path / "prompts" / "terse.yaml").write_text("version: '3'\nsystem: Be terse.\n")
+        lines = ("/prompt general", "/prompt terse", "/prompt", "/prompt x y")
+        done = talk(live, server, *lines, session="s")
+        assert "from the template terse, version 3\n" in capsys.readouterr().err
+        assert complete(done.chat, "/prompt ter") == ["/prompt terse"]
+        assert complete(done.chat, "/prompt gen") == ["/prompt general"]
+        talk(live, server, "/prompt", session="s")
+        told = capsys.readouterr()
+        assert "from the template" not in told.err
+        assert "x y\n" in told.out
+
     def test_another_model_and_another_strategy(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
