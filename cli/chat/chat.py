@@ -19,6 +19,7 @@ from cli.chat.json_lines import ChatData, as_data
 from cli.chat.lines import Lines
 from cli.chat.permission import question, with_rule
 from cli.chat.places import Place
+from cli.chat.remembered import Remembered
 from cli.chat.screen import Screen, Shown
 from cli.chat.summarizing import summarize
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
@@ -49,9 +50,19 @@ _CODES = {"answered": FINE, "interrupted": INTERRUPTED, "exhausted": FINDINGS, "
 class Chat:
     """One conversation on a terminal, or over a pipe."""
 
-    def __init__(self, live: Live, out: Output, asked: Asked, lines: Lines, model: Model) -> None:
+    def __init__(
+        self,
+        live: Live,
+        out: Output,
+        asked: Asked,
+        lines: Lines,
+        model: Model,
+        before: Remembered | None = None,
+    ) -> None:
         self.live, self.out, self.asked, self.lines = live, out, asked, lines
         self.model = model
+        self.before = before or Remembered()
+        """What the session was gone on with before, and is again."""
         self.window = asked.window or model.window
         obeys = out.is_terminal and os.environ.get("TERM") != "dumb"
         self.screen = Screen(out.style, self.number_at, obeys)

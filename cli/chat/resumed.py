@@ -36,7 +36,8 @@ def greeting(chat: Chat) -> Iterator[str]:
         told = f"{name}" + (f" · {title}" if title else "")
         yield style.paint(style.line(told, style.width), "bold")
     tools = [name for name in of.tools.groups if name in of.state.tools.groups]
-    about = [f"{chat.model.endpoint.model} at {chat.model.endpoint.url}"]
+    before = chat.before
+    about = [f"{chat.model.endpoint.model} at {chat.model.endpoint.url}", before.about_model()]
     if not place.is_new:
         about.append(f"{plural(of.charge.turns, 'turn')}, {tokens(of.tokens)}")
     about.append(counted(of.state.tasks))
@@ -45,6 +46,11 @@ def greeting(chat: Chat) -> Iterator[str]:
         about.append(f"{', '.join(tools)} in {chat.asked.folder().resolve()}")
     for line in together(list(filter(None, about)), style):
         yield style.paint(line, "dim")
+    if before.strategy:
+        told = f"strategy as before: {before.strategy}"
+        yield style.paint(style.line(told, style.width), "dim")
+    if before.fault:
+        yield style.paint(style.line(f"! {before.fault}", 2 * style.width), "yellow")
     for line in allowed(chat):
         yield style.paint(style.line(f"! {line}", style.width), "yellow")
     yield from _missing(chat, style)

@@ -10,20 +10,22 @@ from cli.chat.chat import Chat
 from cli.chat.lines import MORE, Lines, PipedLines, TypedLines
 from cli.chat.loop import converse, take
 from cli.chat.places import place_of
+from cli.chat.remembered import as_before
 from cli.chat.resumed import allowed, greeting, said_again
 from cli.chat.slash import complete
-from cli.endpoints import Model
 from cli.output import Output
 from cli.paths import current_program
 from eventlog.errors import CtxlogError
 from projections import Live
 
 
-def start(live: Live, out: Output, asked: Asked, model: Model, once: str | None = None) -> int:
+def start(live: Live, out: Output, asked: Asked, once: str | None = None) -> int:
     """Run a chat to its end; the exit code. Raises what cannot be told to a person."""
+    asked, before = as_before(live, asked)
+    model = asked.named_model()
     is_typed = once is None and not out.as_json and out.is_terminal and _is_terminal()
     lines: Lines = TypedLines(out.style.translated(MORE)) if is_typed else PipedLines()
-    chat = Chat(live, out, asked, lines, model)
+    chat = Chat(live, out, asked, lines, model, before)
     chat.open(place_of(live, asked.session))
     try:
         _begin(chat)
@@ -56,7 +58,7 @@ def _begin(chat: Chat) -> None:
         chat.note(f"{place.forked_from} was forked first: this is {place.key}")
     if told := said_again(chat):
         chat.note(told)
-    for line in allowed(chat):
+    for line in (*chat.before.notes(), *allowed(chat)):
         chat.note(line)
 
 

@@ -16,6 +16,7 @@ from cli.options import (
     settings_of,
 )
 from cli.output import output
+from cli.paths import current_database
 from cli.prompt_options import PromptsOption, VarOption, complete_chat_prompt
 
 Mode = Literal["ask", "allow", "deny", "read-only"]
@@ -38,7 +39,8 @@ def command(
     model: Annotated[
         str | None,
         typer.Option(
-            "--model", "-m", metavar="NAME", help="The model (else CTXLOG_MODEL, else the config)."
+            "--model", "-m", metavar="NAME",
+            help="The model (else that of the session, else CTXLOG_MODEL, else the config).",
         ),
     ] = None,
     base_url: BaseUrlOption = None,
@@ -92,7 +94,7 @@ def command(
             "--strategy",
             "-s",
             metavar="SPEC",
-            help="What decides about the context (else cut, clear and compact).",
+            help="What decides about the context (else as before; cut, clear and compact).",
             autocompletion=complete_strategy,
         ),
     ] = None,
@@ -150,9 +152,11 @@ def command(
         rules=Rules(permissions, tuple(allow or ()), tuple(deny or ())),
     )
     out = output(ctx)
-    found = asked.named_model()
+    settings = settings_of(ctx)
+    if model is not None or session is None or not current_database(settings.db).exists():
+        asked.named_model()  # else the session may know one
     asked.strategies()
-    with opened(settings_of(ctx), write=True, create=True) as live:
-        code = start(live, out, asked, found, once)
+    with opened(settings, write=True, create=True) as live:
+        code = start(live, out, asked, once)
     if code:
         raise typer.Exit(code)

@@ -1,0 +1,127 @@
+"""A chat that is taken up again: with which model and strategy, and what else goes on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chatting import opened, talk
+from model_server import ModelServer, nowhere, serving
+from running import run
+from scripted import following
+
+from cli.chat.resumed import greeting
+from eventlog.errors import InputRefused
+from eventlog.events import MessageAppended, ModelCalled, ModelResponded, SessionStarted
+from eventlog.jsonvalue import Json
+from projections import Live
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(following(lambda said, rounds: f"you said: {said}")) as found:
+        yield found
+
+
+@pytest.fixture
+def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "CTXLOG_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with opened(tmp_path) as found:
+        yield found
+
+
+def models(server: ModelServer) -> list[str]:
+    return [request["model"] for request in server.requests]
+
+
+class TestModels:
+    """What a session used last is used again: option, session, environment, config."""
+
+    def test_the_model_of_the_last_call_answers_again(
+        self, live: Live, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        talk(live, server, "one", "/model small", "two", session="s", model="large")
+        monkeypatch.setenv("CTXLOG_MODEL", "usual")
+        done = talk(live, server, "three", session="s", model=None)
+        talk(live, server, "four", session="s", model="given")
+        talk(live, server, "five", session="new", model=None)
+        assert models(server) == ["large", "small", "small", "given", "usual"]
+        assert "as before, not usual" in " ".join(greeting(done.chat))
+
+    def test_a_name_that_no_model_has_is_not_kept(self, live: Live, server: ModelServer) -> None:
+        talk(live, server, "one", session="s", model="right")
+        with serving(lambda request: (404, {"error": {"message": "no such model"}})) as other:
+            talk(live, other, "two", session="s", model="slip")
+        talk(live, server, "three", session="s", model=None)
+        assert models(server)[-1] == "right"
+
+    def test_a_fork_has_that_of_its_parent(self, live: Live, server: ModelServer) -> None:
+        talk(live, server, "one", session="s", model="large")
+        version = live.log.version("local/chat/s")
+        live.log.fork("local/chat/f", "local/chat/s", version, reason="")
+        assert talk(live, server, session="f", model=None).chat.model.endpoint.model == "large"
+
+    def test_what_another_program_called_says_nothing(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        message = Json({"role": "user", "content": "theirs"})
+        said = Json({"role": "assistant", "content": "yes"})
+        live.append(
+            "local/agent/theirs",
+            SessionStarted(ownership="observed"),
+            MessageAppended(dialect="openai_chat", source="human", message=message),
+            ModelCalled(model="theirs", dialect="openai_chat"),
+            ModelResponded(call=3),
+            MessageAppended(dialect="openai_chat", source="model", message=said),
+        )
+        with pytest.raises(InputRefused, match="which model"):
+            talk(live, server, session="theirs", model=None)
+
+    def test_over_a_pipe_it_is_told_where_another_is_named(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        args = ("chat", "s", "-p", "hello", "--base-url", server.url, "--db", live.log.path)
+        assert "which model?" in run(*args, CTXLOG_MODEL="").stderr
+        run(*args, "-m", "large")
+        assert "before" not in run(*args, CTXLOG_MODEL="").stderr
+        told = run(*args, CTXLOG_MODEL="usual").stderr
+        assert "large answers, as before, not usual (--model names another)" in told
+        assert models(server) == ["large"] * 3
+
+
+class TestStrategies:
+    """The strategy of the last call decides again, and no file is run for it."""
+
+    def test_that_of_the_last_call_decides_again(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        talk(live, server, "one", session="s", strategy="cut:limit=9000")
+        done = talk(live, server, "/strategy", session="s")
+        assert "cut:limit=9000" in capsys.readouterr().err
+        assert "strategy as before: cut:limit=9000" in "\n".join(greeting(done.chat))
+        usual = talk(live, server, "one", session="other")
+        assert "strategy" not in "\n".join(greeting(usual.chat))
+
+    def test_one_that_cannot_be_had_is_told(self, live: Live, server: ModelServer) -> None:
+        talk(live, server, "one", session="s")
+        live.append(
+            "local/chat/s",
+            ModelCalled(model="m", dialect="openai_chat", strategy="evil.py:Strategy"),
+        )
+        last = live.log.version("local/chat/s")
+        said = Json({"role": "assistant", "content": "yes"})
+        live.append(
+            "local/chat/s",
+            ModelResponded(call=last),
+            MessageAppended(dialect="openai_chat", source="model", message=said),
+        )
+        Path("evil.py").write_text("raise SystemExit(9)")
+        done = talk(live, server, session="s")
+        told = "\n".join(greeting(done.chat))
+        assert "its strategy was evil.py:Strategy, which --strategy has to name" in told
