@@ -27,6 +27,7 @@ from cli.endpoints import Model
 from cli.naming import typed_name
 from cli.occurrences import number_of
 from cli.output import Output, envelope, json_text, to_stderr
+from cli.paths import current_program
 from eventlog import StreamKey
 from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
@@ -40,6 +41,14 @@ from projections.agent_state import agent_state
 from projections.agent_state.state import Permissions
 
 INTERRUPTION = "interrupted; the session goes on from here"
+
+_FAULT = "✗"
+
+_OVERTAKEN = (
+    "another process went on with this session meanwhile; the answer was recorded behind what it "
+    "wrote"
+)
+_NOT_SAID = "another process went on with this session first, so nothing was said: say it again"
 
 _UNREACHED = "Connection error"
 """How the client begins to say that nobody answered."""
@@ -151,12 +160,12 @@ class Chat:
         except KeyboardInterrupt:
             self._interrupted("" if self._was_said(text, before) else text)
         except WrongExpectedVersion as error:
-            if not self.lines.is_interactive:
-                raise
             self.overtaken(error, "" if self._was_said(text, before) else text)
         else:
             self.lines.said(text)
             self._tell_title(before)
+            if self.code:
+                self._offer()
 
     def _tell_title(self, before: int) -> None:
         """The title that the model gave meanwhile, where that was asked for."""
@@ -172,9 +181,10 @@ class Chat:
         except KeyboardInterrupt:
             self._interrupted("")
         except WrongExpectedVersion as error:
-            if not self.lines.is_interactive:
-                raise
             self.overtaken(error)
+        else:
+            if self.code:
+                self._offer()
 
     def follow(self, happenings: Iterator[Happening]) -> None:
         """Show what happens until it ends. Raises KeyboardInterrupt once all is closed, and what
@@ -192,9 +202,16 @@ class Chat:
             self.write(self.screen.end())
 
     def overtaken(self, error: WrongExpectedVersion, text: str = "") -> None:
-        """Another process went on with the session: show what it did."""
+        """Another process went on with the session: show what it did, or over a pipe that it
+        did; ``text`` was not recorded."""
         of = self.conversation
         of.refresh()
+        if not self.lines.is_interactive:
+            self.code = FINDINGS
+            self.note(_OVERTAKEN if not text else _NOT_SAID, sign=_FAULT)
+            if not text:
+                self._offer()
+            return
         own = of.sending.calls[-1].position if of.sending.calls else 0
         self.tell(events_elsewhere(self.live, of.key, error, own, self.out.style))
         if text:
@@ -214,8 +231,13 @@ class Chat:
         self._offer()
 
     def _offer(self) -> None:
-        if self.conversation.is_waiting() and self.lines.is_interactive:
+        """Say how a reply that has no end goes on: said again, its message would stand twice."""
+        if not self.conversation.is_waiting():
+            return
+        if self.lines.is_interactive:
             self.note("/continue lets the model go on with its answer; or say something else")
+        else:
+            self.note(f"{current_program()} chat {self.name} --continue finishes the answer")
 
     def _was_said(self, text: str, before: int) -> bool:
         """Whether a message of a person with that text stands behind a position."""
@@ -286,7 +308,7 @@ class Chat:
         """A line about the conversation."""
         if self.out.as_json:
             self._line(ChatData(happening="note", text=text))
-        elif not self.out.settings.quiet or self.lines.is_interactive:
+        elif not self.out.settings.quiet or self.lines.is_interactive or sign == _FAULT:
             self.write([self.screen.note(text, sign=sign)])
 
     def tell(self, lines: Iterable[str], command: str = "") -> None:

@@ -58,8 +58,6 @@ def take(chat: Chat, text: str) -> None:
     except (IntegrityFault, OutcomeUnknown):
         raise
     except WrongExpectedVersion as error:
-        if not chat.lines.is_interactive:
-            raise
         chat.overtaken(error, text)
     except CtxlogError as error:
         if not chat.lines.is_interactive:

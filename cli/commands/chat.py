@@ -39,7 +39,9 @@ def command(
     model: Annotated[
         str | None,
         typer.Option(
-            "--model", "-m", metavar="NAME",
+            "--model",
+            "-m",
+            metavar="NAME",
             help="The model (else that of the session, else CTXLOG_MODEL, else the config).",
         ),
     ] = None,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from chatting import opened, talk
-from model_server import ModelServer, nowhere, serving
+from chatting import Typed, opened, talk
+from model_server import Answer, ModelServer, nowhere, serving
 from running import run
 from scripted import following
 
 from cli.chat.resumed import greeting
+from cli.door import FINDINGS
 from eventlog.errors import InputRefused
 from eventlog.events import MessageAppended, ModelCalled, ModelResponded, SessionStarted
 from eventlog.jsonvalue import Json
@@ -125,3 +127,41 @@ class TestStrategies:
         done = talk(live, server, session="s")
         told = "\n".join(greeting(done.chat))
         assert "its strategy was evil.py:Strategy, which --strategy has to name" in told
+
+
+class TestTwoAtOnce:
+    """Over a pipe there is nobody to look at what another process did: one line says how it is."""
+
+    def test_an_answer_that_stands_behind_what_came_meanwhile(
+        self, live: Live, tmp_path: Path, capsys: Captured
+    ) -> None:
+        def answer(request: dict[str, Any]) -> Answer:
+            if request["messages"][-1]["content"] == "slow":
+                with opened(tmp_path) as other:
+                    talk(other, server, "fast", interactive=False, session="s")
+            return following(lambda said, rounds: f"you said: {said}")(request)
+
+        with serving(answer) as server:
+            talk(live, server, session="s")
+            capsys.readouterr()
+            done = talk(live, server, "slow", "never", interactive=False, session="s")
+        told = capsys.readouterr()
+        assert told.out == "you said: fast\nyou said: slow\n"
+        assert "the answer was recorded behind what it wrote" in " ".join(told.err.split())
+        assert "version" not in told.err
+        assert done.code == FINDINGS
+        assert done.texts == ["slow", "fast", "you said: fast", "you said: slow"]
+
+    def test_what_was_not_said_is_told_too(
+        self, live: Live, server: ModelServer, tmp_path: Path, capsys: Captured
+    ) -> None:
+        def elsewhere(typed: Typed) -> str:
+            with opened(tmp_path) as other:
+                talk(other, server, "fast", interactive=False, session="s")
+            return "slow"
+
+        talk(live, server, session="s")
+        done = talk(live, server, elsewhere, interactive=False, session="s")
+        assert "so nothing was said: say it again" in " ".join(capsys.readouterr().err.split())
+        assert done.code == FINDINGS
+        assert "slow" not in done.texts
