@@ -91,6 +91,8 @@ class Sessions:
 
         Raises EventInvalid for what is no name.
         """
+        if not isinstance(live, Live):
+            raise InputRefused(f"sessions are of an open log: open_log({str(live)[:200]!r})")
         self.live = live
         self._base = StreamKey(user, agent, "-").checked()
         self._new_id = new_id

@@ -9,7 +9,7 @@ names from the first, and an event may name one that stands before it in the sam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from eventlog import messages
@@ -168,7 +168,7 @@ class Deciding(Applier):
             self._revised(entry, change.reason)
             return
         self._pass = self._pass or f"pass-{self.next}"
-        self.placed.setdefault(origin, []).append(self.next)
+        self._place(entry)
         rung = f" (ladder: {change.rung})" if change.rung else ""
         self.events.append(
             PlaceholderSubstituted(
@@ -181,8 +181,13 @@ class Deciding(Applier):
             )
         )
 
-    def _revised(self, entry: Entry, reason: str) -> None:
+    def _place(self, entry: Entry) -> None:
+        """The next event is what an item's rendition is named by."""
         self.placed.setdefault(entry.origin, []).append(self.next)
+        entry.item = replace(entry.item, rendition=runs.label(entry.origin, self.next))
+
+    def _revised(self, entry: Entry, reason: str) -> None:
+        self._place(entry)
         message = Json(dict(entry.item.message))
         self.events.append(MessageRevised(item=str(entry.origin), message=message, reason=reason))
 

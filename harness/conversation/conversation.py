@@ -15,7 +15,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -64,6 +64,8 @@ Approve = Callable[[Tool, Mapping[str, Any], Judgement], bool]
 """Asked whether a tool call may run: the tool, its arguments, and why it is asked."""
 
 
+Output = TypeVar("Output", bound=BaseModel)
+
 Happenings = Generator[Happening, None, None]
 """What happens, as it happens; whoever stops reading interrupts it."""
 
@@ -100,7 +102,7 @@ class Conversation(OwnSession):
         tools: Toolbox | Iterable[Tool | SubAgent | Callable[..., object]] = (),
         summarize: Summarize | None = None,
         approve: Approve | None = None,
-        permissions: PermissionsSet | None = None,
+        permissions: PermissionsSet | PermissionMode | None = None,
         groups: Sequence[str] | None = None,
         parameters: Mapping[str, Any] | None = None,
         window: int | None = None,
@@ -124,7 +126,9 @@ class Conversation(OwnSession):
                 self.live,
                 self.key,
                 system=system,
-                permissions=permissions,
+                permissions=PermissionsSet(mode=permissions)
+                if isinstance(permissions, str)
+                else permissions,
                 default=PermissionsSet(mode=mode),
                 groups=groups,
                 every_group=self.tools.groups,
@@ -203,6 +207,12 @@ class Conversation(OwnSession):
     def ask(self, content: str, **settings: Any) -> str:
         """The same, and wait for the answer. Raises ReplyFailed too."""
         return self._answer(self.say(content, **settings))
+
+    def ask_for(self, content: str, output: type[Output], **settings: Any) -> Output:
+        """The same, and wait for an answer of that model. Raises ReplyFailed too."""
+        self.ask(content, output=output, **settings)
+        value = self.state.reply.output_value
+        return output.model_validate(None if value is None else value.value)
 
     def go_on(self) -> Happenings:
         """Finish a reply that its process did not: run what tools wait, and ask the model.

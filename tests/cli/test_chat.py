@@ -75,8 +75,8 @@ class TestTalking:
 
     def test_the_prompt_says_how_full_the_context_is(self, live: Live, server: ModelServer) -> None:
         done = talk(live, server, "hello" * 500, window=2_000)
-        assert done.typed.prompts[0].startswith("≈0/2.0k ░░░░░")
-        assert done.typed.prompts[1].startswith("≈1.3k/2.0k ███░░")
+        assert done.typed.prompts[0].startswith("≈292/2.0k █░░░░")  # the tools of the planner
+        assert done.typed.prompts[1].startswith("≈1.6k/2.0k ████░")
 
     def test_an_answer_cannot_move_the_terminal(
         self, live: Live, server: ModelServer, capsys: Captured

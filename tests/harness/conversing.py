@@ -18,6 +18,7 @@ from harness.tools.tool import Tool, tool
 from projections import Live
 from projections.audit.auditing import audit
 from projections.dialects import dialect
+from projections.items import Item
 from projections.legality import check, sendable
 
 Asked = dict[str, Any]
@@ -152,14 +153,18 @@ def holds(
     assert [(row.call, row.verdict) for row in rows if row.verdict not in verdicts] == []
     assert sum(row.outcome == "unknown" for row in rows) == unknown
     if isinstance(of, Conversation):
-        standing = [(item.id, item.message) for item in of.items()]
-        assert standing == [(item.id, item.message) for item in live.items(key)]
+        assert standing(of.items()) == standing(live.items(key))
     items = live.items(key)
     if items:
         found = sendable(items).items
         assert not check(found)
         openai = dialect("openai_chat")
         assert openai.validate(openai.render(found)) == []
+
+
+def standing(items: Iterable[Item]) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """What stands, and in which rendition."""
+    return [(item.id, item.rendition, item.message) for item in items]
 
 
 def is_closed(of: Conversation) -> bool:

@@ -224,6 +224,11 @@ class TestStructuredOutput:
         labels = [item.label for item in conversation.items()]
         assert labels.count("output-refused") == 2
 
+    def test_is_given_as_the_model_that_was_asked_for(self, live: Live) -> None:
+        with serving(following(lambda said, rounds: '{"passed": true, "notes": ["a"]}')) as server:
+            found = begun(live, server).ask_for("does it pass?", Verdicts)
+        assert found == Verdicts(passed=True, notes=["a"])
+
     def test_that_never_comes_ends_the_reply(self, live: Live) -> None:
         with serving(following(lambda said, rounds: "no JSON")) as server:
             told = list(begun(live, server).say("does it pass?", output=Verdicts))

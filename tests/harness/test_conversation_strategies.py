@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from conversing import LOOK, Asked, holds, scripted, told, types
+from conversing import LOOK, Asked, holds, scripted, standing, told, types
 from model_server import ModelServer, serving
 from specs_made import EVERY
 
@@ -72,8 +72,7 @@ def lives(live: Live, server: ModelServer, spec: str, turns: int) -> int:
     )  # fmt: skip
     for n in range(1, turns + 1):
         for _ in talk.say(f"turn {n}: look, read" if n % 3 else f"turn {n}"):
-            now = [(item.id, item.message) for item in talk.items()]
-            assert now == [(item.id, item.message) for item in live.items(talk.key)]
+            assert standing(talk.items()) == standing(live.items(talk.key))
     holds(talk)
     found = recording(live.log.read(talk.key), counter())
     calls = [step.position for step in found.steps if step.kind == "call"]
