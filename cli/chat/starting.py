@@ -13,25 +13,33 @@ from cli.chat.places import place_of
 from cli.chat.remembered import as_before
 from cli.chat.resumed import allowed, greeting, said_again
 from cli.chat.slash import complete
+from cli.naming import session_key
 from cli.output import Output
 from cli.paths import current_program
 from eventlog.errors import CtxlogError
 from projections import Live
 
 
-def start(live: Live, out: Output, asked: Asked, once: str | None = None) -> int:
-    """Run a chat to its end; the exit code. Raises what cannot be told to a person."""
+def start(
+    live: Live, out: Output, asked: Asked, once: str | None = None, *, go_on: bool = False
+) -> int:
+    """Run a chat to its end, say one thing, or only let the model go on; the exit code.
+
+    Raises what cannot be told to a person, and StreamNotFound where there is nothing to go on with.
+    """
+    if go_on:
+        session_key(live, asked.session or "")
     asked, before = as_before(live, asked)
     model = asked.named_model()
-    is_typed = once is None and not out.as_json and out.is_terminal and _is_terminal()
+    is_typed = once is None and not go_on and not out.as_json and out.is_terminal and _is_terminal()
     lines: Lines = TypedLines(out.style.translated(MORE)) if is_typed else PipedLines()
     chat = Chat(live, out, asked, lines, model, before)
     chat.open(place_of(live, asked.session))
     try:
         _begin(chat)
-        if once is None:
+        if once is None and not go_on:
             return converse(chat)
-        take(chat, once)
+        take(chat, once if once is not None else "/continue")
         return chat.code
     finally:
         with contextlib.suppress(CtxlogError):  # what went wrong before is what is told

@@ -34,8 +34,17 @@ def command(
     ] = None,
     once: Annotated[
         str | None,
-        typer.Option("--once", "-p", metavar="TEXT", help="Say this, print the answer, leave."),
+        typer.Option(
+            "--once",
+            "-p",
+            metavar="TEXT",
+            help="Say this, and behind it what comes through a pipe; print the answer, leave.",
+        ),
     ] = None,
+    go_on: Annotated[
+        bool,
+        typer.Option("--continue", help="Finish an answer of S that was cut off, and leave."),
+    ] = False,
     model: Annotated[
         str | None,
         typer.Option(
@@ -127,17 +136,21 @@ def command(
 
     In a terminal /help lists what can be typed beside messages: /context, /compact --preview,
     /undo, /rewind, /fork … Ctrl-C stops an answer or a tool, and the session goes on from there.
-    Out of a pipe each line is a message; tools that would have to be asked about are denied then.
-    The answer goes to stdout, all else to stderr; --json gives a line of JSON for all that happens.
+    Out of a pipe each line is a message, with -p all of it stands behind the text; tools that would
+    have to be asked about are denied then. The answer goes to stdout, all else to stderr; --json
+    gives a line of JSON for all that happens.
 
     Example: ctxlog chat notes --model qwen3 --base-url http://127.0.0.1:11434/v1
     """
     from cli.chat.asked import Asked, Rules, system_of, template_of
+    from cli.chat.piped import message_of
     from cli.chat.starting import start
     from eventlog.errors import InputRefused
 
     if system is not None and prompt is not None:
         raise InputRefused("either --system or --prompt")
+    if go_on and (once is not None or session is None):
+        raise InputRefused("--continue goes with a session, as in chat last --continue; not -p")
     if (var or prompts) and prompt is None:
         raise InputRefused("--var and --prompts go with --prompt")
     asked = Asked(
@@ -158,7 +171,9 @@ def command(
     if model is not None or session is None or not current_database(settings.db).exists():
         asked.named_model()  # else the session may know one
     asked.strategies()
-    with opened(settings, write=True, create=True) as live:
-        code = start(live, out, asked, once)
+    if once is not None:
+        once = message_of(once, out.note)
+    with opened(settings, write=True, create=not go_on) as live:
+        code = start(live, out, asked, once, go_on=go_on)
     if code:
         raise typer.Exit(code)

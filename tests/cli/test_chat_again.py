@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import pytest
 from chatting import Typed, opened, talk
 from model_server import Answer, ModelServer, nowhere, serving
-from running import run
+from running import process, run
 from scripted import following
 
 from cli.chat.resumed import greeting
-from cli.door import FINDINGS
+from cli.door import FINDINGS, UPSTREAM
 from eventlog.errors import InputRefused
 from eventlog.events import MessageAppended, ModelCalled, ModelResponded, SessionStarted
 from eventlog.jsonvalue import Json
@@ -165,3 +166,102 @@ class TestTwoAtOnce:
         assert "so nothing was said: say it again" in " ".join(capsys.readouterr().err.split())
         assert done.code == FINDINGS
         assert "slow" not in done.texts
+
+
+class TestOneMessage:
+    """``-p`` says one thing; what is piped in goes behind it, and nothing is not sent."""
+
+    def args(self, live: Live, server: ModelServer, text: str) -> tuple[str, ...]:
+        model = ("-m", "m", "--base-url", server.url, "--db", live.log.path)
+        return ("chat", "s", "-p", text, *model)
+
+    @pytest.mark.parametrize(
+        ("text", "given", "said"),
+        [
+            ("review this", "- a\n+ b\n", "review this\n\n- a\n+ b"),
+            ("review this", "", "review this"),
+            ("review this", " \n", "review this"),
+            ("", "/etc/hosts is here\n", "/etc/hosts is here"),
+        ],
+    )
+    def test_what_is_piped_in_stands_behind_the_text(
+        self, live: Live, server: ModelServer, text: str, given: str, said: str
+    ) -> None:
+        result = run(*self.args(live, server, text), input=given)
+        assert result.exit_code == 0
+        assert server.requests[0]["messages"][-1]["content"] == said
+
+    def test_a_real_pipe_is_read_to_its_end_and_dev_null_is_not(
+        self, live: Live, server: ModelServer, tmp_path: Path
+    ) -> None:
+        args = self.args(live, server, "review this")
+        assert process(*args, home=tmp_path, input=b"+ b\n").returncode == 0
+        assert process(*args, home=tmp_path, stdin=subprocess.DEVNULL).returncode == 0
+        said = [request["messages"][-1]["content"] for request in server.requests]
+        assert said == ["review this\n\n+ b", "review this"]
+
+    @pytest.mark.parametrize(
+        ("text", "given", "told"),
+        [
+            ("", b"", "there is nothing to say"),
+            (" \n\t", b"\n", "there is nothing to say"),
+            ("look", b"\xff\xfe", "standard input is no UTF-8"),
+        ],
+    )
+    def test_what_says_nothing_or_is_no_text_is_refused(
+        self, tmp_path: Path, server: ModelServer, text: str, given: bytes, told: str
+    ) -> None:
+        path = tmp_path / "new.db"
+        model = ("-m", "m", "--base-url", server.url, "--db", path)
+        result = run("chat", "s", "-p", text, *model, input=given)
+        assert (result.exit_code, server.requests) == (2, [])
+        assert told in result.stderr
+        assert not path.exists()
+
+    def test_a_command_stays_one(self, live: Live, server: ModelServer) -> None:
+        result = run(*self.args(live, server, "/tasks"), input="piped")
+        assert (result.exit_code, server.requests) == (0, [])
+        assert "no tasks" in result.stderr
+
+
+class TestContinuing:
+    """An answer that failed is finished, and its message is not said a second time."""
+
+    def test_a_failure_says_how_the_answer_is_finished(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        args = ("chat", "s", "-m", "m", "--db", live.log.path)
+        failed = run(*args, "-p", "hi", "--base-url", nowhere())
+        assert failed.exit_code == UPSTREAM
+        assert "chat s --continue finishes the answer" in " ".join(failed.stderr.split())
+        done = run(*args, "--continue", "--base-url", server.url)
+        assert (done.exit_code, done.stdout) == (0, "you said: hi\n")
+        again = run(*args, "--continue", "--base-url", server.url)
+        assert (again.exit_code, again.stdout) == (0, "")
+        assert "nothing to go on with" in again.stderr
+        assert [item.text for item in live.items("local/chat/s")] == ["hi", "you said: hi"]
+
+    def test_in_a_chat_the_command_is_named(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        with serving(lambda request: (400, {"error": {"message": "no"}})) as other:
+            talk(live, other, "hi", session="s")
+        assert "/continue lets the model go on with its answer" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("args", "code", "told"),
+        [
+            (("--continue",), 2, "--continue goes with a session"),
+            (("s", "-p", "x", "--continue"), 2, "--continue goes with a session"),
+            (("nosuch", "--continue"), 3, "no session 'nosuch'"),
+        ],
+    )
+    def test_it_takes_a_session_that_there_is(
+        self, live: Live, server: ModelServer, args: tuple[str, ...], code: int, told: str
+    ) -> None:
+        talk(live, server, "one", session="s")
+        model = ("-m", "m", "--base-url", server.url, "--db", live.log.path)
+        result = run("chat", *args, *model)
+        assert result.exit_code == code
+        assert told in result.stderr
+        assert len(server.requests) == 1
