@@ -259,7 +259,10 @@ class Chat:
         answer = None
         while answer is None:
             try:
-                answer = asked.answered(self.lines.answer(style.paint(asked.choices, "bold")))
+                typed = self.lines.answer(style.paint(asked.choices, "bold"))
+                answer = asked.answered(typed)
+                if answer is None:
+                    self.note(asked.refusal(typed))
             except EOFError:  # Ctrl-D is no answer, and nobody is left to give one
                 self.out.write_piece("\n")
                 answer = "no"
