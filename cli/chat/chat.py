@@ -22,6 +22,7 @@ from cli.chat.places import Place
 from cli.chat.remembered import Remembered
 from cli.chat.screen import Screen, Shown
 from cli.chat.summarizing import summarize
+from cli.chat.underway import told_open
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
 from cli.naming import typed_name
@@ -232,12 +233,21 @@ class Chat:
 
     def _offer(self) -> None:
         """Say how a reply that has no end goes on: said again, its message would stand twice."""
-        if not self.conversation.is_waiting():
+        of = self.conversation
+        if not of.is_waiting():
             return
-        if self.lines.is_interactive:
+        if told := told_open(self.live, of.key):
+            self.note(f"{told}; if not, {self._way_on()} finishes the answer")
+        elif self.lines.is_interactive:
             self.note("/continue lets the model go on with its answer; or say something else")
         else:
-            self.note(f"{current_program()} chat {self.name} --continue finishes the answer")
+            self.note(f"{self._way_on()} finishes the answer")
+
+    def _way_on(self) -> str:
+        """What is typed to have a reply finished."""
+        if self.lines.is_interactive:
+            return "/continue"
+        return f"{current_program()} chat {self.name} --continue"
 
     def _was_said(self, text: str, before: int) -> bool:
         """Whether a message of a person with that text stands behind a position."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cli.chat.chat import Chat
 from cli.chat.looking import counted
+from cli.chat.underway import told_open
 from cli.safetext import display_width
 from cli.saying import preview
 from cli.style import Style, plural, tokens
@@ -109,8 +110,11 @@ def _last(chat: Chat, style: Style) -> Iterator[str]:
     if answer is not None and (human is None or _place(answer.id) > _place(human.id)):
         yield style.paint(style.line(f"  it:  {preview(answer)}", style.width), "dim")
     if chat.conversation.is_waiting():
-        told = "! its last answer was cut off: /continue lets it go on"
-        yield style.paint(style.translated(told), "yellow")
+        told = "its last answer was cut off: /continue lets it go on"
+        if elsewhere := told_open(chat.live, chat.conversation.key):
+            told = f"{elsewhere}; /continue asks the model again"
+        for line in textwrap.wrap(f"! {told}", style.width, subsequent_indent="  "):
+            yield style.paint(style.translated(line), "yellow")
 
 
 def _place(name: str) -> float:

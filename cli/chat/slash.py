@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from cli.chat.chat import Chat
+from cli.chat.underway import told_open
 from eventlog.errors import InputRefused
 
 Run = Callable[[Chat, str], None]
@@ -154,6 +155,8 @@ def go_on(chat: Chat, text: str) -> None:
     if not chat.conversation.is_waiting():
         chat.note("there is nothing to go on with: the last word is the model's")
         return
+    if told := told_open(chat.live, chat.conversation.key):
+        chat.note(f"{told}; the model is asked again")
     chat.go_on()
 
 

@@ -14,9 +14,17 @@ from running import process, run
 from scripted import following
 
 from cli.chat.resumed import greeting
+from cli.chat.underway import RECENT, open_since
 from cli.door import FINDINGS, UPSTREAM
+from eventlog import StreamKey
 from eventlog.errors import InputRefused
-from eventlog.events import MessageAppended, ModelCalled, ModelResponded, SessionStarted
+from eventlog.events import (
+    MessageAppended,
+    ModelCalled,
+    ModelResponded,
+    SessionStarted,
+    ToolCallStarted,
+)
 from eventlog.jsonvalue import Json
 from projections import Live
 
@@ -265,3 +273,55 @@ class TestContinuing:
         assert result.exit_code == code
         assert told in result.stderr
         assert len(server.requests) == 1
+
+
+class TestSomebodyElse:
+    """Whoever may still be answering is not answered for without a word."""
+
+    def test_an_open_call_of_another_process_is_told(
+        self, live: Live, server: ModelServer, tmp_path: Path, capsys: Captured
+    ) -> None:
+        looked: list[str] = []
+
+        def answer(request: dict[str, Any]) -> Answer:
+            if not looked:
+                with opened(tmp_path) as other:
+                    done = talk(other, server, session="s")
+                    looked.extend(greeting(done.chat))
+                    assert open_since(other, done.chat.conversation.key) is not None
+            return following(lambda said, rounds: f"you said: {said}")(request)
+
+        with serving(answer) as slow:
+            talk(live, slow, "hi", session="s")
+        assert "! another process may still be answering: a call" in "\n".join(looked)
+        assert not any("was cut off" in line for line in looked)
+        assert open_since(live, StreamKey("local", "chat", "s")) is None
+
+    def test_one_that_was_killed_long_ago_is_not(self, live: Live, server: ModelServer) -> None:
+        talk(live, server, "hi", session="s")
+        key = StreamKey("local", "chat", "s")
+        call = ModelCalled(model="m", dialect="openai_chat")
+        started = ToolCallStarted(tool_call_id="a", name="shell", has_effects=True)
+        last = live.append(key, call, ModelResponded(call=live.log.version(key) + 1), started).last
+        began = live.log.at(key, [last])[last].recorded_at / 1e6
+        assert open_since(live, key, began + 5) == 5
+        assert open_since(live, key, began + RECENT + 1) is None
+        assert open_since(live, StreamKey("local", "chat", "s"), began - 5) == 0
+
+    def test_what_it_wrote_does_not_invite_a_second_answer(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        def elsewhere(typed: Typed) -> str:
+            message = Json({"role": "user", "content": "from elsewhere"})
+            live.append(
+                "local/chat/s",
+                MessageAppended(dialect="openai_chat", source="human", message=message),
+                ModelCalled(model="m", dialect="openai_chat"),
+            )
+            return "mine"
+
+        talk(live, server, elsewhere, session="s")
+        told = " ".join(capsys.readouterr().err.split())
+        assert "another process may still be answering" in told
+        assert "if not, /continue finishes the answer" in told
+        assert "/continue lets" not in told
