@@ -12,6 +12,7 @@ import signal
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from cli.chat.asked import Asked
 from cli.chat.elsewhere import events_elsewhere
@@ -34,7 +35,8 @@ from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
 from harness.conversation import Conversation
 from harness.conversation.happenings import CallFailed, Ended, Happening
-from harness.tools.permissions import Judgement
+from harness.tools.patterns import matches_text
+from harness.tools.permissions import Judgement, read_rule
 from harness.tools.tool import Tool
 from harness.tools.toolbox import toolbox
 from projections import Live
@@ -43,7 +45,7 @@ from projections.agent_state.state import Permissions
 
 INTERRUPTION = "interrupted; the session goes on from here"
 
-_FAULT = "✗"
+FAULT = "✗"
 
 _OVERTAKEN = (
     "another process went on with this session meanwhile; the answer was recorded behind what it "
@@ -53,6 +55,8 @@ _NOT_SAID = "another process went on with this session first, so nothing was sai
 
 _UNREACHED = "Connection error"
 """How the client begins to say that nobody answered."""
+
+_NOT_THERE = "status 404"
 
 _CODES = {"answered": FINE, "interrupted": INTERRUPTED, "exhausted": FINDINGS, "failed": UPSTREAM}
 
@@ -147,6 +151,15 @@ class Chat:
         of.charge.summarize = summarize(self.asked, model, self.live, of.key, self.summarising)
         of.recover()
 
+    def warn_of_rules(self, rules: Iterable[str]) -> None:
+        """Tell of rules that speak about no tool that is here: a slip in a name allows, and denies,
+        nothing."""
+        names = [each.name for each in self.conversation.tools]
+        for rule in rules:
+            if not any(matches_text(read_rule(rule).name, name) for name in names):
+                there = f"there are {', '.join(names)}" if names else "there is none"
+                self.note(f"{rule} is about no tool that is here; {there}", sign="!")
+
     def number_at(self, position: int) -> str:
         """``c5`` or ``k1``, of what stands at a position."""
         return number_of(self.live, self.conversation.key, position) or ""
@@ -209,7 +222,7 @@ class Chat:
         of.refresh()
         if not self.lines.is_interactive:
             self.code = FINDINGS
-            self.note(_OVERTAKEN if not text else _NOT_SAID, sign=_FAULT)
+            self.note(_OVERTAKEN if not text else _NOT_SAID, sign=FAULT)
             if not text:
                 self._offer()
             return
@@ -304,8 +317,16 @@ class Chat:
             self._line(as_data(happening, self.number_at))
         else:
             self.write(self.screen.show(happening))
-        if isinstance(happening, CallFailed) and happening.error.startswith(_UNREACHED):
-            self.note(f"is a server running at {self.model.endpoint.url}? --base-url names another")
+        if isinstance(happening, CallFailed):
+            self._tell_address(happening.error)
+
+    def _tell_address(self, error: str) -> None:
+        """What may be wrong with the address, where nobody answers there or nothing is found."""
+        url = self.model.endpoint.url
+        if error.startswith(_UNREACHED):
+            self.note(f"is a server running at {url}? --base-url names another")
+        elif _NOT_THERE in error and not urlsplit(url).path.strip("/"):
+            self.note(f"is {url} the address of an API? most end in /v1: --base-url names it")
 
     def write(self, shown: Iterable[Shown]) -> None:
         """The answer on stdout; what is told about it beside it on a terminal, else on stderr."""
@@ -321,7 +342,7 @@ class Chat:
         """A line about the conversation."""
         if self.out.as_json:
             self._line(ChatData(happening="note", text=text))
-        elif not self.out.settings.quiet or self.lines.is_interactive or sign == _FAULT:
+        elif not self.out.settings.quiet or self.lines.is_interactive or sign == FAULT:
             self.write([self.screen.note(text, sign=sign)])
 
     def tell(self, lines: Iterable[str], command: str = "") -> None:

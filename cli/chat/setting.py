@@ -33,6 +33,11 @@ def strategy(chat: Chat, text: str) -> None:
         of.use(strategies_of(text))
         chat.asked = replace(chat.asked, strategy=text)
     chat.note(f"{spec_of(of.charge.strategies)}{' decides from here on' if text else ''}")
+    for each in of.charge.strategies:  # the spec names only what differs from the defaults
+        every = each.parameters.model_dump()
+        if every != each.parameters.model_dump(exclude_defaults=True):
+            values = ", ".join(f"{name}={value}" for name, value in every.items())
+            chat.note(f"{each.name} has {values}")
 
 
 def strategies(chat: Chat) -> Sequence[str]:
@@ -80,6 +85,8 @@ def permissions(chat: Chat, text: str) -> None:
     if changed is not None and changed != PermissionsSet.model_validate(held.model_dump()):
         with of.writing():
             of.append(changed)
+        if word in ("allow", "deny") and rule:
+            chat.warn_of_rules((rule,))
     held = of.state.permissions
     mode = next(name for name, value in MODES.items() if value == held.mode)
     lines = [f"where no rule speaks: {mode}"]

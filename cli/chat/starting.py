@@ -37,6 +37,7 @@ def start(
     chat.open(place_of(live, asked.session))
     try:
         _begin(chat)
+        chat.warn_of_rules((*asked.rules.allow, *asked.rules.deny))
         if once is None and not go_on:
             return converse(chat)
         take(chat, once if once is not None else "/continue")

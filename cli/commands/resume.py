@@ -10,6 +10,7 @@ import typer
 from cli.opening import opened
 from cli.options import SessionArgument, settings_of
 from cli.output import output
+from cli.saying import part_told
 
 if TYPE_CHECKING:
     from cli.models_sessions import ResumeData
@@ -39,4 +40,5 @@ def _told(data: ResumeData, style: Style) -> Iterator[str]:
     yield style.block(data.key)
     for label, lines in (("cleared", data.cleared), ("kept", data.kept)):
         for line in lines:
-            yield f"{style.paint(f'{label:<8}', 'dim')} {style.line(line, style.width - 9)}"
+            told = style.line(part_told(line), style.width - 9)
+            yield f"{style.paint(f'{label:<8}', 'dim')} {told}"

@@ -39,6 +39,8 @@ class Typed:
         self._lines: Iterator[Line] = iter(self.lines)
         self._answers = iter(self.answers)
 
+    place: str = ""
+
     def read(self, prompt: str, begun: str = "") -> str | None:
         self.prompts.append(prompt)
         self.begun.append(begun)

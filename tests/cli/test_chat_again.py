@@ -325,3 +325,42 @@ class TestSomebodyElse:
         assert "another process may still be answering" in told
         assert "if not, /continue finishes the answer" in told
         assert "/continue lets" not in told
+
+
+class TestSlips:
+    """What cannot work is told where it was typed."""
+
+    def test_a_rule_about_no_tool_is_told(self, live: Live, server: ModelServer) -> None:
+        args = ("chat", "s", "-p", "hi", "-m", "m", "--base-url", server.url, "--db", live.log.path)
+        rules = ("--allow", "nosuch(x)", "--deny", "update_task", "--allow", "shell(ls)")
+        told = run(*args, *rules).stderr
+        assert "! nosuch(x) is about no tool that is here; there are plan, update_task" in told
+        assert "! shell(ls) is about no tool" in told
+        assert "! update_task" not in told
+        assert "about no tool" not in run(*args, "--tools", "shell", "--allow", "sh*l").stderr
+
+    def test_an_address_without_its_path_is_asked_about(self, live: Live, capsys: Captured) -> None:
+        def answer(request: dict[str, Any]) -> Answer:
+            return (404, {"error": {"message": "Not Found"}})
+
+        with serving(answer) as server:
+            talk(live, server, "hi", base_url=server.url.removesuffix("/v1"))
+            assert "most end in /v1: --base-url names it" in " ".join(
+                capsys.readouterr().err.split()
+            )
+            talk(live, server, "hi")
+        assert "most end in /v1" not in capsys.readouterr().err
+
+    def test_a_mode_that_there_is_not_is_told_in_our_words(self, server: ModelServer) -> None:
+        told = run("chat", "--permissions", "bogus", "-m", "m", "--base-url", server.url).stderr
+        assert "'--permissions': 'bogus' is not one of" in told
+
+    def test_a_pipe_that_stops_says_at_which_line(self, live: Live, server: ModelServer) -> None:
+        args = ("chat", "s", "-m", "m", "--db", live.log.path, "--base-url")
+        failed = run(*args, nowhere(), input='\n"""one\ntwo"""\nthree\n')
+        assert failed.exit_code == UPSTREAM
+        assert "! stopped at line 2 of the input: nothing behind it was sent\n" in failed.stderr
+        refused = run(*args, server.url, input="one\n/nosuch\nthree\n")
+        assert refused.exit_code == 2
+        assert "  this is line 2 of the input; nothing behind it was sent\n" in refused.stderr
+        assert [request["messages"][-1]["content"] for request in server.requests] == ["one"]
