@@ -20,6 +20,9 @@ from projections import Live
 from projections.ownership import is_observed
 from projections.strategies.spec import parse
 
+MOST = 1_000
+"""Characters of a name, or of a spec: a log may hold anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
@@ -65,15 +68,19 @@ def as_before(live: Live, asked: Asked) -> tuple[Asked, Remembered]:
         return asked, Remembered()
     found = Remembered()
     model, strategy = (str(call.data.get(name) or "").strip() for name in ("model", "strategy"))
-    if asked.model is None and model:
+    if asked.model is None and 0 < len(model) <= MOST:
         asked = replace(asked, model=model)
         other = own_model()
         found = replace(found, model=model, instead_of=other if other != model else "")
     if asked.strategy is None and strategy:
         try:
+            if len(strategy) > MOST:
+                raise InputRefused("it is too long")
             spec = spec_of(parse(strategy))
         except InputRefused:
-            fault = f"its strategy was {strategy}, which --strategy has to name; the usual one is"
+            fault = (
+                f"its strategy was {strategy[:80]}, which --strategy has to name; the usual one is"
+            )
             return asked, replace(found, fault=f"{fault} in charge")
         if spec != spec_of(parse(STRATEGY)):
             asked = replace(asked, strategy=spec)

@@ -51,7 +51,9 @@ def greeting(chat: Chat) -> Iterator[str]:
         told = f"strategy as before: {before.strategy}"
         yield style.paint(style.line(told, style.width), "dim")
     if before.fault:
-        yield style.paint(style.line(f"! {before.fault}", 2 * style.width), "yellow")
+        told = style.line(f"! {before.fault}", 4 * style.width)
+        for line in textwrap.wrap(told, style.width, subsequent_indent="  "):
+            yield style.paint(line, "yellow")
     for line in allowed(chat):
         yield style.paint(style.line(f"! {line}", style.width), "yellow")
     yield from _missing(chat, style)

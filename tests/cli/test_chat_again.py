@@ -134,8 +134,9 @@ class TestStrategies:
         )
         Path("evil.py").write_text("raise SystemExit(9)")
         done = talk(live, server, session="s")
-        told = "\n".join(greeting(done.chat))
+        told = " ".join(greeting(done.chat))
         assert "its strategy was evil.py:Strategy, which --strategy has to name" in told
+        assert max(map(len, greeting(done.chat))) <= 80
 
 
 class TestTwoAtOnce:
