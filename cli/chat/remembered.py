@@ -72,7 +72,7 @@ def as_before(live: Live, asked: Asked) -> tuple[Asked, Remembered]:
         asked = replace(asked, model=model)
         other = own_model()
         found = replace(found, model=model, instead_of=other if other != model else "")
-    if asked.strategy is None and strategy:
+    if asked.strategy is None and strategy and not call.erased:
         try:
             if len(strategy) > MOST:
                 raise InputRefused("it is too long")
