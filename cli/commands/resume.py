@@ -10,7 +10,6 @@ import typer
 from cli.opening import opened
 from cli.options import SessionArgument, settings_of
 from cli.output import output
-from cli.saying import part_told
 
 if TYPE_CHECKING:
     from cli.models_sessions import ResumeData
@@ -37,6 +36,8 @@ def command(ctx: typer.Context, session: SessionArgument) -> None:
 
 
 def _told(data: ResumeData, style: Style) -> Iterator[str]:
+    from cli.saying import part_told
+
     yield style.block(data.key)
     for label, lines in (("cleared", data.cleared), ("kept", data.kept)):
         for line in lines:
