@@ -95,7 +95,7 @@ def exit_code(error: BaseException) -> int:
 def message(error: BaseException) -> str:
     """What went wrong, for a person."""
     if isinstance(error, TyperException):
-        text = error.format_message()
+        text = error.format_message().replace(": Value error, ", ": ")  # pydantic's words
         if type(error).__name__ == "NoSuchOption":
             text += "; a text that begins with - goes behind --"
         context = getattr(error, "ctx", None)

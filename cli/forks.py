@@ -8,18 +8,22 @@ from projections import Live
 from projections.references import reads_otherwise
 
 
-def fork_key(live: Live, parent: StreamKey, name: str = "") -> StreamKey:
+def fork_key(
+    live: Live, parent: StreamKey, name: str = "", hint: str = "choose another --name"
+) -> StreamKey:
     """The key of a fork: with the session id that was asked for, else the next free one.
+
+    ``hint`` says what to do about a name that cannot be had.
 
     Raises InputRefused for a name that is taken, or that would be read as something else.
     """
     if not name:
         return _free(live, parent)
     if reads_otherwise(name):
-        raise InputRefused(f"{name!r} would be read as a place or as last; choose another --name")
+        raise InputRefused(f"{name!r} would be read as a place or as last; {hint}")
     child = parent._replace(session=name).checked()
     if live.log.exists(child):
-        raise InputRefused(f"that name is taken: {child} exists; choose another --name")
+        raise InputRefused(f"that name is taken: {child} exists; {hint}")
     return child
 
 

@@ -21,6 +21,16 @@ def complete_prompt(ctx: typer.Context, incomplete: str) -> list[str]:
     return found[:_MANY]
 
 
+def complete_chat_prompt(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Prompts that a chat can begin with."""
+    from cli.prompts import beside, names_of
+
+    found: list[str] = []
+    with contextlib.suppress(Exception):
+        found = list(names_of(beside(ctx.params.get("prompts")), incomplete))
+    return found[:_MANY]
+
+
 def complete_prompt_role(ctx: typer.Context, incomplete: str) -> list[str]:
     """Roles of the prompt that was typed."""
     from cli.prompts import prompts

@@ -20,6 +20,7 @@ from cli.models_prompt import (
 from eventlog.errors import InputRefused
 from harness.prompts import Prompts
 from projections.prompts import PromptMissing, PromptUnreadable, Template
+from projections.prompts.faults import listed, near_misses, short
 from projections.prompts.template import PARTS, Part
 
 BUNDLED = "bundled"
@@ -46,6 +47,36 @@ def found(given: str | None, environment: Mapping[str, str], here: Path) -> Prom
         return Prompts(Path(named).expanduser())
     folder = here / FOLDER
     return Prompts(folder) if folder.is_dir() else Prompts.bundled()
+
+
+def beside(given: str | None) -> tuple[Prompts, ...]:
+    """The prompts that a chat knows: those that are meant and, where no option names them, those
+    of this program behind them."""
+    own, bundled = prompts(given), Prompts.bundled()
+    return (own,) if given or own.path == bundled.path else (own, bundled)
+
+
+def chosen_beside(of: Sequence[Prompts], name: str) -> Template:
+    """The template of ``NAME``, or of ``NAME/ROLE``, in the first of these that has it.
+
+    Raises PromptMissing with those of all of them that may be meant, PromptUnreadable.
+    """
+    for each in of:
+        try:
+            return chosen(each, name)
+        except PromptMissing:
+            if _has(each, name):  # only its role is not there
+                raise
+    known = list(dict.fromkeys(file for each in of for file in each.files()))
+    near = near_misses(name, known)
+    hint = f"is {near[0]!r} meant?" if near else f"there are {listed(known) or 'none'}"
+    raise PromptMissing(name, f"no prompt {short(name)}; {hint}", near=near)
+
+
+def _has(of: Prompts, name: str) -> bool:
+    """Whether there is a file of the name, or of what stands in front of its role."""
+    known = of.files()
+    return name in known or name.rpartition("/")[0] in known
 
 
 def chosen(of: Prompts, name: str, role: str = "") -> Template:
@@ -154,10 +185,17 @@ def _row(template: Template) -> PromptRow:
 
 def complete_names(given: str | None, incomplete: str) -> Iterator[str]:
     """What can be typed for a prompt."""
-    of = prompts(given)
-    for name in of.files():
+    yield from names_of((prompts(given),), incomplete)
+
+
+def names_of(of: Sequence[Prompts], incomplete: str = "") -> Iterator[str]:
+    """All that can be typed for prompts of these folders; what cannot be read is left out."""
+    first: dict[str, Prompts] = {}  # the one of a folder before it is meant
+    for place in of:
+        first |= {name: place for name in place.files() if name not in first}
+    for name, place in first.items():
         try:
-            roles = of.roles(name)
+            roles = place.roles(name)
         except (PromptMissing, PromptUnreadable):
             continue
         for template in roles.values():

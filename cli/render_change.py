@@ -32,7 +32,7 @@ def render_change(
     new = [row for row in data.back if position_of(origin(row.item)) > data.version]
     yield from _rows("+", "back", [row for row in data.back if row not in new], style)
     yield from _rows("+", "new", new, style)
-    yield from _rows("✂", "otherwise", data.changed, style)
+    yield from _rows("✂", "changed", data.changed, style)
     yield from _rows("○", "gone", data.gone, style)
     before, after = data.before, data.after
     size = f"{plural(before.items, 'item')}, {tokens(before.tokens)} tokens, as before"

@@ -214,8 +214,37 @@ def _listed(data: Mapping[str, object], name: str) -> str:
     return ", ".join(map(str, values)) if isinstance(values, list | tuple) else ""
 
 
+_PARTS = {
+    "reply.iteration": "calls of the last reply",
+    "reply.is_under_way": "the reply under way",
+    "reply.output_schema": "the output that was asked for",
+    "reply.output_value": "the output that came",
+    "permissions.mode": "permissions",
+    "permissions.allow": "rules that allow",
+    "permissions.deny": "rules that deny",
+    "permissions.ask": "rules that ask",
+    "tools.groups": "tools",
+    "tools.files": "known files",
+    "middleware": "what middleware keeps",
+    "started_calls": "calls that may have run",
+}
+"""The parts of an agent's state, as a person calls them."""
+
+
+def part_told(line: str) -> str:
+    """``permissions.mode: ask``, as a resumption names it, in plain words."""
+    name, colon, rest = line.partition(":")
+    return f"{_PARTS.get(name, name)}{colon}{rest}"
+
+
+def _taken_up(data: Mapping[str, object], name: str) -> str:
+    values = data.get(name)
+    found = map(str, values) if isinstance(values, list | tuple) else ()
+    return ", ".join(map(part_told, found))
+
+
 def _resumed(data: Mapping[str, object]) -> str:
-    cleared, kept = _listed(data, "cleared"), _listed(data, "kept")
+    cleared, kept = _taken_up(data, "cleared"), _taken_up(data, "kept")
     said = [f"cleared {cleared}" if cleared else "", f"kept {kept}" if kept else ""]
     return ": ".join(filter(None, ["session resumed", "; ".join(filter(None, said))]))
 

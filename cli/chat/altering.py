@@ -210,7 +210,8 @@ def fork(chat: Chat, text: str) -> None:
     if len(words) > 1:
         raise InputRefused("/fork takes one name")
     live, of = chat.live, chat.conversation
-    child = fork_key(live, of.key, words[0] if words else "")
+    hint = "/fork NAME takes another name, /fork alone finds one"
+    child = fork_key(live, of.key, words[0] if words else "", hint)
     live.log.fork(child, of.key, of.version, reason="in a chat")
     chat.go_on_in(child)
     chat.note(f"this is {child.session} now, a fork; {of.key.session} stays as it is")

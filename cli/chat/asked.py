@@ -126,7 +126,7 @@ def system_of(text: str | None) -> str | None:
 
 def template_of(name: str, typed: Sequence[str], folder: str | None = None) -> Rendered:
     """A prompt template, filled in. Raises InputRefused, and what rendering raises."""
-    from cli.prompts import chosen, prompts, values_of
+    from cli.prompts import beside, chosen_beside, values_of
 
-    template = chosen(prompts(folder), name)
+    template = chosen_beside(beside(folder), name)
     return template.only("system").render(**values_of(typed, ()))

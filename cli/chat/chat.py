@@ -12,6 +12,7 @@ import signal
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from cli.chat.asked import Asked
 from cli.chat.elsewhere import events_elsewhere
@@ -19,19 +20,23 @@ from cli.chat.json_lines import ChatData, as_data
 from cli.chat.lines import Lines
 from cli.chat.permission import question, with_rule
 from cli.chat.places import Place
+from cli.chat.remembered import Remembered
 from cli.chat.screen import Screen, Shown
 from cli.chat.summarizing import summarize
+from cli.chat.underway import told_open
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
 from cli.naming import typed_name
 from cli.occurrences import number_of
 from cli.output import Output, envelope, json_text, to_stderr
+from cli.paths import current_program
 from eventlog import StreamKey
 from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
 from harness.conversation import Conversation
 from harness.conversation.happenings import CallFailed, Ended, Happening
-from harness.tools.permissions import Judgement
+from harness.tools.patterns import matches_text
+from harness.tools.permissions import Judgement, read_rule
 from harness.tools.tool import Tool
 from harness.tools.toolbox import toolbox
 from projections import Live
@@ -40,8 +45,18 @@ from projections.agent_state.state import Permissions
 
 INTERRUPTION = "interrupted; the session goes on from here"
 
+FAULT = "✗"
+
+_OVERTAKEN = (
+    "another process went on with this session meanwhile; the answer was recorded behind what it "
+    "wrote"
+)
+_NOT_SAID = "another process went on with this session first, so nothing was said: say it again"
+
 _UNREACHED = "Connection error"
 """How the client begins to say that nobody answered."""
+
+_NOT_THERE = "status 404"
 
 _CODES = {"answered": FINE, "interrupted": INTERRUPTED, "exhausted": FINDINGS, "failed": UPSTREAM}
 
@@ -49,9 +64,19 @@ _CODES = {"answered": FINE, "interrupted": INTERRUPTED, "exhausted": FINDINGS, "
 class Chat:
     """One conversation on a terminal, or over a pipe."""
 
-    def __init__(self, live: Live, out: Output, asked: Asked, lines: Lines, model: Model) -> None:
+    def __init__(
+        self,
+        live: Live,
+        out: Output,
+        asked: Asked,
+        lines: Lines,
+        model: Model,
+        before: Remembered | None = None,
+    ) -> None:
         self.live, self.out, self.asked, self.lines = live, out, asked, lines
         self.model = model
+        self.before = before or Remembered()
+        """What the session was gone on with before, and is again."""
         self.window = asked.window or model.window
         obeys = out.is_terminal and os.environ.get("TERM") != "dumb"
         self.screen = Screen(out.style, self.number_at, obeys)
@@ -126,6 +151,15 @@ class Chat:
         of.charge.summarize = summarize(self.asked, model, self.live, of.key, self.summarising)
         of.recover()
 
+    def warn_of_rules(self, rules: Iterable[str]) -> None:
+        """Tell of rules that speak about no tool that is here: a slip in a name allows, and denies,
+        nothing."""
+        names = [each.name for each in self.conversation.tools]
+        for rule in rules:
+            if not any(matches_text(read_rule(rule).name, name) for name in names):
+                there = f"there are {', '.join(names)}" if names else "there is none"
+                self.note(f"{rule} is about no tool that is here; {there}", sign="!")
+
     def number_at(self, position: int) -> str:
         """``c5`` or ``k1``, of what stands at a position."""
         return number_of(self.live, self.conversation.key, position) or ""
@@ -140,12 +174,12 @@ class Chat:
         except KeyboardInterrupt:
             self._interrupted("" if self._was_said(text, before) else text)
         except WrongExpectedVersion as error:
-            if not self.lines.is_interactive:
-                raise
             self.overtaken(error, "" if self._was_said(text, before) else text)
         else:
             self.lines.said(text)
             self._tell_title(before)
+            if self.code:
+                self._offer()
 
     def _tell_title(self, before: int) -> None:
         """The title that the model gave meanwhile, where that was asked for."""
@@ -161,9 +195,10 @@ class Chat:
         except KeyboardInterrupt:
             self._interrupted("")
         except WrongExpectedVersion as error:
-            if not self.lines.is_interactive:
-                raise
             self.overtaken(error)
+        else:
+            if self.code:
+                self._offer()
 
     def follow(self, happenings: Iterator[Happening]) -> None:
         """Show what happens until it ends. Raises KeyboardInterrupt once all is closed, and what
@@ -181,9 +216,16 @@ class Chat:
             self.write(self.screen.end())
 
     def overtaken(self, error: WrongExpectedVersion, text: str = "") -> None:
-        """Another process went on with the session: show what it did."""
+        """Another process went on with the session: show what it did, or over a pipe that it
+        did; ``text`` was not recorded."""
         of = self.conversation
         of.refresh()
+        if not self.lines.is_interactive:
+            self.code = FINDINGS
+            self.note(_OVERTAKEN if not text else _NOT_SAID, sign=FAULT)
+            if not text:
+                self._offer()
+            return
         own = of.sending.calls[-1].position if of.sending.calls else 0
         self.tell(events_elsewhere(self.live, of.key, error, own, self.out.style))
         if text:
@@ -203,8 +245,22 @@ class Chat:
         self._offer()
 
     def _offer(self) -> None:
-        if self.conversation.is_waiting() and self.lines.is_interactive:
+        """Say how a reply that has no end goes on: said again, its message would stand twice."""
+        of = self.conversation
+        if not of.is_waiting():
+            return
+        if told := told_open(self.live, of.key):
+            self.note(f"{told}; if not, {self._way_on()} finishes the answer")
+        elif self.lines.is_interactive:
             self.note("/continue lets the model go on with its answer; or say something else")
+        else:
+            self.note(f"{self._way_on()} finishes the answer")
+
+    def _way_on(self) -> str:
+        """What is typed to have a reply finished."""
+        if self.lines.is_interactive:
+            return "/continue"
+        return f"{current_program()} chat {self.name} --continue"
 
     def _was_said(self, text: str, before: int) -> bool:
         """Whether a message of a person with that text stands behind a position."""
@@ -226,7 +282,10 @@ class Chat:
         answer = None
         while answer is None:
             try:
-                answer = asked.answered(self.lines.answer(style.paint(asked.choices, "bold")))
+                typed = self.lines.answer(style.paint(asked.choices, "bold"))
+                answer = asked.answered(typed)
+                if answer is None:
+                    self.note(asked.refusal(typed))
             except EOFError:  # Ctrl-D is no answer, and nobody is left to give one
                 self.out.write_piece("\n")
                 answer = "no"
@@ -258,8 +317,16 @@ class Chat:
             self._line(as_data(happening, self.number_at))
         else:
             self.write(self.screen.show(happening))
-        if isinstance(happening, CallFailed) and happening.error.startswith(_UNREACHED):
-            self.note(f"is a server running at {self.model.endpoint.url}? --base-url names another")
+        if isinstance(happening, CallFailed):
+            self._tell_address(happening.error)
+
+    def _tell_address(self, error: str) -> None:
+        """What may be wrong with the address, where nobody answers there or nothing is found."""
+        url = self.model.endpoint.url
+        if error.startswith(_UNREACHED):
+            self.note(f"is a server running at {url}? --base-url names another")
+        elif _NOT_THERE in error and not urlsplit(url).path.strip("/"):
+            self.note(f"is {url} the address of an API? most end in /v1: --base-url names it")
 
     def write(self, shown: Iterable[Shown]) -> None:
         """The answer on stdout; what is told about it beside it on a terminal, else on stderr."""
@@ -275,7 +342,7 @@ class Chat:
         """A line about the conversation."""
         if self.out.as_json:
             self._line(ChatData(happening="note", text=text))
-        elif not self.out.settings.quiet or self.lines.is_interactive:
+        elif not self.out.settings.quiet or self.lines.is_interactive or sign == FAULT:
             self.write([self.screen.note(text, sign=sign)])
 
     def tell(self, lines: Iterable[str], command: str = "") -> None:

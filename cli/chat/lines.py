@@ -41,6 +41,11 @@ class Lines(Protocol):
         """A message was said, which the arrow keys give again."""
         ...
 
+    @property
+    def place(self) -> str:
+        """Where the last message stands in what is read; empty where a person typed it."""
+        ...
+
 
 class PipedLines:
     """Lines of standard input."""
@@ -49,10 +54,17 @@ class PipedLines:
 
     def __init__(self) -> None:
         self._number = 0
+        self._begin = 0
+
+    @property
+    def place(self) -> str:
+        """Where the last message stands."""
+        return f"line {self._begin} of the input"
 
     def read(self, prompt: str, begun: str = "") -> str | None:
         """The next message. Raises InputRefused for what is no UTF-8."""
         line = self._line()
+        self._begin = self._number
         return line if line is None else whole(line, self._line)
 
     def answer(self, question: str) -> str:
@@ -94,6 +106,8 @@ class TypedLines:
         readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
         if not is_libedit:  # several lines that are pasted are one message
             readline.parse_and_bind("set enable-bracketed-paste on")
+
+    place = ""
 
     def completed_by(self, complete: Complete) -> None:
         """What the tab key asks."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from cli.chat.chat import Chat
 from cli.chat.gauge import prompt_line
 from cli.chat.slash import run_line
@@ -34,12 +37,26 @@ def converse(chat: Chat) -> int:
                 chat.out.write_piece("\n")
             break
         if text.strip():
-            take(chat, text)
+            with _placed(chat):
+                take(chat, text)
             if chat.lines.is_interactive and not chat.is_left:
                 chat.out.write_piece("\n")  # between two turns
         if not chat.lines.is_interactive and chat.code:
+            if chat.lines.place and chat.code != INTERRUPTED:
+                chat.note(f"stopped at {chat.lines.place}: nothing behind it was sent", sign="!")
             break  # what is said next would be said to nobody
     return 0 if chat.lines.is_interactive else chat.code
+
+
+@contextlib.contextmanager
+def _placed(chat: Chat) -> Iterator[None]:
+    """What is raised says which line of a pipe it came of."""
+    try:
+        yield
+    except CtxlogError as error:
+        if chat.lines.place:
+            error.add_note(f"this is {chat.lines.place}; nothing behind it was sent")
+        raise
 
 
 def take(chat: Chat, text: str) -> None:
@@ -58,8 +75,6 @@ def take(chat: Chat, text: str) -> None:
     except (IntegrityFault, OutcomeUnknown):
         raise
     except WrongExpectedVersion as error:
-        if not chat.lines.is_interactive:
-            raise
         chat.overtaken(error, text)
     except CtxlogError as error:
         if not chat.lines.is_interactive:

@@ -13,6 +13,7 @@ from eventlog.events import PermissionsSet
 from eventlog.jsonvalue import dumps
 from harness.conversation.permitting import STARTED
 from harness.tools.commands import is_simple
+from harness.tools.files import GROUP
 from harness.tools.permissions import Judgement, check_rule
 from harness.tools.tool import Tool
 from projections.agent_state.state import Permissions
@@ -20,7 +21,20 @@ from projections.agent_state.state import Permissions
 Answer = Literal["yes", "no", "always", "never"]
 
 _MOST_SHOWN, _MOST_LINES = 4_000, 40
-"""Characters and lines of an argument."""
+"""Characters and lines of an argument, or of what is written, that is shown whole."""
+_WORD = 40
+_HEAD = 12
+"""Lines that are shown of what is longer."""
+
+_SIGNS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "write_file": (("content", "", "│"),),
+    "edit_file": (("old", "takes out ", "-"), ("new", "puts in ", "+")),
+}
+"""Of what writes files, the arguments that hold texts: what they do, and a sign for their lines."""
+
+_PLURAL = "what is more than one command, or has a * in it, is never allowed for good"
+_NO_NAME = "no rule can be made of what it is about"
+_BEGUN = "a call that was begun before is answered for itself"
 
 _WORDS: Mapping[str, Answer] = {
     "y": "yes",
@@ -44,6 +58,8 @@ class Question:
     """All of it, where that is more than fits on a line, and why it is asked."""
     rule: str = ""
     """What ``always`` allows and ``never`` denies; empty where no rule can be made."""
+    why_no_rule: str = ""
+    """Why none can."""
 
     def lines(self, style: Style) -> Sequence[str]:
         """What is shown over the line on which the answer is typed."""
@@ -61,6 +77,16 @@ class Question:
         found = _WORDS.get(typed.strip().lower())
         return found if self.rule or found in ("yes", "no") else None
 
+    def refusal(self, typed: str) -> str:
+        """Why an answer is none that can be given here."""
+        found = _WORDS.get(typed.strip().lower())
+        if found is not None:
+            return f"{found} is not offered here: {self.why_no_rule}"
+        offered = "y, n, a or v" if self.rule else "y or n"
+        word = typed.strip()
+        shown = repr(word if len(word) <= _WORD else f"{word[:_WORD]}…")
+        return f"{shown if word else 'nothing'} is no answer: {offered}"
+
 
 def question(
     tool: Tool, arguments: Mapping[str, Any], judgement: Judgement, width: int
@@ -75,11 +101,35 @@ def question(
             del left[named]
         elif short == with_names(left):
             left.clear()
-    details = [line for name, value in left.items() for line in _detail(name, value)]
+    details: list[str] = []
+    for name, verb, sign in _SIGNS.get(tool.name, ()) if tool.group == GROUP else ():
+        if isinstance(arguments.get(name), str):
+            details += _written(verb, left.pop(name, ""), sign)
+    details += [line for name, value in left.items() for line in _detail(name, value)]
     if not judgement.by.startswith("mode"):
         details.append(f"({judgement.by})")
-    rule = "" if judgement.by == STARTED else _rule(tool, arguments)
-    return Question(said, tuple(details), rule)
+    is_begun = judgement.by == STARTED
+    rule = "" if is_begun else _rule(tool, arguments)
+    why = _BEGUN if is_begun else _PLURAL if tool.subject_kind == "command" else _NO_NAME
+    return Question(said, tuple(details), rule, "" if rule else why)
+
+
+def _written(verb: str, text: str, sign: str) -> Iterator[str]:
+    """A text that would stand in a file, or be taken out of one: its size, and how it begins."""
+    lines = text.removesuffix("\n").split("\n") if text else []
+    size = plural(len(text.encode("utf-8", "replace")), "byte")
+    yield f"{verb}{plural(len(lines), 'line')}, {size}{':' if lines else ''}"
+    is_short = len(lines) <= _MOST_LINES and len(text) <= _MOST_SHOWN
+    room = _MOST_SHOWN
+    shown = 0
+    for line in lines if is_short else lines[:_HEAD]:
+        if room <= 0:
+            break
+        yield f"  {sign} {line[:room]}" + ("…" if len(line) > room else "")
+        room -= len(line)
+        shown += 1
+    if shown < len(lines):
+        yield f"  {sign} … {plural(len(lines) - shown, 'more line')}, not shown here"
 
 
 def _detail(name: str, value: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ def render_altered(data: ChangeData, style: Style) -> Iterator[str]:
     for sign, word, rows in (
         ("+", "back", back),
         ("+", "new", new),
-        ("✂", "otherwise", data.changed),
+        ("✂", "changed", data.changed),
         ("○", "gone", data.gone),
     ):
         if rows:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cli.chat.chat import Chat
 from cli.chat.looking import counted
+from cli.chat.underway import told_open
 from cli.safetext import display_width
 from cli.saying import preview
 from cli.style import Style, plural, tokens
@@ -36,7 +37,8 @@ def greeting(chat: Chat) -> Iterator[str]:
         told = f"{name}" + (f" · {title}" if title else "")
         yield style.paint(style.line(told, style.width), "bold")
     tools = [name for name in of.tools.groups if name in of.state.tools.groups]
-    about = [f"{chat.model.endpoint.model} at {chat.model.endpoint.url}"]
+    before = chat.before
+    about = [f"{chat.model.endpoint.model} at {chat.model.endpoint.url}", before.about_model()]
     if not place.is_new:
         about.append(f"{plural(of.charge.turns, 'turn')}, {tokens(of.tokens)}")
     about.append(counted(of.state.tasks))
@@ -45,6 +47,13 @@ def greeting(chat: Chat) -> Iterator[str]:
         about.append(f"{', '.join(tools)} in {chat.asked.folder().resolve()}")
     for line in together(list(filter(None, about)), style):
         yield style.paint(line, "dim")
+    if before.strategy:
+        told = f"strategy as before: {before.strategy}"
+        yield style.paint(style.line(told, style.width), "dim")
+    if before.fault:
+        told = style.line(f"! {before.fault}", 4 * style.width)
+        for line in textwrap.wrap(told, style.width, subsequent_indent="  "):
+            yield style.paint(line, "yellow")
     for line in allowed(chat):
         yield style.paint(style.line(f"! {line}", style.width), "yellow")
     yield from _missing(chat, style)
@@ -103,8 +112,11 @@ def _last(chat: Chat, style: Style) -> Iterator[str]:
     if answer is not None and (human is None or _place(answer.id) > _place(human.id)):
         yield style.paint(style.line(f"  it:  {preview(answer)}", style.width), "dim")
     if chat.conversation.is_waiting():
-        told = "! its last answer was cut off: /continue lets it go on"
-        yield style.paint(style.translated(told), "yellow")
+        told = "its last answer was cut off: /continue lets it go on"
+        if elsewhere := told_open(chat.live, chat.conversation.key):
+            told = f"{elsewhere}; /continue asks the model again"
+        for line in textwrap.wrap(f"! {told}", style.width, subsequent_indent="  "):
+            yield style.paint(style.translated(line), "yellow")
 
 
 def _place(name: str) -> float:

@@ -1,59 +1,20 @@
-"""The commands of a chat that set how it goes on: its prompt, model, strategy and rules."""
+"""The commands of a chat that set how it goes on: its model, strategy and rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cli.chat.asked import MODES, Rules, template_of
+from cli.chat.asked import MODES, Rules
 from cli.chat.chat import Chat
-from cli.chat.slash import nothing_behind, words_of
+from cli.chat.slash import nothing_behind
 from cli.strategies import spec_of, strategies_of
 from cli.style import pad
 from eventlog.errors import InputRefused
 from eventlog.events import PermissionsSet
-from eventlog.messages import SYSTEM_ROLES
 from harness.tools.permissions import judge
-from projections.prompts import PromptMissing
 
 _MAY = {"allowed": "allowed", "denied": "denied", "ask": "asks first"}
-
-
-def prompt(chat: Chat, text: str) -> None:
-    """``/prompt``: one word that names a template is that template, all else is the prompt."""
-    of = chat.conversation
-    if not text:
-        shown = [item for item in of.items() if item.role in SYSTEM_ROLES]
-        if not shown:
-            chat.note("no system prompt; /prompt TEXT sets one")
-            return
-        chat.tell([chat.out.style.block(item.text) for item in shown[:1]], "prompt")
-        return
-    name, _, rest = text.partition(" ")
-    values = words_of(rest) if _is_template(name) else []
-    if _is_template(name) and all("=" in each for each in values):
-        of.prompt(template_of(name, values))
-        chat.note(f"the system prompt is the template {name} now")
-        return
-    of.prompt(text)
-    chat.note("the system prompt is another one now")
-
-
-def templates(chat: Chat) -> Sequence[str]:
-    """The templates that there are."""
-    from cli.prompts import prompts
-
-    return prompts(None).files()
-
-
-def _is_template(name: str) -> bool:
-    from cli.prompts import chosen, prompts
-
-    try:
-        chosen(prompts(None), name)
-    except PromptMissing:
-        return False
-    return True
 
 
 def model(chat: Chat, text: str) -> None:
@@ -72,6 +33,11 @@ def strategy(chat: Chat, text: str) -> None:
         of.use(strategies_of(text))
         chat.asked = replace(chat.asked, strategy=text)
     chat.note(f"{spec_of(of.charge.strategies)}{' decides from here on' if text else ''}")
+    for each in of.charge.strategies:  # the spec names only what differs from the defaults
+        every = each.parameters.model_dump()
+        if every != each.parameters.model_dump(exclude_defaults=True):
+            values = ", ".join(f"{name}={value}" for name, value in every.items())
+            chat.note(f"{each.name} has {values}")
 
 
 def strategies(chat: Chat) -> Sequence[str]:
@@ -119,6 +85,8 @@ def permissions(chat: Chat, text: str) -> None:
     if changed is not None and changed != PermissionsSet.model_validate(held.model_dump()):
         with of.writing():
             of.append(changed)
+        if word in ("allow", "deny") and rule:
+            chat.warn_of_rules((rule,))
     held = of.state.permissions
     mode = next(name for name, value in MODES.items() if value == held.mode)
     lines = [f"where no rule speaks: {mode}"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from cli.chat.chat import Chat
+from cli.chat.underway import told_open
 from eventlog.errors import InputRefused
 
 Run = Callable[[Chat, str], None]
@@ -29,7 +30,7 @@ class Slash:
 
 def commands() -> Mapping[str, Slash]:
     """All of them by their names, in the order of the help."""
-    from cli.chat import altering, looking, setting
+    from cli.chat import altering, looking, prompting, setting
 
     every = (
         Slash("help", "", "this list", help_),
@@ -65,9 +66,9 @@ def commands() -> Mapping[str, Slash]:
         Slash(
             "prompt",
             "[NAME|TEXT]",
-            "show the system prompt, or replace it; of a template also k=v",
-            setting.prompt,
-            setting.templates,
+            "show the system prompt, or replace it; one word is a template, k=v its values",
+            prompting.prompt,
+            prompting.templates,
         ),
         Slash("model", "[NAME]", "another model from here on", setting.model),
         Slash(
@@ -154,6 +155,8 @@ def go_on(chat: Chat, text: str) -> None:
     if not chat.conversation.is_waiting():
         chat.note("there is nothing to go on with: the last word is the model's")
         return
+    if told := told_open(chat.live, chat.conversation.key):
+        chat.note(f"{told}; the model is asked again")
     chat.go_on()
 
 

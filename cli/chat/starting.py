@@ -10,26 +10,37 @@ from cli.chat.chat import Chat
 from cli.chat.lines import MORE, Lines, PipedLines, TypedLines
 from cli.chat.loop import converse, take
 from cli.chat.places import place_of
+from cli.chat.remembered import as_before
 from cli.chat.resumed import allowed, greeting, said_again
 from cli.chat.slash import complete
-from cli.endpoints import Model
+from cli.naming import session_key
 from cli.output import Output
 from cli.paths import current_program
 from eventlog.errors import CtxlogError
 from projections import Live
 
 
-def start(live: Live, out: Output, asked: Asked, model: Model, once: str | None = None) -> int:
-    """Run a chat to its end; the exit code. Raises what cannot be told to a person."""
-    is_typed = once is None and not out.as_json and out.is_terminal and _is_terminal()
+def start(
+    live: Live, out: Output, asked: Asked, once: str | None = None, *, go_on: bool = False
+) -> int:
+    """Run a chat to its end, say one thing, or only let the model go on; the exit code.
+
+    Raises what cannot be told to a person, and StreamNotFound where there is nothing to go on with.
+    """
+    if go_on:
+        session_key(live, asked.session or "")
+    asked, before = as_before(live, asked)
+    model = asked.named_model()
+    is_typed = once is None and not go_on and not out.as_json and out.is_terminal and _is_terminal()
     lines: Lines = TypedLines(out.style.translated(MORE)) if is_typed else PipedLines()
-    chat = Chat(live, out, asked, lines, model)
+    chat = Chat(live, out, asked, lines, model, before)
     chat.open(place_of(live, asked.session))
     try:
         _begin(chat)
-        if once is None:
+        chat.warn_of_rules((*asked.rules.allow, *asked.rules.deny))
+        if once is None and not go_on:
             return converse(chat)
-        take(chat, once)
+        take(chat, once if once is not None else "/continue")
         return chat.code
     finally:
         with contextlib.suppress(CtxlogError):  # what went wrong before is what is told
@@ -56,7 +67,7 @@ def _begin(chat: Chat) -> None:
         chat.note(f"{place.forked_from} was forked first: this is {place.key}")
     if told := said_again(chat):
         chat.note(told)
-    for line in allowed(chat):
+    for line in (*chat.before.notes(), *allowed(chat)):
         chat.note(line)
 
 

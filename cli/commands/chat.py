@@ -16,7 +16,8 @@ from cli.options import (
     settings_of,
 )
 from cli.output import output
-from cli.prompt_options import PromptsOption, VarOption, complete_prompt
+from cli.paths import current_database
+from cli.prompt_options import PromptsOption, VarOption, complete_chat_prompt
 
 Mode = Literal["ask", "allow", "deny", "read-only"]
 
@@ -33,12 +34,24 @@ def command(
     ] = None,
     once: Annotated[
         str | None,
-        typer.Option("--once", "-p", metavar="TEXT", help="Say this, print the answer, leave."),
+        typer.Option(
+            "--once",
+            "-p",
+            metavar="TEXT",
+            help="Say this, and behind it what comes through a pipe; print the answer, leave.",
+        ),
     ] = None,
+    go_on: Annotated[
+        bool,
+        typer.Option("--continue", help="Finish an answer of S that was cut off, and leave."),
+    ] = False,
     model: Annotated[
         str | None,
         typer.Option(
-            "--model", "-m", metavar="NAME", help="The model (else CTXLOG_MODEL, else the config)."
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="The model (else that of the session, else CTXLOG_MODEL, else the config).",
         ),
     ] = None,
     base_url: BaseUrlOption = None,
@@ -81,7 +94,7 @@ def command(
             "--prompt",
             metavar="NAME",
             help="A prompt template as system prompt.",
-            autocompletion=complete_prompt,
+            autocompletion=complete_chat_prompt,
         ),
     ] = None,
     var: VarOption = None,
@@ -92,7 +105,7 @@ def command(
             "--strategy",
             "-s",
             metavar="SPEC",
-            help="What decides about the context (else cut, clear and compact).",
+            help="What decides about the context (else as before; cut, clear and compact).",
             autocompletion=complete_strategy,
         ),
     ] = None,
@@ -123,17 +136,21 @@ def command(
 
     In a terminal /help lists what can be typed beside messages: /context, /compact --preview,
     /undo, /rewind, /fork … Ctrl-C stops an answer or a tool, and the session goes on from there.
-    Out of a pipe each line is a message; tools that would have to be asked about are denied then.
-    The answer goes to stdout, all else to stderr; --json gives a line of JSON for all that happens.
+    Out of a pipe each line is a message, with -p all of it stands behind the text; tools that would
+    have to be asked about are denied then. The answer goes to stdout, all else to stderr; --json
+    gives a line of JSON for all that happens.
 
     Example: ctxlog chat notes --model qwen3 --base-url http://127.0.0.1:11434/v1
     """
     from cli.chat.asked import Asked, Rules, system_of, template_of
+    from cli.chat.piped import message_of
     from cli.chat.starting import start
     from eventlog.errors import InputRefused
 
     if system is not None and prompt is not None:
         raise InputRefused("either --system or --prompt")
+    if go_on and (once is not None or session is None):
+        raise InputRefused("--continue goes with a session, as in chat last --continue; not -p")
     if (var or prompts) and prompt is None:
         raise InputRefused("--var and --prompts go with --prompt")
     asked = Asked(
@@ -150,9 +167,13 @@ def command(
         rules=Rules(permissions, tuple(allow or ()), tuple(deny or ())),
     )
     out = output(ctx)
-    found = asked.named_model()
+    settings = settings_of(ctx)
+    if model is not None or session is None or not current_database(settings.db).exists():
+        asked.named_model()  # else the session may know one
     asked.strategies()
-    with opened(settings_of(ctx), write=True, create=True) as live:
-        code = start(live, out, asked, found, once)
+    if once is not None:
+        once = message_of(once, out.note)
+    with opened(settings, write=True, create=not go_on) as live:
+        code = start(live, out, asked, once, go_on=go_on)
     if code:
         raise typer.Exit(code)

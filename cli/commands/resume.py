@@ -36,7 +36,10 @@ def command(ctx: typer.Context, session: SessionArgument) -> None:
 
 
 def _told(data: ResumeData, style: Style) -> Iterator[str]:
+    from cli.saying import part_told
+
     yield style.block(data.key)
     for label, lines in (("cleared", data.cleared), ("kept", data.kept)):
         for line in lines:
-            yield f"{style.paint(f'{label:<8}', 'dim')} {style.line(line, style.width - 9)}"
+            told = style.line(part_told(line), style.width - 9)
+            yield f"{style.paint(f'{label:<8}', 'dim')} {told}"

@@ -13,6 +13,7 @@ from cli.chat.asked import Asked
 from cli.chat.chat import Chat
 from cli.chat.loop import converse
 from cli.chat.places import place_of
+from cli.chat.remembered import as_before
 from cli.options import Settings
 from cli.output import Output
 from projections import Live, open_log
@@ -37,6 +38,8 @@ class Typed:
     def __post_init__(self) -> None:
         self._lines: Iterator[Line] = iter(self.lines)
         self._answers = iter(self.answers)
+
+    place: str = ""
 
     def read(self, prompt: str, begun: str = "") -> str | None:
         self.prompts.append(prompt)
@@ -86,9 +89,9 @@ def talk(
 ) -> Talk:
     """Type these lines into a chat with the model of a server, and leave."""
     typed = Typed(lines, answers, interactive)
-    given = Asked(**{"model": "m", "base_url": server.url, **asked})
+    given, before = as_before(live, Asked(**{"model": "m", "base_url": server.url, **asked}))
     out = Output(settings or Settings(command="chat", width=80))
-    chat = Chat(live, out, given, typed, given.named_model())
+    chat = Chat(live, out, given, typed, given.named_model(), before)
     chat.open(place_of(live, given.session))
     code = converse(chat)
     chat.leave()

@@ -388,9 +388,12 @@ class TestPermissions:
     ) -> Any:
         return talk(live, server, said, said, answers=answers, tools=("shell",), session="notes")
 
-    def test_yes_runs_it_once(self, live: Live, server: ModelServer, tmp_path: Path) -> None:
+    def test_yes_runs_it_once(
+        self, live: Live, server: ModelServer, tmp_path: Path, capsys: Captured
+    ) -> None:
         done = self.asked(live, server, "what?", "y", "n")
         assert len(done.typed.questions) == 3
+        assert "'what?' is no answer: y, n, a or v" in capsys.readouterr().err
         assert (tmp_path / "a").exists()
 
     def test_no_is_told_to_the_model(self, live: Live, server: ModelServer, tmp_path: Path) -> None:

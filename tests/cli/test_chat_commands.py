@@ -183,6 +183,9 @@ class TestGoingBack:
         done = talk(live, server, "one", "/fork other", "two", session="s")
         assert "this is other now, a fork; s stays as it is" in capsys.readouterr().err
         assert done.chat.conversation.key.session == "other"
+        talk(live, server, "/fork other", session="s")
+        told = capsys.readouterr().err
+        assert "local/chat/other exists; /fork NAME takes another name" in " ".join(told.split())
         assert done.texts[2] == "two"
         assert len(live.items("local/chat/s")) == 2
 
@@ -296,18 +299,47 @@ class TestSetting:
         assert server.requests[0]["messages"][0]["content"] == "Answer in five words."
         assert "prompt_rendered" in done.kinds()
 
+    def test_one_word_that_names_no_template_is_a_slip(
+        self, live: Live, server: ModelServer, capsys: Captured
+    ) -> None:
+        lines = ("/prompt code_reviw", "/prompt code_reviw lang=C", '/prompt "Terse!"', "one")
+        talk(live, server, *lines)
+        told = " ".join(capsys.readouterr().err.split())
+        assert "is 'code_review' meant? a text of one word: /prompt \"code_reviw\"" in told
+        assert told.count("is 'code_review' meant?") == 2
+        assert server.requests[0]["messages"][0]["content"] == "Terse!"
+
+    def test_those_of_this_program_are_found_beside_a_folder(
+        self, live: Live, server: ModelServer, tmp_path: Path, capsys: Captured
+    ) -> None:
+        (tmp_path / "prompts").mkdir()
+        (tmp_path / "prompts" / "terse.yaml").write_text("version: '3'\nsystem: Be terse.\n")
+        lines = ("/prompt general", "/prompt terse", "/prompt", "/prompt x y")
+        done = talk(live, server, *lines, session="s")
+        assert "from the template terse, version 3\n" in capsys.readouterr().err
+        assert complete(done.chat, "/prompt ter") == ["/prompt terse"]
+        assert complete(done.chat, "/prompt gen") == ["/prompt general"]
+        talk(live, server, "/prompt", session="s")
+        told = capsys.readouterr()
+        assert "from the template" not in told.err
+        assert "x y\n" in told.out
+
     def test_another_model_and_another_strategy(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
         talk(live, server, "/model other", "one", "/strategy cut:limit=9", "/strategy", "/model")
         assert server.requests[0]["model"] == "other"
-        assert "cut:limit=9\n" in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert "cut:limit=9\n" in told
+        talk(live, server, "/strategy compact:keep_turns=2")
+        told = capsys.readouterr().err
+        assert "compact:keep_turns=2 decides from here on\ncompact has keep_turns=2, trig" in told
 
     def test_rules_are_set_and_wrong_ones_refused(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
         lines = ("/permissions deny shell(rm*)", "/permissions read-only", "/permissions maybe")
-        done = talk(live, server, *lines)
+        done = talk(live, server, *lines, tools=("shell",))
         held = done.chat.conversation.state.permissions
         assert (held.mode, held.deny) == ("read_only", ("shell(rm*)",))
         assert "/permissions takes ask, allow, deny, read-only" in capsys.readouterr().err
@@ -319,6 +351,8 @@ class TestSetting:
         told = capsys.readouterr()
         assert f"titled: {SUMMARY}" in told.err
         assert "by hand" in told.out
+        (row,) = [line for line in told.out.splitlines() if line.endswith("by hand")]
+        assert " exact " in row  # as `ctxlog sessions` says, also of the one that is open
 
     def test_the_model_gives_a_title_after_six_turns_when_asked_to(
         self, live: Live, server: ModelServer, capsys: Captured

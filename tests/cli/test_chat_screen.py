@@ -331,15 +331,51 @@ class TestQuestions:
 
     def test_what_is_written_is_shown_too(self, tmp_path: Path) -> None:
         write = next(each for each in file_tools(tmp_path) if each.name == "write_file")
-        shown, found = self.asked(write, path="a.py", content="x = 1\ny = 2\n" * 40)
-        assert shown.startswith("? write_file a.py\n  content: x = 1\n      y = 2\n")
-        assert shown.endswith("      … 241 more characters, not shown here")
+        shown, found = self.asked(write, path="a.py", content="x = 1\n\ty = '\u202e'\n")
+        assert shown.splitlines() == [
+            "? write_file a.py",
+            "  2 lines, 17 bytes:",
+            "    │ x = 1",
+            "    │ \ty = '\\u{202e}'",
+        ]
         assert found.rule == "write_file(a.py)"
+        shown, _ = self.asked(write, path="a.py", content="x = 1\n" * 80)
+        assert shown.startswith("? write_file a.py\n  80 lines, 480 bytes:\n    │ x = 1\n")
+        assert shown.endswith("    │ x = 1\n    │ … 68 more lines, not shown here")
+        shown, _ = self.asked(write, path="a.py", content="x" * 9_000)
+        assert len(shown) < 5_000
+        assert shown.endswith("x…")
+
+    def test_an_edit_shows_what_goes_and_what_comes(self, tmp_path: Path) -> None:
+        edit = next(each for each in file_tools(tmp_path) if each.name == "edit_file")
+        shown, _ = self.asked(edit, path="a.py", old="x = 1", new="x = 2\ny = 3")
+        assert shown.splitlines() == [
+            "? edit_file a.py",
+            "  takes out 1 line, 5 bytes:",
+            "    - x = 1",
+            "  puts in 2 lines, 11 bytes:",
+            "    + x = 2",
+            "    + y = 3",
+        ]
+        shown, _ = self.asked(edit, path="a.py", old="x = 1", new="")
+        assert shown.endswith("  puts in 0 lines, 0 bytes")
+
+    def test_an_answer_that_is_not_offered_says_why(self) -> None:
+        shell = shell_tools(Path())[0]
+        _, found = self.asked(shell, command="ls; rm a")
+        assert found.refusal("a") == (
+            "always is not offered here: what is more than one command, or has a * in it, is never "
+            "allowed for good"
+        )
+        assert found.refusal("maybe") == "'maybe' is no answer: y or n"
+        _, found = self.asked(shell, command="ls")
+        assert found.refusal(" ") == "nothing is no answer: y, n, a or v"
 
     def test_an_argument_that_stands_in_another_is_shown_all_the_same(self, tmp_path: Path) -> None:
         edit = next(each for each in file_tools(tmp_path) if each.name == "edit_file")
         shown, _ = self.asked(edit, path="src/rm", old="src", new="rm")
-        assert shown == "? edit_file src/rm\n  old: src\n  new: rm"
+        assert "    - src\n" in shown
+        assert shown.endswith("    + rm")
 
     @pytest.mark.parametrize(
         "command", ["ls; rm a", "ls *", " ls", "echo $(rm a)", "ls\nrm a", "ls > a", ""]

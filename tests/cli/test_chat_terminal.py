@@ -105,7 +105,7 @@ def test_ctrl_c_in_a_tool_leaves_a_session_that_resumes(tmp_path: Path, url: str
     args = ["chat", "notes", "--tools", "shell", "-m", "m", "--base-url", url, "--db", str(log)]
     terminal = Terminal(args, tmp_path)
     try:
-        at = terminal.until("≈0 › ")
+        at = terminal.until(" › ")
         terminal.type("hello\r")
         at = terminal.until("you said: hello\n", at)
         at = terminal.until(" › ", at)
@@ -124,6 +124,11 @@ def test_ctrl_c_in_a_tool_leaves_a_session_that_resumes(tmp_path: Path, url: str
         at = terminal.until(" › ", at)
         terminal.type("\x1b[A\x1b[A\r")  # two up: the message before the last
         at = terminal.until("you said: hello\n", at)
+        at = terminal.until(" › ", at)
+        terminal.type("wait\r")
+        at = terminal.until("[y]es / [n]o: ", at)
+        terminal.type("\x03")
+        at = terminal.until("\n! interrupted; the session goes on from here\n", at - 1)
         terminal.until(" › ", at)
         terminal.type("\x04")
         assert terminal.ended() == 0
@@ -136,8 +141,9 @@ def test_ctrl_c_in_a_tool_leaves_a_session_that_resumes(tmp_path: Path, url: str
         kinds = [item.kind for item in items]
         ends = [e.event for e in live.log.read("local/chat/notes", types=["reply_ended"])]
         texts = [item.text for item in items]
+        said = [item.text for item in items if item.is_human]
     outcomes = [each.outcome for each in ends if isinstance(each, ReplyEnded)]
-    assert outcomes == ["answered", "interrupted", "answered", "answered"]
-    assert kinds.count("tool_result") == 1
+    assert outcomes == ["answered", "interrupted", "answered", "answered", "interrupted"]
+    assert kinds.count("tool_result") == 2
     assert "interrupted" in texts[4]
-    assert [texts[0], texts[2], texts[-2]] == ["hello", "wait", "hello"]
+    assert said == ["hello", "wait", "hello", "wait"]
