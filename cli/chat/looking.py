@@ -98,9 +98,9 @@ def sessions(chat: Chat, text: str) -> None:
     from projections.sessions import listed, session_query
 
     nothing_behind(text, "sessions")
-    rows = listed(chat.live, limit=_NEWEST)
+    rows = listed(chat.live, limit=_NEWEST, tests=False)
     names = short_names(chat.live, [row.key for row in rows])
     chat.tell(render_sessions(rows, chat.out.style, names), "sessions")
-    total = count(session_query(chat.live))
+    total = count(session_query(chat.live), tests=False)
     if total > len(rows):
         chat.note(f"the newest {len(rows)} of {total:,}: ctxlog sessions lists them all")
