@@ -7,6 +7,7 @@ rewind, a repair, or what another process appended it begins anew from the log.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from eventlog.errors import IntegrityFault
 from eventlog.events import CompactionDeclined, Event
@@ -96,7 +97,13 @@ class Charge:
 
     def items(self) -> list[Item]:
         """The context as it stands, not repaired."""
-        return self._runner.items()
+        pins = self._runner.window.pins
+        if not pins:
+            return self._runner.items()
+        return [
+            replace(item, pinned=True) if origin(item.id) in pins else item
+            for item in self._runner.items()
+        ]
 
     def changes(self) -> tuple[Change, ...]:
         """What was decided since this was asked last."""

@@ -214,14 +214,15 @@ class Conversation(OwnSession):
         value = self.state.reply.output_value
         return output.model_validate(None if value is None else value.value)
 
-    def go_on(self) -> Happenings:
+    def go_on(self, output: type[BaseModel] | None = None) -> Happenings:
         """Finish a reply that its process did not: run what tools wait, and ask the model.
 
-        There is nothing to finish where the last word is the model's.
+        There is nothing to finish where the last word is the model's. ``output``: what the answer
+        has to be, once more; a session that is taken up again is held to no schema of before.
         """
         if not self.is_waiting():
             return _nothing()
-        return Reply(self, reply_id=self.state.reply.reply_id).go_on()
+        return Reply(self, output, reply_id=self.state.reply.reply_id).go_on()
 
     def retitle(self) -> Retitled:
         """Ask the model for a title of the session. Raises InputRefused where nothing was said yet,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-from eventlog.errors import CtxlogError
+from eventlog.errors import CtxlogError, InputRefused
 from eventlog.events import (
     DecisionUndone,
     Event,
@@ -26,7 +26,7 @@ from eventlog.recorded import StreamKey
 from harness.conversation.charge import Charge
 from harness.conversation.left_open import is_waiting, open_calls
 from harness.conversation.own_stream import OwnStream
-from harness.conversation.translating import translated
+from harness.conversation.translating import TRIGGER, translated
 from harness.system_prompts import prompted
 from projections import Live
 from projections.agent_state import AgentState, initial
@@ -94,7 +94,17 @@ class OwnSession:
         self._noted(ItemUnpinned(item=item))
 
     def undo(self, target: int, reason: str = "") -> None:
-        """The context is as if the decision at that position had not been taken."""
+        """The context is as if the decision at that position had not been taken.
+
+        Raises InputRefused for the translation of another dialect: what it took out stands there
+        already, said again.
+        """
+        event = self.live.log.at(self.key, [target]).get(target)
+        if event is not None and event.data.get("trigger") == TRIGGER:
+            raise InputRefused(
+                f"event {target} of {self.key} says another dialect again: rewind to before it, or "
+                "fork from there"
+            )
         self._noted(DecisionUndone(target=target, reason=reason))
 
     def rewind(self, to: int, reason: str = "") -> None:
@@ -172,7 +182,9 @@ class OwnSession:
             return
         # Those of the log name their renditions: what is renamed has to stay cut, or cleared.
         repairs = [each.event() for each in sendable(self.live.items(self.key)).repairs]
-        events = [event for event in repairs if event is not None]
+        # What ran here was recorded when it ended, so nothing is waited for: a later call may have
+        # the same id, and its result is not that of this one.
+        events = [e.model_copy(update={"call_ids": ()}) for e in repairs if e is not None]
         if events:
             self.append(*events)
 
@@ -200,6 +212,8 @@ class OwnSession:
 
     def translate(self) -> int:
         """Have what is of another dialect come in again, in OpenAI's chat; how many items."""
+        if all(item.dialect == "openai_chat" for item in self.charge.items()):
+            return 0
         with self.writing():
             events = translated(self.live, self.key, self.version + 1)
             if events:

@@ -110,6 +110,7 @@ class Reply:
             with of.writing():
                 of.sending.close(UNHEARD)
                 of.caught_up()
+                of.translate()  # a rewind may have gone back behind the first time
                 if opening:
                     yield from self._opened(opening)
                 elif not of.is_waiting():  # the answer could not be recorded before, and stands now

@@ -229,6 +229,17 @@ class TestStructuredOutput:
             found = begun(live, server).ask_for("does it pass?", Verdicts)
         assert found == Verdicts(passed=True, notes=["a"])
 
+    def test_is_asked_for_again_where_a_reply_is_finished_that_was_cut_off(
+        self, live: Live
+    ) -> None:
+        with serving(following(lambda said, rounds: '{"passed": true}')) as server:
+            conversation = begun(live, server)
+            conversation.ask_for("does it pass?", Verdicts)
+            started = list(live.log.read(conversation.key, types=["reply_started"]))[-1]
+            conversation.rewind(started.position)
+            assert list(conversation.go_on(output=Verdicts))[-1] == Ended("answered")
+        assert conversation.state.reply.output_value is not None
+
     def test_that_never_comes_ends_the_reply(self, live: Live) -> None:
         with serving(following(lambda said, rounds: "no JSON")) as server:
             told = list(begun(live, server).say("does it pass?", output=Verdicts))
@@ -315,6 +326,29 @@ class TestGoingOn:
 
 
 class TestRepairs:
+    def test_a_result_is_that_of_the_last_call_of_its_id_also_where_an_earlier_one_has_none(
+        self, live: Live
+    ) -> None:
+        """A server that numbers its calls anew, and a session that went back to before a result."""
+
+        @tool(has_effects=False)
+        def number(n: int) -> str:
+            """Say a number."""
+            return f"it is {n}"
+
+        answers = iter([[("number", {"n": 1})], "one", [("number", {"n": 2})], "two", "the end"])
+        with serving(lambda request: streamed(next(answers), "again")) as server:
+            conversation = begun(live, server, tools=[number], strategy="none")
+            conversation.ask("hello")
+            [result] = live.log.read(conversation.key, types=["tool_result_recorded"])
+            conversation.rewind(result.position - 1)
+            for _ in conversation.say("once more"):
+                assert is_what_the_log_shows(live, conversation)
+            sent = server.requests[-1]["messages"]
+        told = {each["tool_call_id"]: each["content"] for each in sent if each["role"] == "tool"}
+        assert list(told.values()) == ["no result was recorded", "it is 2"]
+        assert set(verdicts(live, conversation)) == {"exact"}
+
     def test_a_call_id_that_a_server_gives_again_is_renamed_and_what_was_cut_stays_cut(
         self, live: Live
     ) -> None:

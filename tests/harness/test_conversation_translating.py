@@ -10,6 +10,7 @@ from model_server import serving
 from scripted import following
 
 from eventlog import StreamKey
+from eventlog.errors import InputRefused
 from eventlog.events import ItemPinned
 from harness import Conversation
 from harness.importers import Options, import_path
@@ -72,3 +73,21 @@ def test_is_done_once(live: Live) -> None:
         for expected in (True, False):
             conversation = Conversation(live, server.client(), "m", session=FORK, strategy="none")
             assert bool(conversation.translated) is expected
+
+
+def test_after_a_rewind_to_before_it_is_done_again_and_cannot_be_undone_alone(live: Live) -> None:
+    version = live.log.version(FORK)
+    with serving(following(lambda said, rounds: f"about {said}")) as server:
+        conversation = Conversation(live, server.client(), "m", session=FORK, strategy="none")
+        conversation.ask("one")
+        first = server.requests[-1]["messages"]
+        [k] = [
+            event.position for event in live.log.read(FORK, version, types=["context_compacted"])
+        ]
+        with pytest.raises(InputRefused, match="says another dialect again"):
+            conversation.undo(k)
+        conversation.rewind(version)
+        conversation.ask("one")
+        assert server.requests[-1]["messages"] == first
+    events = [event.event for event in live.log.read(FORK, version)]
+    assert not any(getattr(event, "inferred", False) for event in events)
