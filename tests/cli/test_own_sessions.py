@@ -167,7 +167,7 @@ class TestRenameAndResume:
         run("resume", "mine", "--db", own)
         run("delete", "mine", "--reason", "a trial", "--db", own)
         run("resume", "mine", "--db", own)
-        told = ["session deleted a trial", "session resumed: kept permissions.mode: ask"]
+        told = ["session deleted a trial", "session resumed: kept permissions: ask"]
         for more in ([], ["-n", "2"], ["--range", "5-"]):
             rows = data("log", "mine", *more, "--db", own)["rows"]
             assert [row["preview"] for row in rows][-2:] == told
