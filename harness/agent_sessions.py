@@ -173,9 +173,10 @@ class Sessions:
         return key
 
     def set_system_prompt(self, session: Session, system: str | Rendered) -> int | None:
-        """Go on under another system prompt: the message is revised, or put in front of all.
+        """Go on under another system prompt: the message is revised, or put in front of all, where
+        one whose text was erased leaves.
 
-        Returns the position of the event; None where that text stands already. Raises
+        Returns the position of the first event; None where that text stands already. Raises
         StreamNotFound, InputRefused for an empty text and for another program's session,
         WrongExpectedVersion when somebody else wrote to it just now.
         """

@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 
 from eventlog.errors import InputRefused
-from eventlog.events import Event, MessageAppended, MessageRevised, PromptRendered
+from eventlog.events import (
+    ContextCompacted,
+    Event,
+    MessageAppended,
+    MessageRevised,
+    PromptRendered,
+)
 from eventlog.jsonvalue import Json
 from eventlog.messages import SYSTEM_ROLES
 from eventlog.recorded import StreamKey
+from eventlog.values import DecidedBy
 from projections.live import Live
 from projections.prompts.template import Rendered, rendered_event
+from projections.runs import FRONT
 
 LABEL = "system-prompt"
 """Of the message that a session begins with."""
@@ -20,14 +28,19 @@ def prompted(live: Live, key: StreamKey, system: str | Rendered, position: int) 
     """What makes a text the system prompt of the session; nothing where it is already.
 
     ``position`` is that of the first of the events. Of a rendered template it is told which one it
-    was, also where its text is the same as before.
+    was, also where its text is the same as before. One whose text was erased leaves, and another
+    message takes its place: what revised it would be shown as erased, too.
     """
     items = live.items(key)
     first = items[0] if items else None
     if first is None or first.role not in SYSTEM_ROLES:
-        after = "0" if items else None
+        after = FRONT if items else None
         event = system_prompt(system).model_copy(update={"after": after})
         return [event, *told_of(system, str(position))]
+    if first.form == "redacted":
+        gone = ContextCompacted(covered=(first.id,), by=DecidedBy(name=LABEL), trigger="erased")
+        event = system_prompt(system).model_copy(update={"after": FRONT})
+        return [gone, event, *told_of(system, str(position + 1))]
     text = text_of(system)
     if first.message.get("content") != text:
         patch = Json({"content": text})

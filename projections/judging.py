@@ -19,7 +19,7 @@ from projections.expanding import Expanded, expand
 from projections.judging_folded import judge_folded
 from projections.live import Live
 from projections.runs import Standing
-from projections.verdicts import Seen, Verdict, is_edited, judge, missing, of_seen
+from projections.verdicts import Seen, Verdict, is_edited, is_erased_of, judge, missing, of_seen
 from projections.walked import Walked, common, said
 
 
@@ -96,7 +96,7 @@ class Walk:
         request = self.request
         stood: Sequence[Standing] = request.stood
         if isinstance(folded, list):
-            self._agree += common(stood[self._agree :], folded[self._agree :])
+            self._agree = _agreeing(stood, folded, self._agree)
         digest = self._digest(call, tools.hash)
         seen = Seen(
             digest=digest,
@@ -153,6 +153,14 @@ class Walk:
                             kept = self.kept.setdefault(int(call), {})
                             kept[int(number)] = bytes.fromhex(value)
         return self.kept.get(position, {})
+
+
+def _agreeing(stood: Sequence[Standing], folded: Sequence[Standing], known: int) -> int:
+    """How many at the front of what was sent are what stands; ``known`` of them are known."""
+    at, end = common(stood, folded, known), min(len(stood), len(folded))
+    while at < end and is_erased_of(stood[at], folded[at]):
+        at = common(stood, folded, at + 1)
+    return at
 
 
 class Folds:

@@ -2,7 +2,8 @@
 
 A rendition is self-contained: what it shows is computed from the item's original and from the one
 event that carries the rendition, so no history is needed to show any context. A patch applies to
-the original. An erased event reads as its skeleton, and the item is then shown as redacted.
+the original. An erased event reads as its skeleton, and the item is then shown as redacted, with
+the call ids that a repair gave it.
 
     original      the event that brought the item in
     cut, cleared, deduplicated    the text of a PlaceholderSubstituted in place of the content
@@ -146,8 +147,11 @@ def _inserted(item: str, event: RecordedEvent) -> Item | None:
 def rendered(item: Item, rendition: int, events: Events) -> Item:
     """The item in the rendition that the event at that position carries."""
     event = events.get(rendition)
-    if event is None or item.form == "redacted":
+    if event is None:
         return item
+    if item.form == "redacted":
+        # What is left of it has call ids, which a repair may have changed.
+        return _renamed(item, event, events) if event.type == "repair_applied" else item
     if event.erased:
         return replace(
             item,
@@ -183,6 +187,8 @@ def _renamed(item: Item, event: RecordedEvent, events: Events) -> Item:
     for rename in renames:
         message = messages.rename_call(base.dialect, message, rename["old"], rename["new"])
     label = runs.label(runs.origin(item.id), event.position)
+    if base.form == "redacted":
+        label = base.rendition
     return replace(base, rendition=label, message=message)
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from eventlog import messages
+from projections import runs
 from projections.items import Item
 from projections.manifest import Piece
 from projections.runs import Standing
@@ -44,7 +45,7 @@ def part_of(item: Item, piece: Piece) -> Item:
 def stood(pieces: Sequence[Piece], items: Sequence[Item]) -> list[Standing]:
     """What stands in a context that holds these pieces: an answer where all its parts do, together
     and in their order. ``items`` has one for each piece."""
-    if all(piece.part is None for piece in pieces):
+    if all(piece.part is None and not piece.redacted for piece in pieces):
         return [piece.standing for piece in pieces]
     found: list[Standing] = []
     at = 0
@@ -62,13 +63,20 @@ def group_at(
     and how many pieces that is."""
     piece, item = pieces[at], items[at]
     if piece.part is None:
-        return [piece.standing], 1
+        return [_standing(piece, item)], 1
     size = _together(pieces, at) if piece.part == 0 else 1
     # A revision had other parts.
     known = 0 if item is None or item.form == "redacted" else item.siblings
     if piece.part == 0 and known in (0, size):
-        return [piece.standing], size
+        return [_standing(piece, item)], size
     return [(f"{p.item}/{p.part}", p.rendition) for p in pieces[at : at + size]], size
+
+
+def _standing(piece: Piece, item: Item | None) -> Standing:
+    """What a piece stands for. One that is named as erased is in no rendition but that."""
+    if piece.redacted and item is not None and item.form == "redacted":
+        return piece.item, runs.REDACTED
+    return piece.standing
 
 
 def _together(pieces: Sequence[Piece], first: int) -> int:

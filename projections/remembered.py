@@ -196,10 +196,11 @@ class Remembered:
             yield Undone(tuple(positions), view, parted(self.items(view.standing())))
 
     def preview(self, pieces: Iterable[Piece], made: Mapping[int, RecordedEvent]) -> list[Item]:
-        """What pieces name, also of events that are not yet taken."""
+        """What pieces name in a manifest, also of events that are not yet taken. There an erased
+        item has no rendition, so that what a repair renamed in it is a form."""
         found = []
         for piece in pieces:
-            item, rendition = piece.standing
+            item, rendition = piece.item, 0 if piece.redacted else piece.rendition
             known = self._items.get((item, rendition))
             if known is None:
                 original = self._items.get((item, 0)) or materialize.original(item, made)

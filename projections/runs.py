@@ -22,6 +22,10 @@ ItemPositions = Callable[[int, int], Sequence[int]]
 """(low, high) to the positions of the events in it that bring in an item, in order."""
 
 
+REDACTED = -1
+"""In place of a rendition: the item was erased already when it was sent, so that all of its
+renditions show the same."""
+
 FRONT = "0"
 """What an item that came in in front of everything stands behind."""
 
@@ -37,7 +41,9 @@ def position_of(item: Origin) -> int:
 
 
 def label(item: Origin, rendition: int) -> str:
-    """``12`` or ``12@340``."""
+    """``12``, ``12@340`` or ``12@redacted``."""
+    if rendition == REDACTED:
+        return f"{item}@redacted"
     return f"{item}@{rendition}" if rendition else str(item)
 
 

@@ -102,7 +102,7 @@ class Requests:
             gone = (p for p in pieces if not self.live.materialize(stream, [p.standing]))
             raise IntegrityFault(absent(call.position, next(gone)))
         data = call.data
-        rebuilt = [entry_of(item, expanded.form(n)) for n, item in enumerate(items)]
+        rebuilt = _rebuilt(expanded, pieces, items)
         tools, tools_hash = self._tools(stream, data.get("tools"))
         parameters = data.get("parameters") or {}
         provider = dialect_of(data["dialect"])
@@ -171,7 +171,7 @@ class Requests:
                 if len(items) != len(pieces):
                     continue  # the manifest names what is no item: nothing of it can be proved
                 try:
-                    rebuilt = [entry_of(item, expanded.form(n)) for n, item in enumerate(items)]
+                    rebuilt = _rebuilt(expanded, pieces, items)
                     values = _values(entries, rebuilt)
                 except IntegrityFault:
                     continue  # nor can anything of this one
@@ -216,7 +216,14 @@ def _touched(expanded: Expanded, wanted: set[int]) -> list[int]:
     return found
 
 
-def entry_of(item: Item, form: Mapping[str, Any]) -> RequestEntry:
+def _rebuilt(
+    expanded: Expanded, pieces: Sequence[Piece], items: Sequence[Item]
+) -> list[RequestEntry]:
+    named = enumerate(zip(items, pieces, strict=True))
+    return [entry_of(item, expanded.form(n), piece) for n, (item, piece) in named]
+
+
+def entry_of(item: Item, form: Mapping[str, Any], named: Piece) -> RequestEntry:
     """An item as it was sent: its message with the recorded form put on."""
     group = form.get("group")
     kind: Literal["system", "message", "tool_result"] = "message"
@@ -227,7 +234,7 @@ def entry_of(item: Item, form: Mapping[str, Any]) -> RequestEntry:
     return RequestEntry(
         kind=kind,
         role=form.get("role", item.role),
-        message=_dressed(item, form.get("changes", ())),
+        message=_dressed(item, form.get("changes", ()), named),
         place=form.get("place", "messages"),
         group=group[0] if group else None,
         blocks=tuple(group[1]) if group else (),
@@ -235,11 +242,14 @@ def entry_of(item: Item, form: Mapping[str, Any]) -> RequestEntry:
     )
 
 
-def _dressed(item: Item, changes: Sequence[forms.Change]) -> Mapping[str, Any]:
-    if item.form == "redacted":  # what is left of it has another shape, and is not what was sent
+def _dressed(item: Item, changes: Sequence[forms.Change], named: Piece) -> Mapping[str, Any]:
+    is_left = item.form == "redacted"
+    if is_left and not named.redacted:  # it has another shape, and is not what was sent
         return dict(item.message)
     try:
         changed: Mapping[str, Any] = forms.apply(dict(item.message), changes)
     except (LookupError, TypeError, AttributeError):
+        if is_left:  # a file still had its text, of which the form speaks
+            return dict(item.message)
         raise IntegrityFault(f"the recorded form of item {item.id} does not fit it") from None
     return changed

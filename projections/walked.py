@@ -162,7 +162,7 @@ class Walked:
             return Row(entry, shapes, is_erased, found, (), fault="absent")
         items = tuple(map(part_of, there, entry))
         try:
-            sent = tuple(map(entry_of, items, shapes))
+            sent = tuple(map(entry_of, items, shapes, entry))
             value = digests.sent_value(sent, entry)
         except IntegrityFault as error:
             return Row(entry, shapes, is_erased, found, items, fault=str(error))
@@ -269,10 +269,10 @@ def said(call: Mapping[str, Any], kept: int) -> _Said:
     return _Said(kept, bool(call.get("forms_stand")), named)
 
 
-def common(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """How many entries two lists have in common at their front."""
-    low, high = 0, min(len(one), len(other))
-    step = max(high, 1)
+def common(one: Sequence[Any], other: Sequence[Any], known: int = 0) -> int:
+    """How many entries two lists have in common at their front; ``known`` of them are known."""
+    low, high = known, min(len(one), len(other))
+    step = max(high - low, 1)
     while low < high:
         end = min(low + step, high)
         if one[low:end] == other[low:end]:
