@@ -56,9 +56,17 @@ def with_ids(item: Item, ids: Sequence[str]) -> tuple[Item, bool]:
         return renamed, True
     queues: dict[int, deque[Any]] = {}
     for part, new in zip(parts, ids, strict=True):
-        changed = part.native if part.id == new else {**part.native, _key(item.dialect, part): new}
+        changed = part.native if part.id == new else _named(item.dialect, part, new)
         queues.setdefault(id(part.native), deque()).append(changed)
     return replace(item, message=_substitute(item.message, queues)), False
+
+
+def _named(dialect: str, part: Part, new: str) -> dict[str, Any]:
+    native = dict(part.native)
+    if dialect == "openai_chat" and native.get("role") == "function":
+        # The result of a call without an id: with one it is a tool's.
+        native = {"role": "tool", **{k: native[k] for k in native if k not in ("role", "name")}}
+    return {**native, _key(dialect, part): new}
 
 
 def _key(dialect: str, part: Part) -> str:

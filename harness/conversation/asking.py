@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from eventlog.events import Event
+from harness.conversation.canonical import revisions
 from harness.conversation.happenings import Piece
 from harness.exchange.answers import Answer
 from projections.dialects import dialect
+from projections.items import Item
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
@@ -49,9 +51,13 @@ class Asking:
         from openai import OpenAIError
 
         of, sending = self._of, self._of.sending
+        if any(item.dialect != "openai_chat" for item in of.charge.items()):
+            of.translate()  # another process appended it, or a decision was undone
         ahead: Sequence[Event] = of.charge.calling()
         sending.strategy = of.charge.spec
-        body = self._body()
+        items = of.charge.items()
+        body = self._body(items)
+        ahead = [*ahead, *revisions(items, body["messages"])]
         sending.calls.clear()
         while True:
             sending.ahead, sending.fault = ahead, None
@@ -109,10 +115,10 @@ class Asking:
         """Whether the model refused it since it was given too much."""
         return any(each in self.error.lower() for each in _TOO_LARGE)
 
-    def _body(self) -> dict[str, Any]:
+    def _body(self, items: Sequence[Item]) -> dict[str, Any]:
         of = self._of
         tools = of.tools.definitions(of.state.tools.groups)
-        body = dialect("openai_chat").render(of.charge.items(), tools or None, of.parameters)
+        body = dialect("openai_chat").render(items, tools or None, of.parameters)
         body |= {"model": of.model, "stream": True, "stream_options": {"include_usage": True}}
         if self._output is not None:
             schema = {"name": self._output.__name__, "schema": self._output.model_json_schema()}
