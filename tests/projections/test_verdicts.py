@@ -15,6 +15,7 @@ from eventlog.redaction import Target, redact
 from projections import erasure, open_log
 from projections.judging import judge_all
 from projections.live import Live
+from projections.sent import Requests
 from projections.session_state import weakest
 from projections.sessions import session_stats
 from projections.verdicts import Verdict, judge
@@ -203,6 +204,75 @@ class TestRecorded:
             found = verdict(again, call)
             assert found.name == "drift"
             assert "unheard_of" in found.detail
+
+
+class TestSentBehindAnErasure:
+    """Without these a session in which something was erased has a finding at every later call."""
+
+    def named(self, live: Live, call: int) -> list[str]:
+        found: list[str] = live.log.at(KEY, [call])[call].data["manifest"]
+        return found
+
+    def again(self, live: Live, *more: str) -> int:
+        """A call with all that stands, and something new."""
+        messages = [*live.messages(KEY), *({"role": "user", "content": text} for text in more)]
+        body = {"model": "m", "messages": messages}
+        position = recorded_calls.record(live, KEY, "openai_chat", body).position
+        live.append(KEY, events.ModelResponded(call=position))
+        return position
+
+    def revised(self, live: Live) -> None:
+        recorded(live, "a", "b")
+        live.append(KEY, events.MessageRevised(item="1", patch={"content": "c"}))
+        erase(live, "1")
+
+    def test_a_revised_item_that_went_is_erased(self, live: Live) -> None:
+        self.revised(live)
+        for call in (self.again(live, "x"), self.again(live, "y")):
+            assert self.named(live, call)[0] == "1@redacted"
+            assert verdict(live, call) == Verdict("erased", False, "1 item was erased since", 1)
+
+    def test_so_is_each_of_many(self, live: Live) -> None:
+        recorded(live, *"abcde")
+        revisions = (events.MessageRevised(item=i, patch={"content": "z" + i}) for i in "235")
+        live.append(KEY, *revisions)
+        erase(live, "1", "2", "3", "5")
+        found = verdict(live, self.again(live, "x"))
+        assert found == Verdict("erased", False, "4 items were erased since", 4)
+
+    def test_one_that_no_longer_stands_is_a_difference(self, live: Live) -> None:
+        self.revised(live)
+        call = self.again(live, "x")
+        draft = Draft(live.log.at(KEY, [call])[call].event, salt=live.log.salts(KEY, [call])[call])
+        live.append(KEY, events.ContextCompacted(covered=("1",)), draft)
+        found = verdict(live, live.log.version(KEY))
+        assert found.name == "drift"
+        assert found.detail.startswith("entry 1: 1@redacted was sent, 2 stands there")
+
+    def test_the_form_in_which_it_was_sent_holds(self, live: Live) -> None:
+        self.revised(live)
+        parts = [{"type": "text", "text": "[redacted]"}]
+        messages = [{"role": "user", "content": parts}, *live.messages(KEY)[1:]]
+        body = {"model": "m", "messages": messages}
+        call = recorded_calls.record(live, KEY, "openai_chat", body).position
+        live.append(KEY, events.ModelResponded(call=call))
+        assert verdict(live, call).name == "erased"
+        sent = Requests(live).sent(KEY, live.log.at(KEY, [call])[call])
+        assert sent.body["messages"] == messages
+
+    @pytest.mark.parametrize("item", ["1", "2"])
+    def test_it_keeps_the_call_id_that_a_repair_gave_it(self, live: Live, item: str) -> None:
+        renamed = [{"item": item, "old": "t", "new": "t_1"} for item in ("1", "2")]
+        repair = events.RepairApplied.model_validate(
+            {"rule": "repeated_call_id", "renamed": renamed}
+        )
+        live.append(KEY, CALLING, RESULT, repair)
+        erase(live, item)
+        calling, result = live.messages(KEY)[-2:]
+        assert calling["tool_calls"][0]["id"] == result["tool_call_id"] == "t_1"
+        call = self.again(live, "x")
+        assert f"{item}@redacted" in self.named(live, call)
+        assert verdict(live, call).name == "erased"
 
 
 class TestWhatIsSealed:
