@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversing import LOOK, InOrder, holds, said, told, types
+from conversing import LOOK, InOrder, holds, said, told, types, writer
 from model_server import Answer, Sse, chunk, completion, serving
 
 from eventlog.events import MessageAppended
@@ -130,6 +130,18 @@ class TestACallThatIsNotAsItShouldBe:
         assert len(set(made)) == 2
         assert all(made)
         assert asked[-1]["messages"][2]["role"] == "tool"
+
+    def test_has_its_id_before_its_tool_runs(self, live: Live, tmp_path: Path) -> None:
+        write = writer(tmp_path / "written")
+        calls = answer(call(0, "write", id=""), call(1, "write", '{"n":2}', id=""))
+        talked(live, calls, tools=[write])
+        key = key_of(live)
+        began = [e.data["tool_call_id"] for e in live.log.read(key, types=["tool_call_started"])]
+        ended = [e.data["tool_call_id"] for e in live.log.read(key, types=["tool_result_recorded"])]
+        assert sorted(began) == sorted(ended)
+        assert len(set(began)) == 2
+        assert all(began)
+        assert sorted((tmp_path / "written").read_text()) == ["\n", "\n", "1", "2"]
 
     def test_gets_one_of_its_own_beside_others_without_one(self, live: Live) -> None:
         asked = talked(live, answer(call(0, id=""), call(1, id=None), call(2, id="")))
