@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from eventlog import messages
 from eventlog.events import Event
 from harness.conversation.canonical import revisions
 from harness.conversation.happenings import Piece
@@ -79,6 +81,26 @@ class Asking:
         if sending.fault is not None:  # the client has kept silent about it
             raise sending.fault
         self._take()
+        self._identify()
+
+    def _identify(self) -> None:
+        """Give calls an id that came without one, before their tools run: each result has it then,
+        and what began to run is known again."""
+        of, answer = self._of, self.answer
+        if answer is None or not answer.is_said or of.stream.was_overtaken:
+            return
+        if all(call.id for call in messages.calls("openai_chat", answer.message)):
+            return
+        of.caught_up()
+        said = revisions(self._item())
+        if said:
+            of.append(*said)
+            (item,) = self._item()
+            self.answer = replace(answer, message=dict(item.message))
+
+    def _item(self) -> list[Item]:
+        """What the answer stands as in the context."""
+        return [item for item in self._of.charge.items() if item.id == str(self.ended_at)]
 
     def _sent(self, body: Mapping[str, Any]) -> Iterator[Piece | None]:
         sending = self._of.sending

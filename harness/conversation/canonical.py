@@ -20,15 +20,17 @@ from projections.items import Item
 REASON = "made canonical for OpenAI's chat"
 
 
-def revisions(items: Sequence[Item], sent: Sequence[Mapping[str, Any]]) -> list[MessageRevised]:
+def revisions(
+    items: Sequence[Item], sent: Sequence[Mapping[str, Any]] | None = None
+) -> list[MessageRevised]:
     """One for each item that is sent as another message than its own. ``sent`` are the messages of
-    the request of these items.
+    the request of these items, where there is one: then a quick look is enough for most.
 
     Erased items are left alone: a revision of one is not shown.
     """
     own = {id(item.message) for item in items}
-    if all(id(message) in own for message in sent):  # a message that fits is sent as it is
-        return []
+    if sent is not None and all(id(message) in own for message in sent):
+        return []  # a message that fits is sent as it is
     return [
         MessageRevised(item=item.id, message=Json(dict(clean(message))), reason=REASON)
         for message, item in openai_chat.attributed(items)

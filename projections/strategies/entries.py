@@ -10,6 +10,7 @@ from typing import Any
 from eventlog.messages import Part
 from projections.dialects.translate import result_text
 from projections.items import OBSERVATION, Item
+from projections.reading import calls_of
 from projections.runs import Origin
 
 
@@ -122,3 +123,16 @@ def taken(calls: dict[str, list[Waiting]], call_id: str) -> Waiting | None:
             break
     found.answered = True
     return found
+
+
+def also_known(calls: dict[str, list[Waiting]], entry: Entry, item: Item) -> None:
+    """Open calls of an entry are known by the ids, too, that they have in its new rendition."""
+    mine: dict[str, list[Waiting]] = {}
+    for old, new in zip(calls_of(entry.item), calls_of(item), strict=False):
+        if old.id == new.id:
+            continue
+        if old.id not in mine:
+            queue = calls.get(old.id, ())
+            mine[old.id] = [each for each in queue if each.unit is entry.unit and not each.answered]
+        if mine[old.id]:
+            calls.setdefault(new.id, []).append(mine[old.id].pop(0))

@@ -6,6 +6,8 @@ place in a list. So it is the same at every later call, and a provider's cache h
 
 from __future__ import annotations
 
+import re
+
 from projections.runs import Origin
 
 SUMMARY_OPEN = "<summary-of-earlier-conversation>"
@@ -16,9 +18,17 @@ ACKNOWLEDGEMENT = "I have read the summary of the earlier conversation and conti
 LEFT_OUT = "\n[… {count} characters left out …]\n"
 
 
+_MARK = re.compile(r"<(\s*/?\s*summary-of-earlier-conversation\s*)>", re.IGNORECASE)
+
+
 def framed(summary: str) -> str:
-    """A summary between the two fixed marks."""
-    return f"{SUMMARY_OPEN}\n{summary.strip()}\n{SUMMARY_CLOSE}"
+    """A summary between the two fixed marks. A mark in its text is written with ``&lt;`` and
+    ``&gt;``: whoever had it written into a summary cannot end that with it."""
+    return f"{SUMMARY_OPEN}\n{_MARK.sub(_written_out, summary.strip())}\n{SUMMARY_CLOSE}"
+
+
+def _written_out(mark: re.Match[str]) -> str:
+    return f"&lt;{mark[1]}&gt;"
 
 
 def unframed(text: str) -> str:

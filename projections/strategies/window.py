@@ -18,7 +18,7 @@ from projections.pairing import one_answer, original_id
 from projections.reading import calls_of, results_of, role_of
 from projections.runs import Origin
 from projections.strategies import hashing
-from projections.strategies.entries import Entry, Unit, Waiting, taken
+from projections.strategies.entries import Entry, Unit, Waiting, also_known, taken
 from projections.tokens import CALL_TOKENS, MESSAGE_TOKENS, Counter, Utf8Counter
 
 __all__ = ["Embed", "Entry", "Unit", "Window"]
@@ -277,10 +277,10 @@ class Window:
         self._changed = min(self._changed, entry.order)
         self.touched[origin] = None
         self.tokens += tokens - entry.tokens
-        if entry.is_system:
-            self.system_tokens += tokens - entry.tokens
+        self.system_tokens += (tokens - entry.tokens) * entry.is_system
         if entry.is_result and not entry.is_settled:
             self.result_tokens += tokens - entry.tokens
+        also_known(self._open, entry, item)
         entry.item, entry.tokens = item, tokens
         entry.forget()
         if cleared:
