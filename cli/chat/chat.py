@@ -23,13 +23,13 @@ from cli.chat.places import Place
 from cli.chat.remembered import Remembered
 from cli.chat.screen import Screen, Shown
 from cli.chat.summarizing import summarize
-from cli.chat.underway import told_open
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
 from cli.naming import typed_name
 from cli.occurrences import number_of
 from cli.output import Output, envelope, json_text, to_stderr
 from cli.paths import current_program
+from cli.underway import told_open
 from eventlog import StreamKey
 from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
