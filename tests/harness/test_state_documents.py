@@ -144,7 +144,7 @@ class TestPermissionsFromElsewhere:
             (
                 "allow",
                 ("*", "a"),
-                "the mode allow and 2 allow rules were not taken over: --trust-permissions takes them",
+                "the mode allow and 2 allow rules were not taken over: --trust",
             ),
             ("deny", ("*",), "1 allow rule was not"),
             ("read_only", (), ""),
