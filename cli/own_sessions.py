@@ -12,11 +12,12 @@ from cli.naming import session_key, whole_session
 from cli.output import Output
 from cli.safetext import safe_text
 from cli.style import plural
+from cli.underway import open_since
 from eventlog import StreamKey
 from eventlog.errors import ForksAlive, InputRefused, NotFound, WrongExpectedVersion
 from harness.agent_sessions import Sessions
 from projections import Live
-from projections.purging import living_forks
+from projections.purging import is_purged, living_forks
 from projections.references import find_session
 from projections.session_rows import NO_TITLE, SessionRow, row_of
 from projections.sessions import session_query
@@ -84,17 +85,25 @@ def deleted(live: Live, session: str, out: Output, *, yes: bool, reason: str) ->
 
 
 def purged(
-    live: Live, session: str, out: Output, *, yes: bool, confirm: str, reason: str
+    live: Live, session: str, out: Output, *, yes: bool, confirm: str, reason: str, force: bool
 ) -> DeleteData:
     """A session whose content is erased, asked for twice: a yes, and the session's id.
 
-    Raises InputRefused where nobody can be asked and both were not said, ForksAlive.
+    Raises InputRefused where nobody can be asked and both were not said, and, unless it is forced,
+    where somebody may be answered in it; ForksAlive.
     """
     key = session_key(live, whole_session(session, "purged"))
     row = _row(live, key)
     forks = living_forks(live.log, key)
     if forks:
         raise ForksAlive(str(key), forks)
+    is_asked = not force and not is_purged(live.log, key)
+    ago = open_since(live, key) if is_asked else None
+    if ago is not None:
+        raise InputRefused(
+            f"another process may still be answering in {key}: a call {plural(ago, 'second')} ago "
+            "has no end; end that first, or say --force: what it gives is lost then"
+        )
     if not (yes and confirm) and not _is_asked():
         raise InputRefused(
             "this erases the whole session for good: say --yes and --confirm with its id"

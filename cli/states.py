@@ -53,7 +53,7 @@ def exported(live: Live, where: Reference, form: Form) -> tuple[StateExportData,
         document = export_session(live, key, at)
         messages = document["messages"]
     try:
-        warnings = list(read_document(document).warnings)
+        warnings = list(read_document(document, trust=True).warnings)
     except InputRefused as error:
         warnings = [f"`state import` does not take it: {error}"]
     data = StateExportData(
@@ -62,14 +62,17 @@ def exported(live: Live, where: Reference, form: Form) -> tuple[StateExportData,
     return data, document
 
 
-def read(file: str) -> BroughtIn:
-    """The session that a file begins. Raises InputRefused with the file's name, and OSError."""
+def read(file: str, trust: bool = False) -> BroughtIn:
+    """The session that a file begins; its permissions hold as they are only with ``trust``.
+
+    Raises InputRefused with the file's name, and OSError.
+    """
     shown = "standard input" if file == STDIN else file
     data = sys.stdin.buffer.read(MOST_BYTES + 1) if file == STDIN else _bytes(file)
     if len(data) > MOST_BYTES:
         raise InputRefused(f"{shown}: a document of more than {MOST_BYTES >> 20} MiB")
     try:
-        return read_document(loads(data.removeprefix(b"\xef\xbb\xbf").decode()))
+        return read_document(loads(data.removeprefix(b"\xef\xbb\xbf").decode()), trust)
     except UnicodeDecodeError:
         raise InputRefused(f"{shown}: it is no UTF-8") from None
     except (InputRefused, EventInvalid) as error:

@@ -8,6 +8,9 @@ names a place in one session: ``key``, and in the state ``session_id``, ``positi
 ``reply.reply_id`` and the ``item`` of each message.
 
 A document holds what the state holds: no history, no tools that were declared, no prompts.
+
+Whoever made a document may not say what runs here unasked: unless it is trusted, its rules that
+allow are not taken over, and of its modes none that allows.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from eventlog.recorded import Appended, StreamKey
 from eventlog.values import JsonObject, Value
 from harness.brought_in import BroughtIn, first_fault, json_of, refused
 from harness.message_files import DIALECT, read_messages, read_session
+from harness.tools.permissions import check_rule
 from projections.agent_state import AgentState, agent_state
 from projections.agent_state.resuming import at_rest
 from projections.agent_state.state import SUMMARY, ContextMessage, Permissions
@@ -87,15 +91,16 @@ def about(live: Live, key: StreamKey, at: int) -> tuple[str, Any]:
     return title, metadata
 
 
-def read_document(value: Any) -> BroughtIn:
-    """The session that a document begins: a state, messages, or messages with a session id.
+def read_document(value: Any, trust: bool = False) -> BroughtIn:
+    """The session that a document begins: a state, messages, or messages with a session id. With
+    ``trust`` its permissions hold as they are.
 
     Raises InputRefused for what is none of these, with the place of the first fault.
     """
     if isinstance(value, list):
         return read_messages(value)
     if isinstance(value, dict) and MARK in value:
-        return read_state(value)
+        return read_state(value, trust)
     if isinstance(value, dict) and "messages" in value:
         return read_session(value)
     raise InputRefused(
@@ -104,8 +109,11 @@ def read_document(value: Any) -> BroughtIn:
     )
 
 
-def read_state(value: Any) -> BroughtIn:
-    """The session that a state document begins. Raises InputRefused."""
+def read_state(value: Any, trust: bool = False) -> BroughtIn:
+    """The session that a state document begins; its permissions as they are only with ``trust``.
+
+    Raises InputRefused.
+    """
     if not isinstance(value, dict) or MARK not in value:
         raise InputRefused(f'it is no state: there is no "{MARK}" in it')
     if value[MARK] != FORMAT or isinstance(value[MARK], bool):
@@ -121,15 +129,52 @@ def read_state(value: Any) -> BroughtIn:
         key = StreamKey.parse(document.key) if document.key else None
     except EventInvalid as error:
         raise refused("key", str(error)) from None
-    return BroughtIn("state", document.state.session_id, tuple(_events(document)), key=key)
+    _check_rules(document.state.permissions)
+    warnings: tuple[str, ...] = ()
+    if not trust:
+        held, warnings = _set_aside(document.state.permissions)
+        state = document.state.model_copy(update={"permissions": held})
+        document = document.model_copy(update={"state": state})
+    events = tuple(_events(document))
+    return BroughtIn("state", document.state.session_id, events, warnings, key)
 
 
-def import_state(live: Live, document: Any, key: StreamKey | str) -> Appended:
+def import_state(live: Live, document: Any, key: StreamKey | str, trust: bool = False) -> Appended:
     """Begin a new session with the state of a document, in one append.
 
+    What it allows to run unasked is set aside; with ``trust`` its permissions hold as they are.
     Raises InputRefused for what is no state, and WrongExpectedVersion where the session exists.
     """
-    return read_state(document).append(live, key)
+    return read_state(document, trust).append(live, key)
+
+
+def _check_rules(permissions: Permissions) -> None:
+    """Raise InputRefused for a rule that cannot be read, with its place."""
+    for kind in ("allow", "deny", "ask"):
+        for number, rule in enumerate(getattr(permissions, kind)):
+            try:
+                check_rule(rule)
+            except InputRefused as error:
+                raise refused(f"state.permissions.{kind}.{number}", str(error)) from None
+
+
+def _set_aside(permissions: Permissions) -> tuple[Permissions, tuple[str, ...]]:
+    """The permissions without what they allow unasked, and what is told of that."""
+    told = []
+    if permissions.mode == "allow":
+        told.append("the mode allow")
+    if permissions.allow:
+        count = len(permissions.allow)
+        told.append(f"{count:,} allow rule{'' if count == 1 else 's'}")
+    if not told:
+        return permissions, ()
+    mode = "ask" if permissions.mode == "allow" else permissions.mode
+    held = permissions.model_copy(update={"mode": mode, "allow": ()})
+    were, them = (
+        ("was", "it") if told in (["1 allow rule"], ["the mode allow"]) else ("were", "them")
+    )
+    what = " and ".join(told)
+    return held, (f"{what} {were} not taken over: --trust-permissions takes {them}",)
 
 
 def _events(document: StateDocument) -> Iterator[Event]:

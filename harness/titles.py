@@ -11,6 +11,7 @@ from harness.endpoint import Endpoint, Reply
 from harness.prompts import Prompts
 from projections.items import Item
 from projections.live import Live
+from projections.purging import is_to_be_purged
 from projections.sessions import session_stats
 
 TURNS = 6
@@ -69,8 +70,8 @@ def retitle(live: Live, stream: StreamKey | str, endpoint: Endpoint) -> Retitled
     """Ask a model for the title of a session, and record the one that it gives.
 
     An answer that is no title changes nothing, nor does one that comes after somebody else gave
-    a title: then it is said why. Raises StreamNotFound, InputRefused where nothing was said yet,
-    Unreachable, RequestRejected.
+    a title: then it is said why. Raises StreamNotFound, InputRefused where nothing was said yet or
+    all of it was purged meanwhile, Unreachable, RequestRejected.
     """
     key = live.log.stream(stream).key
     before = live.log.version(key)
@@ -84,6 +85,8 @@ def retitle(live: Live, stream: StreamKey | str, endpoint: Endpoint) -> Retitled
     old = session_stats(live, key).title
     while not fault and title != old:
         version = live.log.version(key)
+        if is_to_be_purged(live.log, key):
+            raise InputRefused(f"{key} was purged meanwhile: its new title is not kept")
         if any(live.log.read(key, before, version, types=["session_titled"])):
             fault = "somebody else gave a title meanwhile"
             break

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from eventlog.errors import ForksAlive
 from eventlog.events import SessionDeleted
 from eventlog.log import EventLog
-from eventlog.recorded import StreamInfo, StreamKey
+from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
 from eventlog.redaction import Target, redact
 from eventlog.scrub import scrub
 from projections.findings import NEVER
@@ -44,12 +44,24 @@ class Purged(NamedTuple):
 def is_purged(log: EventLog, stream: StreamKey | str) -> bool:
     """Whether its last tombstone says so, and no text stands beside it. Raises StreamNotFound."""
     info = log.stream(stream)
+    last = _tombstone(log, info)
+    return last is not None and not _unerased(log, info, but=last.position)
+
+
+def is_to_be_purged(log: EventLog, stream: StreamKey | str) -> bool:
+    """Whether its last tombstone says so, be it that a purge is still under way, or was stopped.
+
+    Raises StreamNotFound.
+    """
+    return _tombstone(log, log.stream(stream)) is not None
+
+
+def _tombstone(log: EventLog, info: StreamInfo) -> RecordedEvent | None:
+    """That of a purge, unless the session was taken up again since."""
     last = None
     for event in log.read(info.key, info.base, types=["session_deleted", "session_resumed"]):
         last = event
-    if last is None or not last.data.get("purged"):
-        return False
-    return not _unerased(log, info, but=last.position)
+    return last if last is not None and last.data.get("purged") else None
 
 
 def living_forks(log: EventLog, stream: StreamKey | str) -> list[str]:

@@ -23,13 +23,14 @@ from cli.chat.places import Place
 from cli.chat.remembered import Remembered
 from cli.chat.screen import Screen, Shown
 from cli.chat.summarizing import summarize
-from cli.chat.underway import told_open
+from cli.chat.trusted import as_set, taken_up
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
 from cli.naming import typed_name
 from cli.occurrences import number_of
 from cli.output import Output, envelope, json_text, to_stderr
 from cli.paths import current_program
+from cli.underway import told_open
 from eventlog import StreamKey
 from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
@@ -85,21 +86,25 @@ class Chat:
         """What stands in the input line next."""
         self.code = FINE
         self.is_left = False
+        self.set_aside = ""
+        """What the session allows and nobody here was asked about."""
         self.conversation: Conversation
         self.place: Place
 
     # -- a session --------------------------------------------------------------------------------
 
-    def open(self, place: Place) -> None:
-        """Begin the session, or take it up. Raises what ``Conversation`` raises."""
+    def open(self, place: Place, permissions: PermissionsSet | None = None) -> None:
+        """Begin the session, or take it up, with these permissions, else with those that were
+        typed and those of it that hold. Raises what ``Conversation`` raises."""
         asked, live = self.asked, self.live
-        known = Permissions() if place.is_new else agent_state(live, place.key).permissions
         # Files and commands are within reach only where the command line says so, whatever a log
         # says that the session had.
         tools = toolbox(",".join(asked.tools), asked.folder(), os.environ)
-        permissions = asked.rules.over(known)
         if permissions is None and place.is_new:
-            permissions = PermissionsSet(mode="ask")
+            permissions = asked.rules.over(Permissions()) or PermissionsSet(mode="ask")
+        elif permissions is None:
+            known = agent_state(live, place.key).permissions
+            permissions = taken_up(self, known, has_tools=bool(tools.groups))
         self.conversation = Conversation(
             live,
             self.model.client,
@@ -118,9 +123,9 @@ class Chat:
         self.place = place
 
     def go_on_in(self, key: StreamKey) -> None:
-        """Go on in another session, as this one was asked for."""
+        """Go on in another session, as in this one."""
         self.asked = replace(self.asked, system=None)
-        self.open(Place(key))
+        self.open(Place(key), as_set(self.conversation.state.permissions))
 
     def leave(self) -> None:
         """A session that nobody named, or asked for, and in which nothing was said is hidden."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from cli.chat.chat import Chat
 from cli.chat.looking import counted
-from cli.chat.underway import told_open
 from cli.safetext import display_width
 from cli.saying import preview
 from cli.style import Style, plural, tokens
+from cli.underway import told_open
 from eventlog import StreamKey
 from projections import Live
 from projections.session_rows import row_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from cli.chat.chat import Chat
-from cli.chat.underway import told_open
+from cli.underway import told_open
 from eventlog.errors import InputRefused
 
 Run = Callable[[Chat, str], None]

@@ -6,7 +6,7 @@ import contextlib
 import sys
 
 from cli.chat.asked import Asked
-from cli.chat.chat import Chat
+from cli.chat.chat import FAULT, Chat
 from cli.chat.lines import MORE, Lines, PipedLines, TypedLines
 from cli.chat.loop import converse, take
 from cli.chat.places import place_of
@@ -67,6 +67,8 @@ def _begin(chat: Chat) -> None:
         chat.note(f"{place.forked_from} was forked first: this is {place.key}")
     if told := said_again(chat):
         chat.note(told)
+    if chat.set_aside:
+        chat.note(chat.set_aside, sign=FAULT)  # with -q, too
     for line in (*chat.before.notes(), *allowed(chat)):
         chat.note(line)
 

@@ -73,12 +73,13 @@ def command(
         typer.Option(
             "--permissions",
             metavar="MODE",
-            help="Of what changes something: ask, allow, deny or read-only.",
+            help="Of what changes something: ask, allow, deny or read-only. Drops the allow "
+            "rules that S had.",
         ),
     ] = None,
     allow: Annotated[
         list[str] | None,
-        typer.Option("--allow", metavar="RULE", help="May run: 'shell(git status*)'."),
+        typer.Option("--allow", metavar="RULE", help="May run: 'shell(git status)'."),
     ] = None,
     deny: Annotated[
         list[str] | None,

@@ -22,6 +22,9 @@ def command(
     confirm: Annotated[
         str, typer.Option("--confirm", metavar="ID", help="With --purge: its id, once more.")
     ] = "",
+    force: Annotated[
+        bool, typer.Option("--force", help="With --purge: though a call in it has no end yet.")
+    ] = False,
     reason: ReasonOption = "",
 ) -> None:
     """Hide a session behind a tombstone, or with --purge erase all that was said in it.
@@ -31,9 +34,11 @@ def command(
 
     A purge is for good, and asked for twice: a yes, and then the id of the session, typed. Where
     nobody can be asked both are said: --yes --confirm ID. It is refused, with their names, while
-    forks of the session live: they read its events, and are purged first. What is left are
-    positions, counts, tool names and ids, so the chain still verifies. Sub-agents' sessions, what
-    other sessions quote, backups and providers keep what they have: search, then redact.
+    forks of the session live: they read its events, and are purged first. So it is while a call of
+    the last ten minutes has no end, since what comes of it would be lost, or stand behind the
+    purge; --force goes on. What is left are positions, counts, tool names and ids, so the chain
+    still verifies. Sub-agents' sessions, what other sessions quote, backups and providers keep what
+    they have: search, then redact.
 
     Example: ctxlog delete last --reason "a trial"
     """
@@ -44,9 +49,11 @@ def command(
     out = output(ctx)
     if confirm and not purge:
         raise InputRefused("--confirm goes with --purge")
+    if force and not purge:
+        raise InputRefused("--force goes with --purge")
     with opened(settings_of(ctx), write=True) as live:
         if purge:
-            data = purged(live, session, out, yes=yes, confirm=confirm, reason=reason)
+            data = purged(live, session, out, yes=yes, confirm=confirm, reason=reason, force=force)
         else:
             data = deleted(live, session, out, yes=yes, reason=reason)
     what = f"purged, {plural(data.erased, 'event')} erased" if purge else "deleted"

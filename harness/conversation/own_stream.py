@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eventlog.errors import OutcomeUnknown, WrongExpectedVersion
+from eventlog.errors import InputRefused, OutcomeUnknown, WrongExpectedVersion
 from eventlog.events import Event
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from harness.recording.bodies import Bodies
@@ -17,6 +17,7 @@ from harness.recording.posted import Posted, asked_of
 from harness.recording.streams import drafted
 from projections import Live
 from projections.followed import Followed, Plan
+from projections.purging import is_to_be_purged
 
 _TRIES = 3
 """Appends of which nobody could say whether they stand, before that is told."""
@@ -34,6 +35,8 @@ class OwnStream:
         """The version that was known then."""
         self.called: tuple[Draft, int] | None = None
         """The last call, and where it was to stand, as long as its end may not stand there."""
+        self.is_purged = False
+        """Whether it was purged meanwhile: nothing is appended behind that."""
         self.reopen()
 
     def reopen(self) -> None:
@@ -43,6 +46,7 @@ class OwnStream:
         self._erased = self._redactions()
         self._followed = Followed(self.live, self.key)
         self._followed.catch_up()
+        self._look_for_purge()
         self._bodies = Bodies("openai_chat")
         self.is_sure = True
 
@@ -67,8 +71,16 @@ class OwnStream:
             self.reopen()
             return
         self.is_sure = False
+        known = self.version
         self._followed.catch_up()
+        if self.version != known:
+            self._look_for_purge()
         self.is_sure = True
+
+    def _look_for_purge(self) -> None:
+        """Behind all that was read: what a purge appends later, an append of ours collides with."""
+        log = self.live.log
+        self.is_purged = log.exists(self.key) and is_to_be_purged(log, self.key)
 
     def overtaken(self) -> WrongExpectedVersion:
         """Another process appended while a model answered; the answer is recorded behind that."""
@@ -82,8 +94,10 @@ class OwnStream:
     def append(self, *events: Event) -> int:
         """Append events, all or none; the position of the first.
 
-        Raises WrongExpectedVersion, and what an append raises.
+        Raises WrongExpectedVersion, InputRefused for a stream that was purged, and what an append
+        raises.
         """
+        self._check_kept()
         first = self.version + 1
         drafts = drafted(events)
         self.is_sure = False
@@ -93,7 +107,10 @@ class OwnStream:
         return first
 
     def append_late(self, *events: Event) -> int:
-        """Append what has happened in any case, whatever others appended meanwhile."""
+        """Append what has happened in any case, whatever others appended meanwhile.
+
+        Raises InputRefused for a stream that was purged: what was said there is gone for good.
+        """
         while True:
             try:
                 return self.append(*events)
@@ -107,6 +124,7 @@ class OwnStream:
 
         Raises WrongExpectedVersion, InputRefused, and what an append raises.
         """
+        self._check_kept()
         self.is_sure = False
         body = self._bodies.read(posted.body)
         drafts = drafted(ahead)
@@ -131,6 +149,10 @@ class OwnStream:
             return 0
         ends = self.live.log.read(self.key, position, types=["model_responded", "model_failed"])
         return 0 if any(end.data["call"] == position for end in ends) else position
+
+    def _check_kept(self) -> None:
+        if self.is_purged:
+            raise InputRefused(f"{self.key} was purged meanwhile: what came is not kept")
 
     def _write(self, drafts: Sequence[Draft], version: int | None = None) -> None:
         known = self.version if version is None else version

@@ -43,7 +43,7 @@ from harness.conversation.happenings import (
 )
 from harness.conversation.permitting import permitted
 from harness.tools.attempt import ToolOutcome
-from harness.tools.running import Pending, run_all
+from harness.tools.running import Pending, run_all, runs_alone
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
@@ -240,24 +240,39 @@ class Reply:
     # -- tools ----------------------------------------------------------------------------------
 
     def _tools(self, calls: Sequence[Call]) -> Iterator[Happening]:
-        """Run what may run, and record what came of each call."""
+        """Run what may run, and record what came of each call.
+
+        A call is judged when those with effects before it have ended: what they did, a link that
+        they made, may change what it is about.
+        """
         of = self._of
-        pending: list[Pending] = []
+        together: list[Pending] = []
         for call in calls:
+            tool = of.tools.find(call.name, of.state.tools.groups)
+            alone = tool is not None and runs_alone(tool)
+            if alone:
+                yield from self._run(together)
+                together = []
             found = permitted(of, call)
             if isinstance(found, ToolOutcome):
                 yield from self._ended_tool(found)
-            else:
-                pending.append(Pending(found, call.id, call.arguments, lambda: of.state))
-        told: list[Happening] = []
+                continue
+            together.append(Pending(found, call.id, call.arguments, lambda: of.state))
+            if alone:
+                yield from self._run(together)
+                together = []
+        yield from self._run(together)
+
+    def _run(self, pending: Sequence[Pending]) -> Iterator[Happening]:
+        """Run calls that were allowed, beside each other."""
+        of = self._of
 
         def starting(call: Pending) -> None:
             name, effects = call.tool.name, call.tool.has_effects
             of.append(ToolCallStarted(tool_call_id=call.call_id, name=name, has_effects=effects))
 
         for each in pending:
-            told.append(ToolCalled(each.call_id, each.tool.name, each.arguments))
-        yield from told
+            yield ToolCalled(each.call_id, each.tool.name, each.arguments)
         outcomes, last = run_all(pending, self._cancelled, starting), None
         try:
             for outcome in outcomes:

@@ -1,7 +1,7 @@
 """Whether a tool call may run, by the rules of the session.
 
 A rule is the name of a tool, ``read_file``, or a name and a pattern of what the call is about:
-``shell(git status*)``, ``write_file(src/**)``. Of a name, too, ``*`` is any part: ``*(.env)``. A
+``shell(git status *)``, ``write_file(src/**)``. Of a name, too, ``*`` is any part: ``*(.env)``. A
 rule that denies is before one that asks, that before one that allows, and where no rule speaks the
 mode does.
 
@@ -58,7 +58,7 @@ def read_rule(text: str) -> Rule:
         shown = f"{text[:80]}…" if len(text) > 80 else text
         why = "too long" if len(text) > MOST else "not a rule"
         raise InputRefused(
-            f"{shown!r} is {why}: write read_file, or shell(git status*), or write_file(src/**)"
+            f"{shown!r} is {why}: write read_file, or shell(git status), or write_file(src/**)"
         )
     if _CONTROL.search(text):
         raise InputRefused(f"{text[:80]!r} is not a rule: it holds a control character")

@@ -43,6 +43,11 @@ def refused(call_id: str, name: str, content: str) -> ToolOutcome:
     return ToolOutcome(call_id, name, content, is_error=True)
 
 
+def runs_alone(tool: Tool) -> bool:
+    """Whether its calls wait for all before them, and those behind wait for it."""
+    return tool.has_effects or tool.in_order
+
+
 def run(tool: Tool, call_id: str, arguments: str, context: Context) -> ToolOutcome:
     """Run one call and wait for it.
 
@@ -84,7 +89,7 @@ def _in_order(calls: Sequence[Pending]) -> Iterator[list[Pending]]:
     """The calls that may run beside each other, one group after the other."""
     together: list[Pending] = []
     for call in calls:
-        if call.tool.has_effects or call.tool.in_order:
+        if runs_alone(call.tool):
             yield from ([together] if together else [])
             yield [call]
             together = []

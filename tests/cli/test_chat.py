@@ -193,10 +193,9 @@ class TestPipes:
         assert whole('"""', iter(["a\\", None]).__next__) == "a\\"
 
     def test_what_runs_without_a_question_is_told(self, live: Live, server: ModelServer) -> None:
-        """The rules of a session hold, and a log that somebody else made may have any."""
         args = ("chat", "once", "-p", "hello", "-m", "m", "--base-url", server.url)
         first = run(*args, "--db", live.log.path, "--permissions", "allow", "--tools", "shell")
-        again = run(*args, "--db", live.log.path, "--tools", "shell")
+        again = run(*args, "--db", live.log.path, "--permissions", "allow", "--tools", "shell")
         assert "nothing is asked: every tool may run" in first.stderr
         assert "nothing is asked: every tool may run" in again.stderr
         assert "nothing is asked" not in run(*args, "--db", live.log.path).stderr
@@ -326,7 +325,7 @@ class TestSessions:
         assert "3 tasks, 1 done" in lines
         assert "it had the tools shell: --tools shell gives them back" in lines
         assert done.chat.conversation.state.tools.groups == ("shell",)
-        done = talk(live, server, "/tools", session="notes", tools=("shell",))
+        done = talk(live, server, "/tools", answers=("y",), session="notes", tools=("shell",))
         assert "! allowed without asking: shell(ls)" in "\n".join(greeting(done.chat))
 
     def test_a_log_that_another_process_went_on_with(
@@ -407,8 +406,9 @@ class TestPermissions:
         done = self.asked(live, server, "a")
         assert done.chat.conversation.state.permissions.allow == ("shell(touch a)",)
         assert "allowed from here on: shell(touch a)" in capsys.readouterr().err
-        again = talk(live, server, "run touch a", session="notes", tools=("shell",))
-        assert again.typed.questions == []
+        again = talk(live, server, "run touch a", answers=("y",), session="notes", tools=("shell",))
+        assert len(again.typed.questions) == 1  # when it began, and not about the call
+        assert "keep that?" in again.typed.questions[0]
 
     def test_never_is_one_too(self, live: Live, server: ModelServer, tmp_path: Path) -> None:
         done = self.asked(live, server, "v")

@@ -14,8 +14,8 @@ from running import process, run
 from scripted import following
 
 from cli.chat.resumed import greeting
-from cli.chat.underway import RECENT, open_since
 from cli.door import FINDINGS, UPSTREAM
+from cli.underway import RECENT, open_since
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.events import (

@@ -15,7 +15,7 @@ from small_log import KEY, said, small_log
 
 from cli.commands.sessions import LATEST
 from eventlog import StreamKey
-from eventlog.events import SessionStarted
+from eventlog.events import ModelCalled, SessionStarted
 from eventlog.glance import glance
 from eventlog.integrity import verify
 from harness.agent_sessions import Sessions
@@ -229,6 +229,20 @@ class TestDelete:
         json_error = run("delete", "mine", "--purge", "--json", "--db", own)
         assert '"forks_alive"' in json_error.stderr
         assert SECRET.encode() in own.read_bytes()
+
+    def test_a_purge_waits_for_a_call_that_has_no_end_unless_it_is_forced(self, own: Path) -> None:
+        both = ["--purge", "--yes", "--confirm", "mine"]
+        with open_log(own) as live:
+            live.append(MINE, ModelCalled(model="m", dialect="openai_chat"))
+        result = run("delete", "mine", *both, "--db", own)
+        assert result.exit_code == 2
+        assert "may still be answering in local/chat/mine: a call" in result.stderr
+        assert "--force" in result.stderr
+        assert SECRET.encode() in own.read_bytes()
+        assert run("delete", "mine", "--force", "--db", own).exit_code == 2
+        assert run("delete", "mine", *both, "--force", "--db", own).exit_code == 0
+        assert SECRET.encode() not in own.read_bytes()
+        assert "was purged before" in run("delete", "mine", *both, "--db", own).stdout
 
     def test_a_purged_session_has_nothing_left_to_resume(self, own: Path) -> None:
         both = ["--purge", "--yes", "--confirm", "mine", "--reason", "asked to"]

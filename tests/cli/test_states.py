@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from agent_events import KEY, busy, said, seen
@@ -108,10 +108,18 @@ class TestHostileStates:
         document = tmp_path / "state.json"
         assert shown(["state", "export", "work", "-o", str(document)], evil)[0] == 0
         assert document.read_bytes().isascii()
+        code, _, told = shown(["state", "import", str(document), "--name", "copy"], evil)
+        assert code == 2
+        assert "state.permissions.allow.0" in told
+        moved = json.loads(document.read_bytes())
+        rule = {"allow": ["shell(\u202e*)"], "deny": ["a(\u202e)"], "ask": ["b(\u202e)"]}
+        moved["state"]["permissions"] |= rule
+        document.write_text(json.dumps(moved))
         assert shown(["state", "import", str(document), "--name", "copy"], evil)[0] == 0
         old = data("state", "show", "work", "--db", evil)["state"]
         new = data("state", "show", "copy", "--db", evil)["state"]
-        for part in ("permissions", "tools", "tasks", "middleware", "started_calls", "summary"):
+        assert new["permissions"] == {**moved["state"]["permissions"], "allow": []}
+        for part in ("tools", "tasks", "middleware", "started_calls", "summary"):
             assert new[part] == old[part]
 
 
@@ -165,6 +173,25 @@ class TestThereAndBack:
         result = run("state", "export", "work", "--as", "messages", "--db", db)
         assert result.exit_code == 0
         assert "`state import` does not take it: message 1" in result.stderr
+
+
+class TestPermissionsFromElsewhere:
+    """Somebody goes on with a document that he was sent, and it runs the shell."""
+
+    DOCUMENT: ClassVar = {"ctxlog_state": 1, "state": {"permissions": {"allow": ["*"]}}}
+
+    def test_what_it_allows_comes_in_only_where_it_is_trusted(
+        self, db: Path, tmp_path: Path
+    ) -> None:
+        document = written(tmp_path, json.dumps(self.DOCUMENT))
+        result = run("state", "import", document, "--name", "wary", "--db", db)
+        assert "1 allow rule was not taken over: --trust-permissions takes it" in result.stderr
+        trusting = ("--trust-permissions", "--name", "trusting")
+        result = run("state", "import", document, *trusting, "--db", db)
+        assert "not taken over" not in result.stderr
+        for name, allow in (("wary", []), ("trusting", ["*"])):
+            state = data("state", "show", name, "--db", db)["state"]
+            assert state["permissions"]["allow"] == allow
 
 
 class TestRefused:

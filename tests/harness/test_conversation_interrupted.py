@@ -28,7 +28,6 @@ from harness.conversation import Conversation
 from harness.conversation.happenings import Ended, Happening, Piece
 from harness.conversation.reply import INTERRUPTED, NOT_RUN
 from harness.tools.attempt import INTERRUPTED as STOPPED
-from harness.tools.attempt import NOT_BEGUN
 from harness.tools.context import Context
 from harness.tools.permissions import Judgement
 from harness.tools.tool import Tool, tool
@@ -198,7 +197,7 @@ class TestCtrlC:
             assert results["c0"] == "ready 0"
             assert "InterruptedError" in results["c1"]
             assert "InterruptedError" in results["c2"]
-            assert results["c3"] == results["c4"] == NOT_BEGUN
+            assert results["c3"] == results["c4"] == NOT_RUN
             goes_on(talk)
 
     def test_in_a_summary_nothing_of_the_message_stands(self, live: Live) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from eventlog import events
 from eventlog.errors import InputRefused, WrongExpectedVersion
 from harness.state_documents import export_state, import_state, read_document, read_state
+from harness.tools.permissions import check_rule
 from projections import Live, open_log
 from projections.agent_state import agent_state
 
@@ -38,6 +39,24 @@ def without_names(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def with_readable_rules(event: events.Event) -> events.Event:
+    """An import refuses a rule that cannot be read."""
+    if not isinstance(event, events.PermissionsSet):
+        return event
+    allow, deny = (
+        tuple(filter(_is_rule, map("shell({})".format, each))) for each in (event.allow, event.deny)
+    )
+    return event.model_copy(update={"allow": allow, "deny": deny})
+
+
+def _is_rule(text: str) -> bool:
+    try:
+        check_rule(text)
+    except InputRefused:
+        return False
+    return True
+
+
 class TestThereAndBack:
     """Somebody moves a session to another log, and goes on there as if nothing had been."""
 
@@ -47,9 +66,9 @@ class TestThereAndBack:
         self, said: list[events.Event]
     ) -> None:
         with TemporaryDirectory() as folder, open_log(Path(folder) / "log.db") as live:
-            live.append(KEY, *said)
+            live.append(KEY, *map(with_readable_rules, said))
             document = json.loads(json.dumps(export_state(live, KEY)))
-            import_state(live, document, COPY)
+            import_state(live, document, COPY, trust=True)
             assert without_names(export_state(live, COPY)) == without_names(document)
 
     def test_everything_of_a_busy_session_comes_along(self, live: Live) -> None:
@@ -69,7 +88,7 @@ class TestThereAndBack:
             events.ItemPinned(item="20"),
             events.SessionTitled(title="mending"),
         )
-        import_state(live, export_state(live, KEY), COPY)
+        import_state(live, export_state(live, KEY), COPY, trust=True)
         old, new = agent_state(live, KEY), agent_state(live, COPY)
         assert new.summary == "so far: \ud83d"
         names = {"item": "1"}
@@ -107,9 +126,49 @@ class TestThereAndBack:
     def test_a_result_that_was_revised_into_a_message_comes_along(self, live: Live) -> None:
         changed = events.MessageRevised(item="11", message={"role": "user", "content": "x"})
         live.append(KEY, *busy(), changed)
-        import_state(live, export_state(live, KEY), COPY)
+        import_state(live, export_state(live, KEY), COPY, trust=True)
         assert agent_state(live, COPY).context[-1].source == "injected"
         assert without_names(export_state(live, COPY)) == without_names(export_state(live, KEY))
+
+
+class TestPermissionsFromElsewhere:
+    """A file that somebody sent would run the shell unasked."""
+
+    RULES = ("shell(rm *)",)
+
+    @pytest.mark.parametrize(
+        ("mode", "allow", "told"),
+        [
+            ("ask", ("*",), "1 allow rule was not taken over: --trust-permissions takes it"),
+            ("allow", (), "the mode allow was not taken over: --trust-permissions takes it"),
+            (
+                "allow",
+                ("*", "a"),
+                "the mode allow and 2 allow rules were not taken over: --trust",
+            ),
+            ("deny", ("*",), "1 allow rule was not"),
+            ("read_only", (), ""),
+        ],
+    )
+    def test_what_they_allow_is_left_out_and_what_they_deny_holds(
+        self, live: Live, mode: str, allow: tuple[str, ...], told: str
+    ) -> None:
+        document = changed(
+            permissions={"mode": mode, "allow": allow, "deny": self.RULES, "ask": self.RULES}
+        )
+        warnings = read_state(document).warnings
+        assert (warnings == ()) if not told else warnings[0].startswith(told)
+        import_state(live, document, COPY)
+        held = agent_state(live, COPY).permissions
+        assert held.mode == ("ask" if mode == "allow" else mode)
+        assert (held.allow, held.deny, held.ask) == ((), self.RULES, self.RULES)
+
+    def test_trusted_they_hold_as_they_are(self, live: Live) -> None:
+        document = changed(permissions={"mode": "allow", "allow": ["*"]})
+        assert read_document(document, trust=True).warnings == ()
+        import_state(live, document, COPY, trust=True)
+        held = agent_state(live, COPY).permissions
+        assert (held.mode, held.allow) == ("allow", ("*",))
 
 
 class TestAllOrNothing:
@@ -182,6 +241,9 @@ class TestHostileDocuments:
                 "state.context.0: it says that a tool gave it, and is no tool result",
             ),
             (changed(permissions={"mode": "everything"}), "state.permissions.mode: "),
+            (changed(permissions={"allow": ["shell("]}), "state.permissions.allow.0: 'shell('"),
+            (changed(permissions={"deny": ["a", "\x00"]}), "state.permissions.deny.1: "),
+            (changed(permissions={"ask": ["\u202e" * 900]}), "state.permissions.ask.0: "),
             (changed(tools={"files": [{"path": "/a"}]}), "state.tools.files.0.size: "),
             (changed(tasks=[{"id": 1, "title": "t"}]), "state.tasks.0.id: "),
             (changed(middleware=[1]), "state.middleware: "),

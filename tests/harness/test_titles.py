@@ -106,6 +106,19 @@ class TestAsking:
         assert found == Retitled("mine", "somebody else gave a title meanwhile")
         assert title(live, key) == "mine"
 
+    def test_of_a_session_that_is_purged_meanwhile_none_is_kept(
+        self, live: Live, key: StreamKey, tmp_path: Path
+    ) -> None:
+        def answer(request: Any) -> Any:
+            Sessions(live).purge(key, confirm=key.session)
+            return completion("ZZTITLE")
+
+        with serving(answer) as server, pytest.raises(InputRefused, match="purged meanwhile"):
+            retitle(live, key, Endpoint(server.client(), "m"))
+        files = [each.read_bytes() for each in tmp_path.iterdir() if each.is_file()]
+        assert files
+        assert b"ZZTITLE" not in b"".join(files)
+
     def test_what_is_said_meanwhile_is_no_obstacle(self, live: Live, key: StreamKey) -> None:
         def answer(request: Any) -> Any:
             with open_log(live.log.path) as other:
