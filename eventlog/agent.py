@@ -60,7 +60,7 @@ class PermissionsSet(EventBase):
     type: Literal["permissions_set"] = "permissions_set"
     mode: PermissionMode = "ask"
     allow: tuple[str, ...] = ()
-    """Rules such as ``shell(git status*)``; of those that match, deny is before ask, before
+    """Rules such as ``shell(git status *)``; of those that match, deny is before ask, before
     allow."""
     deny: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
