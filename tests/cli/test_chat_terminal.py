@@ -97,6 +97,7 @@ def url() -> Iterator[str]:
         yield server.url
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_tool_leaves_a_session_that_resumes(tmp_path: Path, url: str) -> None:
     """The whole of it at once, since a process costs a second: streaming, a question, Ctrl-C while
     a tool runs, what resumes, and Ctrl-D."""
