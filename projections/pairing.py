@@ -94,6 +94,15 @@ def original_id(item: Item, call_id: str) -> str:
     return call_id.removesuffix(suffix) if len(call_id) > len(suffix) else call_id
 
 
+def known_ids(item: Item) -> list[str]:
+    """The ids of the calls of an item; one without is known by the name that it is given."""
+    found, name = [], "call" + renamed_suffix(item)
+    for part in calls_of(item):
+        found.append(part.id or name)
+        name += "" if part.id else "_"
+    return found
+
+
 def is_synthetic(item: Item) -> bool:
     """Whether it is the result that legality put in for a missing one."""
     return item.label == NO_RESULT_LABEL and item.source == "injected"
@@ -133,11 +142,11 @@ def pair(items: Sequence[Item]) -> Pairing:
     orphans: list[int] = []
     seconds: list[int] = []
     for at, item in enumerate(items):
-        for call in calls_of(item):
+        for call, name in zip(calls_of(item), known_ids(item), strict=True):
             made = Pair(at, call, numbers[at])
             pairs.append(made)
             exact.add(call.id, made)
-            original = original_id(item, call.id)
+            original = original_id(item, call.id) or name
             known.update((call.id, original))
             if original != call.id:
                 # A result that comes after its call was renamed still has the model's id.

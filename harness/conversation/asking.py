@@ -81,15 +81,15 @@ class Asking:
         if sending.fault is not None:  # the client has kept silent about it
             raise sending.fault
         self._take()
-        self._identify()
+        self._made_canonical()
 
-    def _identify(self) -> None:
-        """Give calls an id that came without one, before their tools run: each result has it then,
-        and what began to run is known again."""
+    def _made_canonical(self) -> None:
+        """Say at once how an answer with calls is sent back that cannot be as it came. So calls
+        without an id have one before their tools run: what began to run is known again by it."""
         of, answer = self._of, self.answer
         if answer is None or not answer.is_said or of.stream.was_overtaken:
             return
-        if all(call.id for call in messages.calls("openai_chat", answer.message)):
+        if not messages.calls("openai_chat", answer.message):
             return
         of.caught_up()
         said = revisions(self._item())

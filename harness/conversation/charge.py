@@ -163,7 +163,7 @@ class Charge:
             if event.position <= self.version:
                 continue
             is_next = event.position == self.version + 1
-            if is_next and event.type == "repair_applied" and self._renamed(event):
+            if is_next and (self._renamed(event) or self._revised(event)):
                 self.version = event.position
                 continue
             if not is_next or event.type in _STARTING_OVER:
@@ -198,13 +198,26 @@ class Charge:
         """Take in a repair that did nothing but give calls other ids: where a server begins to
         count anew in each of its answers there is one at every call."""
         data, at = repair.data, repair.position
-        if data.get("dropped") or data.get("inserted"):
+        if repair.type != "repair_applied" or data.get("dropped") or data.get("inserted"):
             return False
         names = dict.fromkeys(origin(each["item"]) for each in data.get("renamed", ()))
         items = self._live.materialize(self._key, [(name, at) for name in names])
         return len(items) == len(names) and all(
             self._runner.renamed(name, item, count_item(self._counting, item))
             for name, item in zip(names, items, strict=True)
+        )
+
+    def _revised(self, revision: RecordedEvent) -> bool:
+        """Take in a revision of what the model said last: where a server leaves something out of
+        each of its answers there is one at every call."""
+        if revision.type != "message_revised" or self._is_calling:
+            return False
+        name, last = origin(revision.data["item"]), self.items()[-1:]
+        if [item.id for item in last] != [str(name)] or last[0].source != "model":
+            return False
+        return all(
+            self._runner.renamed(name, item, count_item(self._counting, item))
+            for item in self._live.materialize(self._key, [(name, revision.position)])
         )
 
     def _item(self, event: Event, at: int) -> Item:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from eventlog.messages import SYSTEM_ROLES, Call
 from projections.items import Item
+from projections.pairing import known_ids
+from projections.reading import calls_of, results_of
 
 
 def open_calls(items: Sequence[Item]) -> list[Call]:
@@ -14,11 +16,11 @@ def open_calls(items: Sequence[Item]) -> list[Call]:
     for item in items:
         if item.is_human:
             found.clear()
-        for part in item.parts:
-            if part.kind == "call":
-                found[part.id] = Call(part.id, part.name, part.text)
-            elif part.kind == "result":
-                found.pop(part.id, None)
+        for part, known in zip(calls_of(item), known_ids(item), strict=True):
+            found[known] = Call(part.id, part.name, part.text)
+        for part in results_of(item):
+            nameless = (known for known, call in found.items() if not (part.id or call.id))
+            found.pop(next(nameless, part.id), None)
     return list(found.values())
 
 

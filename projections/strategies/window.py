@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from eventlog.messages import Part
 from projections.items import OBSERVATION, Item
-from projections.pairing import one_answer, original_id
+from projections.pairing import known_ids, one_answer, original_id
 from projections.reading import calls_of, results_of, role_of
 from projections.runs import Origin
 from projections.strategies import hashing
@@ -202,7 +202,7 @@ class Window:
             entry.unit.waiting += 1
             waiting = Waiting(entry.unit, part)
             self._open.setdefault(part.id, []).append(waiting)
-            given = original_id(item, part.id)
+            given = original_id(item, part.id) or known_ids(item)[number]
             if given != part.id:
                 self._renamed.setdefault(given, []).append(waiting)
         return entry

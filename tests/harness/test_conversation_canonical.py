@@ -217,6 +217,23 @@ class TestARevision:
             nothing_was_inferred(talk)
             assert len(reasons(live, talk.key)) == 2
 
+    @pytest.mark.parametrize("turn", ["", "and again"])
+    def test_of_an_id_that_is_undone_has_no_tool_run_again(
+        self, live: Live, tmp_path: Path, turn: str
+    ) -> None:
+        write, nameless = writer(tmp_path / "written"), {"name": "write", "arguments": '{"n":1}'}
+        calls = answer(call(0, id="", function=nameless), call(1, id=None, function=nameless))
+        with serving(InOrder(calls, said("fine"))) as server:
+            talk = Conversation(live, server.client(), "m", session="s", tools=[write])
+            talk.ask("go")
+            (revised,) = live.log.read(talk.key, types=["message_revised"])
+            talk.undo(revised.position)
+            told(talk.say(turn) if turn else talk.go_on())
+            if turn:
+                holds(talk)
+            nothing_was_inferred(talk)
+        assert (tmp_path / "written").read_text() == "1\n1\n"
+
     def test_stands_although_the_process_ended_before_the_tool_ran(self, live: Live) -> None:
         with serving(InOrder(answer(call(id=None)), said("fine"))) as server:
             talk = Conversation(live, server.client(), "m", session="s", tools=[LOOK])
