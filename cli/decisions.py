@@ -71,6 +71,8 @@ def undoing(live: Live, decision: Decision, reason: str = "") -> Make:
     Making it raises PositionNotFound, and InputRefused for what is no decision, or not in force.
     """
 
+    from harness.conversation.translating import check_undoable
+
     def make(first: int) -> Sequence[Event]:
         history = live.history(decision.stream)
         event = None
@@ -85,6 +87,7 @@ def undoing(live: Live, decision: Decision, reason: str = "") -> Make:
             at = f"position {decision.position}"
             raise PositionNotFound(str(decision.stream), at, hint)
         at_ = event.position
+        check_undoable(event)
         if event.type not in UNDOABLE:
             what = noun(event, lambda what: name_of(live, decision.stream, what))
             hint = f"; unpin takes it back: item {event.data['item']}" if what == "a pin" else ""

@@ -53,8 +53,7 @@ class Asking:
         from openai import OpenAIError
 
         of, sending = self._of, self._of.sending
-        if any(item.dialect != "openai_chat" for item in of.charge.items()):
-            of.translate()  # another process appended it, or a decision was undone
+        of.translate()  # another process appended what is of another dialect, or an undo brought it
         ahead: Sequence[Event] = of.charge.calling()
         sending.strategy = of.charge.spec
         items = of.charge.items()

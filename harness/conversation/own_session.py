@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-from eventlog.errors import CtxlogError, InputRefused
+from eventlog.errors import CtxlogError
 from eventlog.events import (
     DecisionUndone,
     Event,
@@ -26,7 +26,7 @@ from eventlog.recorded import StreamKey
 from harness.conversation.charge import Charge
 from harness.conversation.left_open import is_waiting, open_calls
 from harness.conversation.own_stream import OwnStream
-from harness.conversation.translating import TRIGGER, translated
+from harness.conversation.translating import check_undoable, translated
 from harness.system_prompts import prompted
 from projections import Live
 from projections.agent_state import AgentState, initial
@@ -96,15 +96,11 @@ class OwnSession:
     def undo(self, target: int, reason: str = "") -> None:
         """The context is as if the decision at that position had not been taken.
 
-        Raises InputRefused for the translation of another dialect: what it took out stands there
-        already, said again.
+        Raises InputRefused for the translation of another dialect.
         """
         event = self.live.log.at(self.key, [target]).get(target)
-        if event is not None and event.data.get("trigger") == TRIGGER:
-            raise InputRefused(
-                f"event {target} of {self.key} says another dialect again: rewind to before it, or "
-                "fork from there"
-            )
+        if event is not None:
+            check_undoable(event)
         self._noted(DecisionUndone(target=target, reason=reason))
 
     def rewind(self, to: int, reason: str = "") -> None:

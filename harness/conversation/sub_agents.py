@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
-from eventlog.errors import InputRefused
 from eventlog.events import PermissionsSet
 from eventlog.recorded import StreamKey
 from harness.conversation.happenings import Answered, Ended
@@ -48,12 +47,8 @@ class SubAgent:
     variables: Mapping[str, object] = field(default_factory=dict)
 
     def tool_of(self, conversation: Conversation) -> Tool:
-        """The tool of that conversation. Raises InputRefused for a role without a description."""
+        """The tool of that conversation. Raises PromptMissing for a role without a description."""
         template = self.template
-        if not template.description.strip():
-            raise InputRefused(
-                f"the role {template.label} has no description, which its tool would say of itself"
-            )
         name = self.name or _PLAIN.sub("_", template.role or template.name)
 
         def ask(
@@ -65,7 +60,7 @@ class SubAgent:
         return tool(
             ask,
             name=name,
-            description=" ".join(template.description.split()),
+            description=" ".join(template.tool_description.split()),
             has_effects=any(each.has_effects for each in self.tools),
             timeout=None,
             subject="task",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from eventlog.errors import InputRefused
 from eventlog.events import (
     ContextCompacted,
     DecidedBy,
@@ -21,7 +22,7 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
-from eventlog.recorded import StreamKey
+from eventlog.recorded import RecordedEvent, StreamKey
 from projections import Live, runs
 from projections.dialects import openai_chat
 from projections.items import Item
@@ -33,6 +34,20 @@ TRIGGER = "dialect"
 _DIALECT: Dialect = "openai_chat"
 _BY = DecidedBy(name="translation", parameters=Json({"to": _DIALECT}))
 _SOURCES = get_args(Source)
+
+
+def check_undoable(event: RecordedEvent) -> None:
+    """Raise InputRefused for a translation: what it took out stands there already, said again."""
+    if is_translation(event):
+        raise InputRefused(
+            f"event {event.position} of {event.stream} says another dialect again: rewind to "
+            "before it, or fork from there"
+        )
+
+
+def is_translation(event: RecordedEvent) -> bool:
+    """Whether it is the compaction that took the originals out."""
+    return event.type == "context_compacted" and event.data.get("trigger") == TRIGGER
 
 
 def translated(live: Live, key: StreamKey, position: int) -> list[Event]:

@@ -9,6 +9,7 @@ import pytest
 from model_server import serving
 from scripted import following
 
+from cli.decisions import Decision, undoing
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.events import ItemPinned
@@ -86,6 +87,8 @@ def test_after_a_rewind_to_before_it_is_done_again_and_cannot_be_undone_alone(li
         ]
         with pytest.raises(InputRefused, match="says another dialect again"):
             conversation.undo(k)
+        with pytest.raises(InputRefused, match="says another dialect again"):
+            undoing(live, Decision(FORK, k))(live.log.version(FORK) + 1)
         conversation.rewind(version)
         conversation.ask("one")
         assert server.requests[-1]["messages"] == first
