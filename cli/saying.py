@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from cli.style import plural
 from eventlog import RecordedEvent
@@ -155,6 +155,12 @@ _NOUNS = {
     "tasks_set": "the list of tasks",
     "middleware_state_set": "the state of a middleware",
     "prompt_rendered": "a rendered prompt",
+    "remembered": "a memory",
+    "memory_revised": "a revision of a memory",
+    "memory_forgotten": "the forgetting of a memory",
+    "memory_restored": "the return of a memory",
+    "profile_updated": "a change of the profile",
+    "memory_recalled": "a recall of memories",
 }
 
 
@@ -263,6 +269,19 @@ def _prompt(data: Mapping[str, object]) -> str:
     return f"{item} v{version}" if version else item
 
 
+def _recalled(data: Mapping[str, object]) -> str:
+    names = data.get("memories")
+    shown = [f"m{each}" for each in names] if isinstance(names, Sequence) else []
+    shown += ["the profile"] if data.get("profile") else []
+    item = f"item {data.get('item')}"
+    return f"{item} shows {', '.join(shown)}" if shown else f"{item} shows no memory any more"
+
+
+def _named(data: Mapping[str, object], name: str) -> str:
+    values = data.get(name)
+    return ", ".join(values) if isinstance(values, Mapping) else ""
+
+
 _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "context_compacted": _compacted,
     "placeholder_substituted": _substituted,
@@ -302,4 +321,13 @@ _WORDS: dict[str, Callable[[Mapping[str, object]], str]] = {
     "tasks_set": _tasks,
     "middleware_state_set": lambda d: f"{_short(d, 'name')} keeps its state",
     "prompt_rendered": _prompt,
+    "remembered": lambda d: f"remembered: {_short(d, 'text')}",
+    "memory_revised": lambda d: f"m{d.get('memory')} revised: {_short(d, 'text')}".rstrip(": "),
+    "memory_forgotten": lambda d: (
+        f"m{d.get('memory')} forgotten ({_short(d, 'rule') or 'asked'}) "
+        f"{_short(d, 'reason')}".rstrip()
+    ),
+    "memory_restored": lambda d: f"m{d.get('memory')} restored {_short(d, 'reason')}".rstrip(),
+    "profile_updated": lambda d: f"profile: {_short(d, 'section')} {_named(d, 'values')}".rstrip(),
+    "memory_recalled": _recalled,
 }

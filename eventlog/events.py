@@ -34,6 +34,19 @@ from eventlog.calls import ModelFailed as ModelFailed
 from eventlog.calls import ModelResponded as ModelResponded
 from eventlog.errors import EventInvalid
 from eventlog.jsonvalue import Json
+from eventlog.memory import Entity as Entity
+from eventlog.memory import Experience as Experience
+from eventlog.memory import MemoryForgotten as MemoryForgotten
+from eventlog.memory import MemoryKind as MemoryKind
+from eventlog.memory import MemoryRecalled as MemoryRecalled
+from eventlog.memory import MemoryRestored as MemoryRestored
+from eventlog.memory import MemoryRevised as MemoryRevised
+from eventlog.memory import MemorySource as MemorySource
+from eventlog.memory import ProfileSection as ProfileSection
+from eventlog.memory import ProfileUpdated as ProfileUpdated
+from eventlog.memory import Relation as Relation
+from eventlog.memory import Remembered as Remembered
+from eventlog.memory import SessionSummary as SessionSummary
 from eventlog.messages import Dialect
 from eventlog.values import Behind as Behind
 from eventlog.values import DecidedBy as DecidedBy
@@ -373,6 +386,12 @@ Event = (
     | TasksSet
     | MiddlewareStateSet
     | PromptRendered
+    | Remembered
+    | MemoryRevised
+    | MemoryForgotten
+    | MemoryRestored
+    | ProfileUpdated
+    | MemoryRecalled
 )
 """Every event type, bare, so that ``get_args`` and ``match`` work."""
 

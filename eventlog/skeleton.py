@@ -31,6 +31,7 @@ Holds = Callable[[str], bool]
 SPARED = frozenset(
     {
         "cleared",
+        "embedder",
         "fell_back_from",
         "file",
         "finish_reason",
@@ -165,6 +166,22 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "middleware_state_set": ("name",),
     "file_seen": ("how", "size", "modified_ns", "tool_call_id", "is_whole"),
     "prompt_rendered": ("item", "template", "role", "version"),
+    "remembered": ("kind", "importance", "is_explicit", "area", "sources", "supersedes"),
+    "memory_revised": ("memory", "kind", "importance", "is_explicit", "area", "sources"),
+    "memory_forgotten": ("memory", "rule"),
+    "memory_restored": ("memory",),
+    "profile_updated": ("section", "how", "is_explicit", "sources"),
+    "memory_recalled": (
+        "of",
+        "item",
+        "memories",
+        "profile",
+        "asked",
+        "embedder",
+        "dimension",
+        "left_out",
+        "is_renewed",
+    ),
 }
 """Fields that stay as they are."""
 
@@ -179,6 +196,15 @@ def _nothing(value: Any, payload: Mapping[str, Any]) -> Any:
 
 def _blank(value: Any, payload: Mapping[str, Any]) -> Any:
     return ""
+
+
+def _said(value: Any, payload: Mapping[str, Any]) -> Any:
+    """A text that may not be there."""
+    return None if value is None else REDACTED
+
+
+def _no_names(value: Any, payload: Mapping[str, Any]) -> Any:
+    return {}
 
 
 def _tasks(value: Any, payload: Mapping[str, Any]) -> Any:
@@ -270,6 +296,9 @@ _LEFT: dict[str, dict[str, _Left]] = {
     "output_produced": {"value": _nothing},
     "file_seen": {"path": _text},
     "tasks_set": {"tasks": _tasks},
+    "remembered": {"text": _text},
+    "memory_revised": {"text": _said},
+    "profile_updated": {"values": _no_names},
     "prompt_rendered": {"salt": _blank, "template_digest": _blank, "rendered_digest": _blank},
     "message_appended": {"message": _message},
     "tool_result_recorded": {"content": _text, "native": _native},

@@ -73,7 +73,7 @@ class TestFrozen:
 
     @pytest.mark.parametrize("event", FULL, ids=lambda e: e.type)
     def test_no_value_inside_is_a_list_or_a_dict(self, event: Any) -> None:
-        allowed = (str, int, type(None), Json, tuple, BaseModel)
+        allowed = (str, int, float, type(None), Json, tuple, BaseModel)
         for model in nested(event):
             for value in model.__dict__.values():
                 flat = value if isinstance(value, tuple) else (value,)

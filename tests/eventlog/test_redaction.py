@@ -478,7 +478,8 @@ KEPT = {
     "opaque result target task_type to model tools strategy server_edited request_digest manifest",
     "response_id finish_reason status rule dropped renamed call_ids calls_missed file line offset",
     "usage origin inserted messages items kept reply_id outcome mode verdict has_effects groups",
-    "how size modified_ns is_whole template role version",
+    "how size modified_ns is_whole template role version importance is_explicit area sources",
+    "supersedes memory section of memories profile asked embedder dimension left_out is_renewed",
 }
 KEPT_FIELDS = {name for line in KEPT for name in line.split()}
 DEEP = {
@@ -502,6 +503,12 @@ def filled(value: Any) -> Any:
     return value
 
 
+def _said(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    return [CANARY] if isinstance(value, list) else CANARY
+
+
 def canaried(event: Event) -> Event:
     """The event with a canary in all of its text fields."""
     payload = loads(codec.encode(event).payload)
@@ -510,6 +517,10 @@ def canaried(event: Event) -> Event:
             continue
         if name == "tasks":
             payload[name] = [{**t, "title": CANARY, "note": CANARY} for t in value]
+        elif name in ("entities", "relations"):
+            payload[name] = [dict.fromkeys(each, CANARY) for each in value]
+        elif name in ("experience", "summary"):
+            payload[name] = {key: _said(held) for key, held in value.items()}
         elif name == "partial":
             value["message"] = filled(value["message"])
         elif name not in KEPT_FIELDS:
