@@ -53,15 +53,17 @@ class VectorsRefused(CtxlogError):
 def embedded(embedder: Embedder, texts: Sequence[str], kind: TextKind) -> list[array[float]]:
     """The vectors of some texts, in single precision and at length one.
 
-    Raises VectorsRefused for vectors that are not as many as the texts, of another dimension, or
-    not finite, and what the embedder raises.
+    A blank text says nothing, and no endpoint takes it: it is not sent. Raises VectorsRefused for
+    vectors that are not as many as the texts, of another dimension, or not finite, and what the
+    embedder raises.
     """
-    if not texts:
-        return []
-    given = embedder.embed(texts, kind)
-    if len(given) != len(texts):
-        raise VectorsRefused(embedder.name, f"{len(given)} for {len(texts)} texts")
-    return [_vector(embedder, each) for each in given]
+    said = [text for text in texts if text.strip()]
+    given = embedder.embed(said, kind) if said else ()
+    if len(given) != len(said):
+        raise VectorsRefused(embedder.name, f"{len(given)} for {len(said)} texts")
+    vectors = (_vector(embedder, each) for each in given)
+    nothing = array("f", bytes(4 * embedder.dimension))
+    return [next(vectors) if text.strip() else nothing for text in texts]
 
 
 def _vector(embedder: Embedder, given: Iterable[float]) -> array[float]:

@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import sys
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -47,13 +47,11 @@ class Vectors:
     def __len__(self) -> int:
         return len(self._numbers) // self.dimension
 
-    def add(self, vectors: Iterable[array[float] | None]) -> None:
-        """Append rows; None: it has no vector yet."""
-        nothing = array("f", bytes(4 * self.dimension))
-        for row, vector in enumerate(vectors, len(self)):
-            if vector is None or not any(vector):
-                self._empty.add(row)
-            self._numbers.extend(nothing if vector is None else vector)
+    def make_room(self, rows: int) -> None:
+        """Have so many rows at least; new ones have no vector yet."""
+        if rows > len(self):
+            self._empty.update(range(len(self), rows))
+            self._numbers.frombytes(bytes(4 * self.dimension * (rows - len(self))))
 
     def put(self, row: int, vector: array[float]) -> None:
         """Set a row."""
