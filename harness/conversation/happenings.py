@@ -104,4 +104,14 @@ class MemoriesShown:
     """Why the embedder was not asked, and words alone were compared."""
 
 
-Happening = MemoriesShown | Piece | Changed | Calling | Answered | CallFailed | ToolCalled | ToolEnded | Ended
+Happening = (
+    MemoriesShown
+    | Piece
+    | Changed
+    | Calling
+    | Answered
+    | CallFailed
+    | ToolCalled
+    | ToolEnded
+    | Ended
+)

@@ -43,7 +43,7 @@ class TestSessionStart:
         memory.set_profile("basics", {"name": "Ada"})
         tabs = memory.add("I indent with tabs", kind="preference", area="technical")
         deploy = memory.add("We deploy the shop on Fridays", kind="project")
-        memory.add("The cat is grey")
+        memory.add("Cats purr")
         with serving(following(script)) as server:
             talk = talking(live, server, "s", memory=memory)
             happened = told(talk.say("When do we deploy the shop?"))
@@ -53,7 +53,7 @@ class TestSessionStart:
         assert "name: Ada" in said
         assert f"preference (m{tabs}): I indent with tabs" in said
         assert f'<memory id="m{deploy}" kind="project"' in said
-        assert "cat" not in said
+        assert "purr" not in said
         (event,) = recalls(live, talk)
         assert event.of == "local/_/memory"
         assert event.memories == (str(tabs), str(deploy))
@@ -83,9 +83,7 @@ class TestSessionStart:
         assert len(recalls(live, talk)) == 1
         holds(again)
 
-    def test_a_session_that_began_without_one_is_told_when_it_is_taken_up(
-        self, live: Live
-    ) -> None:
+    def test_a_session_that_began_without_one_is_told_when_it_is_taken_up(self, live: Live) -> None:
         memory = memory_of(live)
         memory.add("We deploy on Fridays")
         with serving(following(script)) as server:
@@ -117,7 +115,11 @@ class TestSessionStart:
         memory.add("We deploy on Fridays")
         with serving(following(script)) as server:
             talk = talking(
-                live, server, "s", memory=memory, strategy="compact:keep_turns=1 | window:turns=2"
+                live,
+                server,
+                "s",
+                memory=memory,
+                strategy="compact:keep_turns=1 | window:tokens=400",
             )
             for n in range(4):
                 talk.ask(f"When do we deploy {n}?")
@@ -133,13 +135,11 @@ class TestSessionStart:
         assert not any(isinstance(each, MemoriesShown) for each in happened)
         assert "memory_recalled" not in types(live, talk.key)
 
-    def test_an_embedder_that_cannot_answer_leaves_the_words_and_is_told(
-        self, live: Live
-    ) -> None:
+    def test_an_embedder_that_cannot_answer_leaves_the_words_and_is_told(self, live: Live) -> None:
         embedder = Letters()
         memory = memory_of(live, embedder=embedder)
         memory.add("We deploy on Fridays")
-        embedder.fault = Unreachable("http://127.0.0.1:1", "nobody is there")
+        embedder.fault = Unreachable("m", "http://127.0.0.1:1", "nobody is there")
         with serving(following(script)) as server:
             talk = talking(live, server, "s", memory=memory)
             happened = told(talk.say("When do we deploy?"))
@@ -156,7 +156,10 @@ class TestSessionStart:
             talk = talking(live, server, "s", memory=memory)
             happened = told(talk.say("When do we deploy?"))
         (found,) = [each for each in happened if isinstance(each, MemoriesShown)]
-        assert ([m.id for m in found.memories], [m.id for m in found.left_out]) == ([small], [large])
+        assert ([m.id for m in found.memories], [m.id for m in found.left_out]) == (
+            [small],
+            [large],
+        )
         assert recalls(live, talk)[0].left_out == (str(large),)
         assert memory.get(large).accesses == 0
 
@@ -217,9 +220,7 @@ class TestLeaving:
             assert b"Fridays" not in server.bodies[-1]
         holds(talk)
 
-    def test_a_revised_one_says_what_it_says_now(
-        self, live: Live, known: dict[str, int]
-    ) -> None:
+    def test_a_revised_one_says_what_it_says_now(self, live: Live, known: dict[str, int]) -> None:
         memory = memory_of(live)
         with serving(following(script)) as server:
             talk = talking(live, server, "s", memory=memory)
