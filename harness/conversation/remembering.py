@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eventlog import messages
-from eventlog.errors import CtxlogError, IntegrityFault, InputRefused
+from eventlog.errors import CtxlogError, InputRefused, IntegrityFault
 from eventlog.events import Event, MessageAppended
 from eventlog.jsonvalue import Json
 from harness.conversation.happenings import Happening, MemoriesShown

@@ -81,16 +81,12 @@ class StandingMemories:
         if version < self._read:
             self._read, self._of, self._last = 0, {}, {}
         for event in self._live.log.read(self._key, self._read, version, types=["memory_recalled"]):
-            told = event.event
-            if isinstance(told, MemoryRecalled):
-                self._of[told.item] = self._last[origin(told.item.partition("@")[0])] = told
+            said = event.event
+            if isinstance(said, MemoryRecalled):
+                self._of[said.item] = self._last[origin(said.item.partition("@")[0])] = said
         self._read = version
-        standing = []
-        for item in found:
-            told = self._of.get(item.rendition) or self._last.get(origin(item.id))
-            if told is not None and item.form != "redacted":
-                standing.append(Standing(item, told))
-        return standing
+        named = [(i, self._of.get(i.rendition) or self._last.get(origin(i.id))) for i in found]
+        return [Standing(i, told) for i, told in named if told is not None and i.form != "redacted"]
 
 
 def id_of(entry: str) -> int:

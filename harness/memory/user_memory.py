@@ -109,7 +109,7 @@ class UserMemory:
         """
         if self._recall is None:
             self._recall = Recall(self.live, self.user, self.embedder, self.policy)
-        return self._recall.find(query, wanted, self.clock() if now is None else now)
+        return self._recall.find(query, wanted or Wanted(), self.clock() if now is None else now)
 
     # -- changes ----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What is remembered stands before the model in a later session, and leaves when it is forgotten."""
+"""What is remembered stands before the model in a later session, and leaves when forgotten."""
 
 from __future__ import annotations
 
