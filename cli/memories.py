@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
+from typing import get_args
 
 from cli.memory_config import MemoryConfig, memory_config
 from cli.models_memory import MemoryListData, MemoryRow
@@ -23,15 +24,14 @@ from harness.memory import UserMemory
 from harness.memory.user_memory import KINDS
 from projections import Live
 from projections.memory.errors import MemoryNotFound, NothingRemembered
-from projections.memory.lifecycle import DAY, age
+from projections.memory.lifecycle import DAY, Status, age
 from projections.memory.memory import Memory
-from projections.memory.stream import memory_name
+from projections.memory.stream import memory_name, memory_stream
 from projections.memory.table import read, users
 
 __all__ = ["KINDS", "Asked", "listed", "memory_of", "remembered", "row_of"]
 
-LIMIT = 50
-"""Memories that are listed where nobody says how many."""
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 _NAME = re.compile(r"[mM]?([1-9]\d{0,14})", re.ASCII)
 
@@ -46,6 +46,7 @@ def remembered(
     opening the log raises; InputRefused for a wrong config.
     """
     of = memory_config()
+    memory_stream(of.user if user is None else user)  # before a log is made for what is no name
     with opened(settings, write=write, create=create) as live:
         memory = user_memory(live, user, of)
         if user is not None and not create and not live.log.exists(memory.key):
@@ -82,13 +83,23 @@ def memory_of(memory: UserMemory, text: str) -> Memory:
 
 def kinds_of(typed: Iterable[str]) -> list[MemoryKind]:
     """Kinds as they were typed. Raises InputRefused."""
-    by_name = {kind: kind for kind in KINDS}
     found = []
     for text in (word.strip() for each in typed for word in each.split(",")):
-        kind = by_name.get(text.replace("-", "_"))  # type: ignore[call-overload]
+        kind = next((each for each in KINDS if each == text.replace("-", "_")), None)
         if kind is None:
             raise InputRefused(f"--kind {text[:60]!r}: there are {', '.join(KINDS)}")
         found.append(kind)
+    return found
+
+
+def statuses_of(typed: Iterable[str]) -> list[Status]:
+    """Statuses as they were typed. Raises InputRefused."""
+    found = []
+    for text in (word.strip() for each in typed for word in each.split(",")):
+        status = next((each for each in STATUSES if each == text), None)
+        if status is None:
+            raise InputRefused(f"--status {text[:60]!r}: there are {', '.join(STATUSES)}")
+        found.append(status)
     return found
 
 
@@ -114,7 +125,7 @@ def row_of(memory: UserMemory, found: Memory, now: int) -> MemoryRow:
         recalled=found.accesses,
         remembered_at=iso(found.remembered_at),
         refreshed_at=iso(found.refreshed_at),
-        age_days=round(age(found, now) / DAY, 2),
+        age_days=round(age(found, now) / DAY, 4),
         superseded_by=memory_name(found.superseded_by) if found.superseded_by else None,
         supersedes=[memory_name(id) for id in found.supersedes],
     )
@@ -141,10 +152,11 @@ class Asked:
 def listed(memory: UserMemory, asked: Asked, limit: int | None) -> MemoryListData:
     """The newest ones first. Raises InputRefused, StreamNotFound, Ambiguous."""
     now = moment_of(asked.at)
+    statuses = statuses_of(asked.statuses)
     found = (
         each
         for each in _newest(memory, asked)
-        if not asked.statuses or memory.status(each, now) in asked.statuses
+        if not statuses or memory.status(each, now) in statuses
     )
     rows = [row_of(memory, each, now) for each in islice(found, limit)]
     cut = limit is not None and next(found, None) is not None

@@ -109,9 +109,9 @@ def _lifetimes(where: str, table: Any) -> tuple[tuple[MemoryKind, float], ...]:
 
 def _number(what: str, value: object, least: float, most: float) -> float:
     """A number within its bounds; of days, more than none. Raises InputRefused."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not least <= value <= most:
-        raise InputRefused(
-            f"{what} = {str(value)[:60]} is no number from {least:g} to {most:,g}"
-        )
-    return float(value)
+    number = math.nan
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        number = float(min(value, 1e300))  # a whole number may be too long for one with a point
+    if not least <= number <= most:  # NaN is in no bounds
+        raise InputRefused(f"{what} = {str(value)[:60]} is no number from {least:g} to {most:,g}")
+    return number

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from cli.options import complete_session, typed_settings
-
-Life = Literal["active", "stale", "archived", "expired"]
 
 
 def complete_user(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -39,18 +37,23 @@ def complete_any_memory(ctx: typer.Context, incomplete: str) -> list[str]:
     return memory_names(typed_settings(ctx), ctx.params.get("user"), incomplete, standing=None)
 
 
-def complete_entity(ctx: typer.Context, incomplete: str) -> list[str]:
-    """What memories of the person that was typed speak of."""
-    from cli.completing import memory_entities
-
-    return memory_entities(typed_settings(ctx), ctx.params.get("user"), incomplete)
-
-
 def complete_kind(incomplete: str) -> list[str]:
     """Kinds of memories."""
     from cli.memories import KINDS
 
     return [kind for kind in KINDS if kind.startswith(incomplete.replace("-", "_"))]
+
+
+def complete_status(incomplete: str) -> list[str]:
+    """Where in their lives memories are."""
+    from cli.memories import STATUSES
+
+    return [status for status in STATUSES if status.startswith(incomplete)]
+
+
+def complete_area(incomplete: str) -> list[str]:
+    """Parts of the profile that a preference belongs to."""
+    return [area for area in ("technical", "interaction") if area.startswith(incomplete)]
 
 
 def complete_embedder(incomplete: str) -> list[str]:
@@ -98,8 +101,13 @@ KindOption = Annotated[
 ]
 
 StatusOption = Annotated[
-    list[Life] | None,
-    typer.Option("--status", help="Where in their lives they are; several times."),
+    list[str] | None,
+    typer.Option(
+        "--status",
+        metavar="STATUS",
+        help="active, stale, archived or expired; several times.",
+        autocompletion=complete_status,
+    ),
 ]
 
 SourceSessionOption = Annotated[
@@ -169,4 +177,14 @@ SourceOption = Annotated[
 
 ForceSecretOption = Annotated[
     bool, typer.Option("--force", help="Also a text that holds what looks like a key.")
+]
+
+AreaOption = Annotated[
+    str,
+    typer.Option(
+        "--area",
+        metavar="AREA",
+        help="Of a preference: technical or interaction.",
+        autocompletion=complete_area,
+    ),
 ]

@@ -22,3 +22,11 @@ class NothingRemembered(NotFound):
         self.user, self.users = user, tuple(users)
         known = f"; there are memories of {', '.join(self.users[:20])}" if self.users else ""
         super().__init__(f"nothing is remembered of {user!r}{known}")
+
+
+class NotKnown(NotFound):
+    """Nothing is known of a person by that name."""
+
+    def __init__(self, user: str, name: str) -> None:
+        self.user, self.name = user, name
+        super().__init__(f"nothing is known of {user!r} by {name}; `ctxlog memory profile` has all")
