@@ -55,8 +55,7 @@ def command(
     Example: ctxlog memory add "Indents with tabs" --subject indentation --value indentation=tabs
     """
     from cli.memories import remembered
-    from cli.memories_changing import Typed, added
-    from cli.memories_changing import new as given_anew
+    from cli.memories_changing import Typed, added, new
     from cli.render_memory import render_added
 
     out = output(ctx)
@@ -72,8 +71,8 @@ def command(
         relations=relations or (),
         force=force,
     )
-    new = given_anew(typed)
+    given = new(typed)
     with remembered(settings_of(ctx), user, create=True) as memory:
-        data = added(memory, new, at)
+        data = added(memory, given, at)
     out.show(data, render_added(data, out.style, "remembered"))
     out.note(f"to take it back: {current_program()} memory forget {data.memory.name}")
