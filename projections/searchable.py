@@ -8,8 +8,8 @@ searched as well, a line a value.
 Binary parts, signatures and what is encrypted are not searched. Nor are records that an importer
 did not understand: they are in no context. Nor is what an agent keeps beside the conversation
 (tasks, permissions, files, what a prompt was rendered from): what a model saw of it stands in an
-item. Of what outlives a session all that is said is searched, in the stream in which it stands. What
-was erased has no text.
+item. What is remembered of a person is searched in the stream in which that stands. What was erased
+has no text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ CARRIERS = frozenset({"placeholder_substituted", "message_revised", "repair_appl
 MEMORIES = frozenset({"remembered", "memory_revised", "profile_updated"})
 """Events that say what is known of a person."""
 
-NOTES = frozenset({"tools_declared", "session_started", "session_titled", "model_failed", *MEMORIES})
+NOTES = frozenset(
+    {"tools_declared", "session_started", "session_titled", "model_failed", *MEMORIES}
+)
 """Events that are no item and hold a text."""
 
 HOLDING = frozenset({*ITEM_TYPES, *CARRIERS, *NOTES, "context_compacted"})
@@ -138,9 +140,9 @@ def note_texts(event: RecordedEvent) -> Iterator[Text]:
             yield Text("tools", text, name if isinstance(name, str) else "")
         return
     if event.type in MEMORIES:
-        said = {name: data[name] for name in _REMEMBERED if data.get(name)}
-        text = said.pop("text", "")
-        yield Text("memory", "\n".join(filter(None, [text, *lines(said)])))
+        known = {name: data[name] for name in _REMEMBERED if data.get(name)}
+        text = str(known.pop("text", ""))
+        yield Text("memory", "\n".join(filter(None, [text, *lines(known)])))
         return
     area: Area = "error" if event.type == "model_failed" else "title"
     said = data.get(area)
