@@ -225,7 +225,7 @@ def redact_data(live: Live, planned: Planned, doing: Doing) -> RedactionData:
         positions=[],
         erased=erased,
         copies=copies,
-        calls=[f"{call.stream}@c{call.number}" for plan in plans for call in plan.calls],
+        calls=list(dict.fromkeys(f"{c.stream}@c{c.number}" for plan in plans for c in plan.calls)),
         sources=[str(source) for plan in plans for source in plan.sources],
         forgotten=[],
         scrubbed=False,
