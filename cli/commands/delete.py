@@ -38,8 +38,8 @@ def command(
     forks of the session live: they read its events, and are purged first. So it is while a call of
     the last ten minutes has no end, since what comes of it would be lost, or stand behind the
     purge; --force goes on. What is left are positions, counts, tool names and ids, so the chain
-    still verifies. Sub-agents' sessions, what other sessions quote, what was learned from it, backups
-    and providers keep what they have: search, then redact.
+    still verifies. Sub-agents' sessions, what other sessions quote, what was learned from it and is
+    remembered, backups and providers keep what they have: search, then redact.
 
     Example: ctxlog delete last --reason "a trial"
     """
