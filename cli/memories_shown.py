@@ -8,6 +8,7 @@ from typing import Literal
 from cli.memories import memory_of, moment_of, row_of
 from cli.memories_changing import rows_of
 from cli.models_memory import (
+    MemoryCallData,
     MemoryChangeData,
     MemoryLife,
     MemoryShowData,
@@ -24,6 +25,7 @@ from projections.context import ITEM_TYPES
 from projections.memory.history import history
 from projections.memory.lifecycle import DAY
 from projections.memory.memory import Memory
+from projections.memory.shown import shown_in
 
 State = Literal["there", "erased", "missing"]
 
@@ -68,7 +70,7 @@ def _life(memory: UserMemory, found: Memory) -> MemoryLife:
     days = policy.days(found.kind)
 
     def until(share: float) -> str:
-        return iso(found.refreshed_at + int(share * days * DAY))
+        return iso(found.refreshed_at + int(round(share * days, 6) * DAY))
 
     return MemoryLife(
         days=days,
@@ -79,7 +81,16 @@ def _life(memory: UserMemory, found: Memory) -> MemoryLife:
 
 
 def _stood(memory: UserMemory, found: Memory) -> list[MemoryShownData]:
-    return []
+    return [
+        MemoryShownData(
+            session=str(each.stream),
+            item=each.item,
+            rendition=each.rendition,
+            position=each.recalled_at,
+            calls=[MemoryCallData(call=call.number, position=call.position) for call in each.calls],
+        )
+        for each in shown_in(memory.live, memory.user, found.id)
+    ]
 
 
 def _sources(live: Live, found: Memory) -> Iterator[MemorySourceData]:

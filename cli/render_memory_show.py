@@ -12,6 +12,7 @@ from cli.models_memory import (
 )
 from cli.render_memory import age, line, standing, value_text
 from cli.style import Style, pad, plural
+from cli.wrapping import wrapped
 from eventlog.events import Experience, SessionSummary
 
 _LABEL = 11
@@ -21,33 +22,30 @@ _MOST = 20
 """Lines of one kind; more are counted."""
 
 
+_Part = tuple[str, str, Iterable[str]]
+
+
 def render_memory(data: MemoryShowData, style: Style) -> Iterator[str]:
     """What it says, and part by part what is known of it."""
     row = data.memory
     yield style.paint(f"{row.name}  {row.kind}  {standing(row)}", "bold")
-    yield (
-        style.block(row.text.rstrip("\n")) if row.standing != "erased" else "(its text was erased)"
-    )
+    text = row.text if row.standing != "erased" else "(its text was erased)"
+    yield from _block(text, style, style.width)
     for label, value, below in _parts(data, style):
         room = style.width - _LABEL - 1
         yield f"{style.paint(pad(label, _LABEL), 'dim')} {style.line(value, room)}".rstrip()
-        lines = list(below)
-        for each in lines[:_MOST]:
-            yield f"{' ' * _LABEL} {each}".rstrip()
-        if len(lines) > _MOST:
-            more = f"and {len(lines) - _MOST:,} more (--json has them)"
-            yield f"{' ' * _LABEL} {style.paint(more, 'dim')}"
-
-
-_Part = tuple[str, str, Iterable[str]]
+        yield from (f"{' ' * _LABEL} {each}".rstrip() for each in below)
 
 
 def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
     row = data.memory
     inner = style.width - _LABEL - 1
 
-    def fit(texts: Iterable[str]) -> list[str]:
-        return [style.line(text, inner) for text in texts]
+    def fit(texts: Iterable[str]) -> Iterator[str]:
+        some = list(texts)
+        yield from (style.line(text, inner) for text in some[:_MOST])
+        if len(some) > _MOST:
+            yield _more(len(some))
 
     said = "a person said so" if row.is_explicit else "inferred"
     yield "known", f"{said}, by {data.by}" if data.by else said, ()
@@ -74,13 +72,17 @@ def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
         yield "speaks of", ", ".join(named), ()
     if data.relations:
         yield "relations", "", fit(f"{r.subject} {r.predicate} {r.object}" for r in data.relations)
-    yield "history", plural(len(data.history), "event"), fit(map(_change, data.history))
+    yield "history", plural(len(data.history), "event"), _history(data, style, inner)
     if data.sources:
         events = plural(len(data.sources), "source")
         yield "comes from", events, fit(map(_source, data.sources))
     else:
         yield "comes from", "no event: it was written down", ()
     yield "stood", _stood(data.shown), fit(map(_shown, data.shown))
+
+
+def _more(count: int) -> str:
+    return f"and {count - _MOST:,} more (--json has them)"
 
 
 def _importance(data: MemoryShowData) -> str:
@@ -108,6 +110,21 @@ def _when(moment: str) -> str:
     return moment[:16].replace("T", " ")
 
 
+def _block(text: str, style: Style, room: int, indent: str = "") -> Iterator[str]:
+    for piece in style.block(text.rstrip("\n")).splitlines():
+        yield from (f"{indent}{line}" for line in wrapped(piece, room - len(indent)))
+
+
+def _history(data: MemoryShowData, style: Style, room: int) -> Iterator[str]:
+    """Each event; below it the text that it brought, whole, where that no longer stands."""
+    for each in data.history[:_MOST]:
+        yield style.line(_change(each), room)
+        if each.text is not None and each.text != data.memory.text:
+            yield from _block(each.text, style, room, "  ")
+    if len(data.history) > _MOST:
+        yield _more(len(data.history))
+
+
 def _change(each: MemoryChangeData) -> str:
     name = each.rendition or str(each.position)
     said = f"{name}  {each.what} {_when(each.at)}"
@@ -121,7 +138,7 @@ def _change(each: MemoryChangeData) -> str:
     other = [name for name in each.changed if name != "text"]
     if other:
         said += f", {', '.join(other)} changed"
-    return f"{said}: {each.text}" if each.text is not None else said
+    return said
 
 
 def _experience(of: Experience) -> Iterator[str]:
