@@ -29,6 +29,7 @@ from eventlog.events import (
     Relation,
     Remembered,
 )
+from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
 from projections.live import Live
@@ -128,8 +129,10 @@ class UserMemory:
         experience: Experience | None = None,
         sources: Sequence[MemorySource] = (),
         by: str = "human",
+        at: int | None = None,
     ) -> int:
-        """Remember something; the id of the memory. What a person asked for counts 1.0.
+        """Remember something; the id of the memory. What a person asked for counts 1.0. ``at`` is
+        when it came up, in microseconds since 1970, where that is not now.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
@@ -150,7 +153,7 @@ class UserMemory:
             sources=tuple(sources),
             by=by,
         )
-        return self.append(event)
+        return self.append(event if at is None else Draft(event, occurred_at=iso(at)))
 
     def revise(
         self,

@@ -15,12 +15,14 @@ from projections.audit.bill import Bill
 from projections.audit.broken_rules import BrokenRules
 from projections.audit.coverage import Covered, coverage
 from projections.audit.lost_anchors import Anchors
+from projections.audit.memories import Memories
 from projections.audit.model import SEVERITIES, Audit, CallRow, Finding, MoveRow
 from projections.audit.opaque import Opaque
 from projections.audit.pairs import Pairs
 from projections.audit.passages import Move
 from projections.audit.placeholders import Placeholders
 from projections.audit.prefix import Prefix
+from projections.audit.recalled import recalled
 from projections.audit.rule import Rule
 from projections.audit.subject import Noted, Subject
 from projections.audit.summaries import Summaries
@@ -45,6 +47,7 @@ RULES: dict[str, type[Rule]] = {
         Opaque,
         Bill,
         Prefix,
+        Memories,
     )
 }
 """All rules by name, in the order in which they are told of."""
@@ -98,6 +101,7 @@ def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
         verdicts=judge_all(live, stream, calls),
         prefixes=prefixes.rows_of(made, requests, counting),
         stands=live.view(stream).standing(),
+        recalled=recalled(live, stream),
     )
 
 
@@ -161,6 +165,7 @@ def _rows(subject: Subject) -> Iterable[CallRow]:
             break_at=row.break_at,
             reusable=row.reusable,
             rewritten=row.rewritten,
+            memories=tuple(subject.recalled.rows.get(call.position, ())),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Literal
 
 from eventlog.events import (
@@ -108,5 +109,12 @@ def weight(importance: float, accesses: int) -> float:
 
 
 def same_subject(subject: str) -> str:
-    """Subjects that differ in case or in blanks are one."""
-    return " ".join(subject.casefold().split())
+    """Subjects that differ in case, in blanks, in how their characters are composed or how wide
+    they are, or in what is not seen of them, are one.
+
+    Source: Unicode Standard 5.18 and 3.13, "Default Caseless Matching" of compatible characters.
+    """
+    seen = "".join(each for each in subject if unicodedata.category(each) != "Cf")
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    # A lone surrogate cannot stand in a column.
+    return " ".join(folded.encode("utf-8", "backslashreplace").decode().split())

@@ -29,8 +29,9 @@ class MemoryState:
         if before is not None:
             self._about.get(_group(before), set()).discard(memory.id)
         self._memories[memory.id] = memory
-        if memory.stands and memory.subject:
-            self._about.setdefault(_group(memory), set()).add(memory.id)
+        group = _group(memory)
+        if memory.stands and group[1]:
+            self._about.setdefault(group, set()).add(memory.id)
 
     def about(self, kind: str, subject: str) -> Memory | None:
         """The newest that stands about a subject."""

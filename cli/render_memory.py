@@ -1,0 +1,166 @@
+"""Memories as text: lists of them, and what was changed. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from cli.models_memory import (
+    MemoryAddData,
+    MemoryChangesData,
+    MemoryGcData,
+    MemoryProfileData,
+    MemoryRow,
+    ProfileRow,
+)
+from cli.safetext import display_width
+from cli.style import Style, pad, pad_left
+
+_LEAST_TEXT = 24
+"""Columns; where not even these are left, other columns go."""
+
+_GIVING_WAY = ("recalled", "imp", "kind", "age", "status")
+"""What goes first where it is narrow. The name stays."""
+
+
+def render_memories(rows: Sequence[MemoryRow], style: Style) -> Iterator[str]:
+    """One line a memory."""
+    if not rows:
+        return
+    columns, widths = _table(rows, style)
+    room = _room(style, widths)
+    head = [_cell(title, columns[title][1], width) for title, width in widths.items()]
+    yield style.paint("  ".join([*head, "text"]).rstrip(), "dim")
+    for index, row in enumerate(rows):
+        cells = [
+            _cell(columns[title][0][index], columns[title][1], width)
+            for title, width in widths.items()
+        ]
+        said = style.line(told(row), room)
+        yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], said]).rstrip()
+
+
+def no_room(rows: Sequence[MemoryRow], style: Style) -> str:
+    """Which columns are left out, if any."""
+    if not rows:
+        return ""
+    columns, widths = _table(rows, style)
+    gone = [title for title in _GIVING_WAY if title in columns and title not in widths]
+    return f"no room for: {', '.join(gone)} (--width and --json have it)" if gone else ""
+
+
+_Columns = dict[str, tuple[list[str], bool]]
+"""By title the cells, and whether they stand at the right."""
+
+
+def _table(rows: Sequence[MemoryRow], style: Style) -> tuple[_Columns, dict[str, int]]:
+    columns: _Columns = {
+        "memory": ([row.name for row in rows], False),
+        "kind": ([row.kind for row in rows], False),
+        "status": ([standing(row) for row in rows], False),
+        "imp": ([f"{row.importance:.2f}" for row in rows], True),
+        "recalled": ([f"{row.recalled:,}" for row in rows], True),
+        "age": ([age(row.age_days) for row in rows], True),
+    }
+    widths = {
+        title: max(display_width(title), *map(display_width, cells))
+        for title, (cells, _) in columns.items()
+    }
+    for title in _GIVING_WAY:
+        if _room(style, widths) >= _LEAST_TEXT:
+            break
+        del widths[title]
+    return columns, widths
+
+
+def _room(style: Style, widths: dict[str, int]) -> int:
+    return style.width - sum(widths.values()) - 2 * len(widths)
+
+
+def _cell(text: str, right: bool, width: int) -> str:
+    return pad_left(text, width) if right else pad(text, width)
+
+
+def standing(row: MemoryRow) -> str:
+    """Where in its life one is that stands; else why it does not."""
+    return row.status if row.standing == "stands" else row.standing
+
+
+def told(row: MemoryRow) -> str:
+    """What a line says of a memory: in brackets why it does not stand."""
+    if row.standing == "erased":
+        return "(its text was erased)"
+    why = {
+        "superseded": f"({row.superseded_by} took its place) ",
+        "forgotten": f"({row.why}) ",
+    }.get(row.standing, "")
+    return why + row.text
+
+
+def age(days: float) -> str:
+    """``12m``, ``5h``, ``3d``."""
+    minutes = days * 1440
+    if minutes < 60:
+        return f"{int(minutes)}m"
+    return f"{int(minutes // 60)}h" if days < 1 else f"{int(days):,}d"
+
+
+# -- what was changed -----------------------------------------------------------------------------
+
+
+def render_added(data: MemoryAddData, style: Style, verb: str) -> Iterator[str]:
+    """The memory, and what gave way to it."""
+    front = f"would have {verb}" if data.dry_run else verb
+    yield line(data.memory, style, front)
+    for row in data.took_the_place_of:
+        yield line(row, style, "  it took the place of", text=row.text)
+    if data.gave_way_to is not None:
+        yield line(data.gave_way_to, style, "  what a person said stands:")
+
+
+def render_changes(data: MemoryChangesData, style: Style, verb: str, before: str) -> Iterator[str]:
+    """One line a memory; ``before`` says what it was where nothing was changed."""
+    for each in data.memories:
+        yield line(each.memory, style, verb if each.changed else before, text=each.memory.text)
+        for row in each.gave_way:
+            yield line(row, style, "  it took the place of", text=row.text)
+
+
+def render_gc(data: MemoryGcData, style: Style) -> Iterator[str]:
+    """One line a memory that is forgotten, and why."""
+    verb = "would forget" if data.dry_run else "forgot"
+    for each in data.forgotten:
+        yield line(each.memory, style, verb, f" ({each.reason})", each.memory.text)
+
+
+def line(
+    row: MemoryRow, style: Style, front: str = "", behind: str = "", text: str | None = None
+) -> str:
+    """``remembered m12 fact: We deploy on Fridays only``; without a text with what is told."""
+    start = f"{front} {row.name} {row.kind}{behind}:".lstrip(" " if not front else "")
+    said = told(row) if text is None or row.standing == "erased" else text
+    room = max(style.width - display_width(start) - 1, 12)
+    return f"{style.translated(start)} {style.line(said, room)}".rstrip()
+
+
+def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
+    """What is known, by section, and whether the person said so."""
+    if not data.known:
+        return
+    sections: dict[str, list[ProfileRow]] = {}
+    for row in data.known:
+        sections.setdefault(row.section, []).append(row)
+    for section, rows in sections.items():
+        yield style.paint(section, "bold")
+        names = [style.line(row.name, style.width // 3) for row in rows]
+        width = max(map(display_width, names))
+        for row, name in zip(rows, names, strict=True):
+            how = "" if row.is_explicit else " (inferred)"
+            room = style.width - width - 4 - len(how)
+            value = style.line(value_text(row.value), max(room, 8))
+            yield f"  {pad(name, width)}  {value}{style.paint(how, 'dim')}"
+
+
+def value_text(value: object) -> str:
+    """A value as it is typed: a text without quotes, else JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
