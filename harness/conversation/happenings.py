@@ -104,9 +104,25 @@ class MemoriesShown:
     """Why the embedder was not asked, and words alone were compared."""
 
 
+@dataclass(frozen=True, slots=True)
+class MemoriesChanged:
+    """Something was learned of the session, and stands among the memories of the person."""
+
+    memories: tuple[Memory, ...] = ()
+    """That are new, as they are now: another one may stand in the place of one."""
+    profile: tuple[str, ...] = ()
+    """What was said of the person, or counted: ``basics.name``."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotRemembered:
+    """Something could not be learned; it is tried again when the session is gone on with."""
+
+    error: str
+
+
 Happening = (
-    MemoriesShown
-    | Piece
+    Piece
     | Changed
     | Calling
     | Answered
@@ -114,4 +130,7 @@ Happening = (
     | ToolCalled
     | ToolEnded
     | Ended
+    | MemoriesShown
+    | MemoriesChanged
+    | NotRemembered
 )
