@@ -13,7 +13,10 @@ MOST = 60
 
 _NAME = r"(?P<v>[^\W\d_][\w.'’-]{0,30}(?:\s[A-Z][\w.'’-]{0,30}){0,2})"
 _WORDS = r"(?P<v>[^\s,.;:!?()，。；：！？（）][^,.;:!?()，。；：！？（）]{0,59}?)"
-_END = r"(?=\s(?:and|but|so|from|in|at|for|with|who|where|by the way)\b|[,.;:!?()，。；：！？（）]|\s*$)"
+_END = (
+    r"(?=\s(?:and|but|so|from|in|at|for|with|who|where|by the way)\b"
+    r"|[,.;:!?()，。；：！？（）]|\s*$)"
+)
 _ROLES = (
     r"(?:developer|engineer|programmer|designer|scientist|researcher|student|teacher|manager|analyst"
     r"|architect|administrator|admin|consultant|doctor|nurse|lawyer|writer|editor|translator|founder"

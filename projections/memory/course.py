@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from eventlog import messages
 from eventlog.errors import CriticalUnknown
@@ -59,10 +59,13 @@ class _Result(NamedTuple):
     """What the result tells of an error, flagged or not."""
 
 
+By = Literal["", "human", "model", "task"]
+
+
 class _Piece(NamedTuple):
     """What one event says, light enough to be kept."""
 
-    by: str = ""
+    by: By = ""
     text: str = ""
     signs: tuple[Sign, ...] = ()
     calls: tuple[_Called, ...] = ()
@@ -152,7 +155,7 @@ class CourseFold:
     def _message(self, event: RecordedEvent) -> _Piece | None:
         said = event.event
         assert isinstance(said, MessageAppended)
-        by = said.source if said.source in ("human", "model") else ""
+        by: By = said.source if said.source in ("human", "model") else ""
         if said.source == "injected" and said.label == "task":
             by = "task"
         parts = list(parts_of(event.data))

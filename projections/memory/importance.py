@@ -3,7 +3,7 @@
 | rule | adds |
 |---|---|
 | base: everything that was said | 0.50 |
-| a person asked to remember it | up to 1.00 |
+| explicit: a person asked to remember it | up to 1.00 |
 | a decision, or how something is built | 0.30 |
 | an error, and what fixed it | 0.25 |
 | a preference that a person stated | 0.30 |
@@ -23,15 +23,15 @@ from eventlog.memory import Importance
 from eventlog.values import Value
 from projections.memory.memory import MOST_BY_ACCESS, PER_ACCESS
 
-Rule = Literal["remember", "decision", "error and fix", "preference", "positive feedback"]
+Rule = Literal["explicit", "decision", "error and fix", "preference", "positive feedback"]
 
 
 class Weights(Value):
     """What each rule adds."""
 
     base: Importance = 0.5
-    remember: Importance = 1.0
-    """What an explicit wish makes it at least."""
+    explicit: Importance = 1.0
+    """What a wish to have it remembered makes it."""
     decision: Importance = 0.3
     error_and_fix: Importance = 0.25
     preference: Importance = 0.3
@@ -51,8 +51,8 @@ class Score(NamedTuple):
 def score(rules: Collection[Rule], accesses: int = 0, weights: Weights | None = None) -> Score:
     """The importance of something of which these rules hold; each counts once."""
     weights = weights or Weights()
-    if "remember" in rules:
-        return Score(weights.remember, (f"remember {weights.remember:.2f}",))
+    if "explicit" in rules:
+        return Score(weights.explicit, (f"explicit {weights.explicit:.2f}",))
     added: dict[Rule, float] = {
         "decision": weights.decision,
         "error and fix": weights.error_and_fix,

@@ -18,7 +18,10 @@ _POINTS = (
     r"(?:this|that|these|those|it|its|them|your|you|the\s(?:first|second|third|last|latter|former|other|new|old"
     r"|idea|way|look|fact)|what|how|where|option|him|her|one)\b"
 )
-_HABIT = r"(?:really\s|strongly\s|generally\s|usually\s|always\s|much\s|personally\s|do\s|still\s|also\s){0,2}"
+_HABIT = (
+    r"(?:really\s|strongly\s|generally\s|usually\s|always\s|much\s|personally\s|do\s|still\s"
+    r"|also\s){0,2}"
+)
 _NO_ORDER = (
     r"(?:mind|heard|seen|been|had|has|have|was|were|is|are|knew|know|thought|understood|got|again|ever|really"
     r"|happens?|fails?|works?|returns?|throws?|the|a|forget|\w{1,20}(?:ed|ing)|\w{0,18}[^\Ws]s)\b"

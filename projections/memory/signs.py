@@ -9,6 +9,7 @@ quoted says nothing (``spoken``).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 from eventlog.jsonvalue import Json
@@ -59,11 +60,14 @@ def signs(text: str, by: Speaker) -> tuple[Sign, ...]:
         return tuple(_errors(text, "tool"))
     sentences = list(spoken(text))
     found: list[Sign] = []
+    wished = dict[int, str]()
     if by == "human":
-        found += _of_a_person(sentences)
+        for at, content in wishes(sentences):
+            wished.setdefault(at, one_line(content, LONGEST))
+        found += _of_a_person(sentences, wished)
         found += _errors(text, "human")
-    for sentence in sentences:
-        found += _of_both(sentence, by)
+    for at, sentence in enumerate(sentences):
+        found += _of_both(sentence, by) if at not in wished else []
     return tuple(dict.fromkeys(found))[:MOST]
 
 
@@ -85,10 +89,7 @@ def is_decision(text: str) -> bool:
 # -- what a person says ---------------------------------------------------------------------------
 
 
-def _of_a_person(sentences: list[Sentence]) -> list[Sign]:
-    wished = dict[int, str]()
-    for at, content in wishes(sentences):
-        wished.setdefault(at, one_line(content, LONGEST))
+def _of_a_person(sentences: list[Sentence], wished: Mapping[int, str]) -> list[Sign]:
     found = []
     for at, sentence in enumerate(sentences):
         if at in wished:
@@ -177,7 +178,8 @@ _DECIDED = re.compile(
 _BUILT = re.compile(
     r"\b(?:the|our)\s(?:\w{1,20}\s)?(?:architecture|design|tech\sstack|stack)\s(?:is|uses|consists|has|follows|will)\b"
     r"|\barchitecture:\s|\b(?:is|are)\s(?:architected|designed)\s(?:as|to|around|with)\b"
-    r"|\bour\s(?:backend|frontend|front[- ]end|back[- ]end|database|service|api|app|application|project|codebase)"
+    r"|\bour\s(?:backend|frontend|front[- ]end|back[- ]end|database|service|api|app|application|project"
+    r"|codebase)"
     r"\s(?:is\s(?:built|written|based)|uses|runs\son|consists)\b"
     r"|(?:架构|整体设计|系统设计|技术栈|技术选型)(?:是|为|采用|上|使用|由|分为|[：:])"
     r"|(?:我们|项目|后端|前端|服务)(?:的(?:后端|前端|数据库|服务))?(?:是用|采用|基于)",

@@ -154,8 +154,10 @@ _ROWS: tuple[_Row, ...] = (
     _row(
         "verbosity",
         "interaction",
-        r"short=\bshort(?:er)?\b|\bconcise|\bbrief|\bterse|\bsuccinct|\bless verbose|简短|简洁|精简|简练|少废话",
-        r"detailed=\bdetailed\b|\bin detail\b|\bverbose|\blong(?:er)? (?:answers|explanations|replies)|\bthorough|详细|详尽",
+        r"short=\bshort(?:er)?\b|\bconcise|\bbrief|\bterse|\bsuccinct|\bless verbose"
+        r"|简短|简洁|精简|简练|少废话",
+        r"detailed=\bdetailed\b|\bin detail\b|\bverbose|\blong(?:er)? (?:answers|explanations|replies)"
+        r"|\bthorough|详细|详尽",
     ),
     _row("emoji", "interaction", r"=\bemojis?\b|表情(?:符号)?"),
     _row(
@@ -210,7 +212,8 @@ _SPOKEN_IN = re.compile(
     re.IGNORECASE,
 )
 _WRITTEN_IN = re.compile(
-    rf"(?P<what>\bcomments?\b|\bcommit messages?\b|\bdoc(?:ument|string)?(?:s|ation)?\b|\breadmes?\b|注释|提交信息|文档)"
+    rf"(?P<what>\bcomments?\b|\bcommit messages?\b|\bdoc(?:ument|string)?(?:s|ation)?\b|\breadmes?\b"
+    rf"|注释|提交信息|文档)"
     rf"[^.,;，。；]{{0,20}}?(?:\bin\s|用|使用|写)(?P<lang>{_LANGUAGE})"
     rf"|用(?P<lang2>{_LANGUAGE})(?:来)?写(?P<what2>注释|提交信息|文档)",
     re.IGNORECASE,
@@ -222,7 +225,8 @@ _TO_MAIN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _LINE_LENGTH = re.compile(
-    r"\b(?P<a>\d{2,3})[- ](?:col(?:umn)?s?|characters?|chars?)\b|\bline (?:length|width)\D{0,20}(?P<b>\d{2,3})\b"
+    r"\b(?P<a>\d{2,3})[- ](?:col(?:umn)?s?|characters?|chars?)\b"
+    r"|\bline (?:length|width)\D{0,20}(?P<b>\d{2,3})\b"
     r"|每行\D{0,8}(?P<c>\d{2,3})",
     re.IGNORECASE | re.ASCII,
 )
@@ -300,15 +304,14 @@ def _language(word: str) -> str:
 
 # -- unknown ones ---------------------------------------------------------------------------------
 
-_LITTLE = frozenset(
-    """
+_LITTLE_WORDS = """
     a an the i i'd i'm we you your my our me us it to of for in on at by with and or as is are be
     always never do don't dont not no please prefer prefers would rather like love hate dislike want
-    use using used usually generally really strongly much more from now going forward future future,
+    use using used usually generally really strongly much more from now going forward future
     default ever when all every any also just only should must instead than over make sure that this
     ensure avoid keep write add put have has
-    """.split()  # noqa: SIM905
-)
+"""
+_LITTLE = frozenset(_LITTLE_WORDS.split())
 _LITTLE_CHINESE = re.compile(
     "我们|我|你|以后|今后|从现在(?:开始|起)|从今(?:以后|往后)|往后|之后|默认|总是|始终|一律|统一|永远|一直|通常|一般|平时"
     "|个人|本人|比较|更加?|还是|非常|很|最|不喜欢|喜欢|偏好|偏爱|习惯|倾向于?|讨厌|不要|不用|不能|不|别|切勿|请勿|勿|避免"
