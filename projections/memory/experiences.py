@@ -44,9 +44,10 @@ def experienced(interaction: Interaction) -> Iterator[Experience]:
     is_content = interaction.feedback != "negative"
     answer = one_line(interaction.answer, PART)
     if interaction.errors and interaction.answer and (interaction.fixes or not is_content):
-        situation = one_line(interaction.errors[0], PART)
-        if interaction.request:
-            situation = f"{one_line(interaction.request, PART)}: {situation}"
+        error = one_line(interaction.errors[0], PART)
+        situation = one_line(interaction.request, PART) or error
+        if interaction.request and interaction.errors[0] not in interaction.request:
+            situation = f"{situation}: {error}"
         fixes = interaction.fixes
         action = one_line(fixes[0].text, PART) if fixes else _tools(interaction) or answer
         outcome = one_line(fixes[-1].text if fixes else interaction.answer, PART)
@@ -57,10 +58,11 @@ def experienced(interaction: Interaction) -> Iterator[Experience]:
             success=is_content,
         )
     action = _tools(interaction) or answer
+    outcome = answer if answer != action else ""
     for title in interaction.done:
-        yield Experience(situation=title, action=action, outcome=answer, success=is_content)
+        yield Experience(situation=title, action=action, outcome=outcome, success=is_content)
     for title in interaction.dropped:
-        yield Experience(situation=title, action=action, outcome=answer, success=False)
+        yield Experience(situation=title, action=action, outcome=outcome, success=False)
 
 
 def _tools(interaction: Interaction) -> str:

@@ -70,10 +70,14 @@ class Interaction(Value):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The errors that were seen in it, each once, in their order."""
+        """The errors that were seen in it, in their order, none twice."""
         found = [(tool.answered, tool.error) for tool in self.tools if tool.error]
         found += [(said.position, sign.text) for said, sign in self.signs("error")]
-        return tuple(dict.fromkeys(text for _, text in sorted(found, key=lambda each: each[0])))
+        kept: list[str] = []
+        for _, text in sorted(found, key=lambda each: each[0]):
+            if not any(text in each or each in text for each in kept):
+                kept.append(text)
+        return tuple(kept)
 
     def signs(self, *kinds: SignKind) -> Iterator[tuple[Said, Sign]]:
         """What was said of these kinds, with the message that says it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from eventlog.events import Entity, Relation, Remembered
 from projections.anchors import Kind, anchors
@@ -50,10 +51,10 @@ _BREAKS = frozenset(_BREAKING.split())
 _ARTICLES = frozenset(
     ("the", "a", "an", "our", "my", "your", "its", "their", "this", "these", "those", "all", "each")
 )
-_PRONOUNS = frozenset(
-    ("i", "we", "you", "it", "he", "she", "they", "this", "that", "these", "those", "who", "which")
-    + ("what", "there", "one", "people")
-)
+_PRONOUN_WORDS = """
+    i we you it he she they this that these those who which what there one people
+"""
+_PRONOUNS = frozenset(_PRONOUN_WORDS.split())
 _CHINESE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
@@ -77,6 +78,7 @@ _CHINESE_PRONOUN = re.compile(
 _AND = re.compile(r"\s*(?:和|与|及|以及|、)\s*")
 
 
+@lru_cache(1024)
 def entities(text: str) -> tuple[Entity, ...]:
     """What a text names by its shape, and what its relations name, each once."""
     head = text[:LOOKED_AT]
@@ -91,6 +93,7 @@ def entities(text: str) -> tuple[Entity, ...]:
     return tuple(found.values())[:MOST]
 
 
+@lru_cache(1024)
 def relations(text: str) -> tuple[Relation, ...]:
     """How what a text names is related, each once."""
     head = text[:LOOKED_AT]

@@ -178,8 +178,8 @@ _DECIDED = re.compile(
 _BUILT = re.compile(
     r"\b(?:the|our)\s(?:\w{1,20}\s)?(?:architecture|design|tech\sstack|stack)\s(?:is|uses|consists|has|follows|will)\b"
     r"|\barchitecture:\s|\b(?:is|are)\s(?:architected|designed)\s(?:as|to|around|with)\b"
-    r"|\bour\s(?:backend|frontend|front[- ]end|back[- ]end|database|service|api|app|application|project"
-    r"|codebase)"
+    r"|\bour\s(?:backend|frontend|front[- ]end|back[- ]end|database|service|api|app|application"
+    r"|project|codebase)"
     r"\s(?:is\s(?:built|written|based)|uses|runs\son|consists)\b"
     r"|(?:架构|整体设计|系统设计|技术栈|技术选型)(?:是|为|采用|上|使用|由|分为|[：:])"
     r"|(?:我们|项目|后端|前端|服务)(?:的(?:后端|前端|数据库|服务))?(?:是用|采用|基于)",

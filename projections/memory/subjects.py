@@ -156,8 +156,9 @@ _ROWS: tuple[_Row, ...] = (
         "interaction",
         r"short=\bshort(?:er)?\b|\bconcise|\bbrief|\bterse|\bsuccinct|\bless verbose"
         r"|简短|简洁|精简|简练|少废话",
-        r"detailed=\bdetailed\b|\bin detail\b|\bverbose|\blong(?:er)? (?:answers|explanations|replies)"
-        r"|\bthorough|详细|详尽",
+        r"detailed=\bdetailed\b|\bin detail\b|\bverbose|\bthorough"
+        r"|\blong(?:er)? (?:answers|explanations|replies)"
+        r"|详细|详尽",
     ),
     _row("emoji", "interaction", r"=\bemojis?\b|表情(?:符号)?"),
     _row(
@@ -212,8 +213,8 @@ _SPOKEN_IN = re.compile(
     re.IGNORECASE,
 )
 _WRITTEN_IN = re.compile(
-    rf"(?P<what>\bcomments?\b|\bcommit messages?\b|\bdoc(?:ument|string)?(?:s|ation)?\b|\breadmes?\b"
-    rf"|注释|提交信息|文档)"
+    rf"(?P<what>\bcomments?\b|\bcommit messages?\b|\bdoc(?:ument|string)?(?:s|ation)?\b"
+    rf"|\breadmes?\b|注释|提交信息|文档)"
     rf"[^.,;，。；]{{0,20}}?(?:\bin\s|用|使用|写)(?P<lang>{_LANGUAGE})"
     rf"|用(?P<lang2>{_LANGUAGE})(?:来)?写(?P<what2>注释|提交信息|文档)",
     re.IGNORECASE,
