@@ -7,7 +7,7 @@ brings a rendition back, an undo, a rewind, a fork, it is known what stands in i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from eventlog.errors import EventInvalid
 from eventlog.events import (
@@ -26,9 +26,11 @@ from projections.memory.injecting import BUDGET, Injection, injection, shown_fac
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile, updated
 from projections.memory.stream import is_memory_stream
-from projections.memory.table import Memories, read
 from projections.runs import origin
 from projections.tokens import counter
+
+if TYPE_CHECKING:
+    from projections.memory.table import Memories
 
 LABEL = "memories"
 """Of the messages that show them."""
@@ -97,6 +99,8 @@ def id_of(entry: str) -> int:
 
 def preferences(memories: Memories) -> list[Memory]:
     """The preferences that stand and belong to the profile."""
+    from projections.memory.table import read
+
     query, stream = memories.query()
     rows = query(
         "select state from memories where stream = ? and stands and kind = 'preference' "
@@ -159,6 +163,8 @@ def renewal(
 
 def _memories(live: Live, of: str) -> Memories | None:
     """Whose memories a message shows; None for what is no such stream, whatever a log says."""
+    from projections.memory.table import Memories
+
     try:
         key = StreamKey.parse(of)
         return Memories(live, key.user) if is_memory_stream(key) else None
