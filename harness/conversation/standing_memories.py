@@ -19,7 +19,7 @@ from eventlog.events import (
     ProfileUpdated,
 )
 from eventlog.jsonvalue import Json
-from eventlog.recorded import StreamKey
+from eventlog.recorded import RecordedEvent, StreamKey
 from projections import Live
 from projections.items import Item
 from projections.memory.injecting import BUDGET, Injection, injection, shown_facts
@@ -95,6 +95,13 @@ def id_of(entry: str) -> int:
     """The memory of ``12`` or ``12@40``; 0 for what is none."""
     id = entry.partition("@")[0]
     return int(id) if id.isdecimal() else 0
+
+
+def is_renewal(event: RecordedEvent) -> bool:
+    """Whether it is what made such a message say something else, or nothing."""
+    if event.type == "context_compacted":
+        return (event.data.get("by") or {}).get("name") == RENEWED
+    return event.type == "message_revised" and event.data.get("reason") == REASON
 
 
 def preferences(memories: Memories) -> list[Memory]:
