@@ -13,14 +13,14 @@ writes nothing but its event. Applying an event twice must therefore be harmless
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from eventlog.recorded import RecordedEvent
 
-    Reader = Callable[[int, int], Iterator[list[RecordedEvent]]]
-    """(after sequence, up to sequence) to pages of events."""
+    Reader = Callable[[int, int, Iterable[str] | None], Iterator[list[RecordedEvent]]]
+    """(after sequence, up to sequence, of these types) to pages of events."""
 
 STRIDE = 256
 """Events after which a stamp moves even when nothing was written."""
@@ -42,6 +42,13 @@ class Derived(Protocol):
         """Drop what is kept in memory: another process wrote, or a transaction was rolled back."""
 
 
+class Reading(Derived, Protocol):
+    """A lazy table that takes in few of the events: the others are not read for it."""
+
+    reads: Iterable[str]
+    """Their types."""
+
+
 class Stamp:
     """How far one derived table is, in memory and in the file."""
 
@@ -61,8 +68,9 @@ class Stamp:
             self._at = self._stored = self._load(connection)
         if self._at >= to:
             return
-        for page in read(self._at, to):
+        for page in read(self._at, to, getattr(self.table, "reads", None)):
             self.apply(connection, page)
+        self._at = to
         self.store(connection)
 
     def apply(self, connection: sqlite3.Connection, events: Sequence[RecordedEvent]) -> None:

@@ -334,7 +334,7 @@ class EventLog(Writing):
 
     def _catch_up_eager(self, db: sqlite3.Connection, to: int) -> None:
         for stamp in self._stamps:
-            stamp.catch_up(db, to, lambda after, end: self._pages(db, after, end))
+            stamp.catch_up(db, to, lambda *of: self._pages(db, *of))
 
     def catch_up(self, *tables: Derived, rebuild: bool = False) -> None:
         """Bring tables up to the end of the log; without arguments those kept inside appends.
@@ -353,7 +353,7 @@ class EventLog(Writing):
                 for stamp in stamps:
                     if rebuild:
                         stamp.reset(db)
-                    stamp.catch_up(db, self._sequence, lambda a, e: self._pages(db, a, e))
+                    stamp.catch_up(db, self._sequence, lambda *of: self._pages(db, *of))
                     stamp.store(db)
 
     def is_behind(self) -> bool:

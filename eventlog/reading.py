@@ -177,9 +177,12 @@ class Reading:
                 )
         return found
 
-    def read_all(self, after_sequence: int = 0) -> Iterator[RecordedEvent]:
-        """Every event of the log behind a sequence, in the order of appends."""
-        for page in self._pages(None, after_sequence, self.last_sequence()):
+    def read_all(
+        self, after_sequence: int = 0, types: Iterable[str] | None = None
+    ) -> Iterator[RecordedEvent]:
+        """Every event of the log behind a sequence, or those of some types, in the order of
+        appends."""
+        for page in self._pages(None, after_sequence, self.last_sequence(), types):
             yield from page
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
@@ -200,15 +203,20 @@ class Reading:
     # -- inside ---------------------------------------------------------------------------------
 
     def _pages(
-        self, db: sqlite3.Connection | None, after: int, to: int
+        self,
+        db: sqlite3.Connection | None,
+        after: int,
+        to: int,
+        types: Iterable[str] | None = None,
     ) -> Iterator[list[RecordedEvent]]:
         names: dict[int, StreamKey] = {}
+        wanted = type_filter(types)
         while after < to:
             with self._mutex, translated(self.path):
                 connection = db if db is not None else self._ready()
                 rows = connection.execute(
-                    f"select {COLUMNS}, stream from events where sequence > ? and sequence <= ? "
-                    f"order by sequence limit {PAGE}",
+                    f"select {COLUMNS}, stream from events where sequence > ? and sequence <= ?"
+                    f"{wanted} order by sequence limit {PAGE}",
                     (after, to),
                 ).fetchall()
                 if not rows:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from harness.agent_sessions import Sessions as Sessions
     from harness.conversation import Conversation as Conversation
     from harness.conversation.sub_agents import SubAgent as SubAgent
+    from harness.memory import UserMemory as UserMemory
     from harness.recording import RecordingWarning as RecordingWarning
     from harness.recording import session as session
     from harness.recording import wrap as wrap
@@ -23,6 +24,7 @@ _HOME = {
     "Sessions": "harness.agent_sessions",
     "SubAgent": "harness.conversation.sub_agents",
     "Toolbox": "harness.tools.toolbox",
+    "UserMemory": "harness.memory",
     "session": "harness.recording",
     "tool": "harness.tools.tool",
     "wrap": "harness.recording",
@@ -34,6 +36,7 @@ __all__ = [
     "Sessions",
     "SubAgent",
     "Toolbox",
+    "UserMemory",
     "session",
     "tool",
     "wrap",

@@ -1,0 +1,303 @@
+"""The memory of one person, to be written to and asked.
+
+    memory = UserMemory(open_log("agent.db"), "ada")
+    memory.add("We deploy on Fridays only", kind="project", importance=0.8)
+
+Each change is an event in the person's own stream: what is revised or forgotten stays readable, and
+can be taken back. Two processes may write at once; the order of the log decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, get_args
+
+from eventlog.clock import now_us
+from eventlog.errors import EventIdConflict, InputRefused, PartialRepeat, WrongExpectedVersion
+from eventlog.events import (
+    Entity,
+    Event,
+    Experience,
+    MemoryForgotten,
+    MemoryKind,
+    MemoryRestored,
+    MemoryRevised,
+    MemorySource,
+    ProfileSection,
+    ProfileUpdated,
+    Relation,
+    Remembered,
+)
+from eventlog.jsonvalue import Json
+from eventlog.recorded import Draft
+from projections.live import Live
+from projections.memory.lifecycle import Due, LifePolicy, Status, due, status
+from projections.memory.memory import Memory
+from projections.memory.profile import SECTIONS, Profile
+from projections.memory.table import Memories
+
+KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
+
+LONGEST = 20_000
+"""Characters of a memory: it is something to know, no document."""
+
+_TRIES = 32
+
+
+class UserMemory:
+    """What is remembered of one person. Holds no state of its own but what is derived."""
+
+    def __init__(
+        self,
+        live: Live,
+        user: str = "local",
+        *,
+        policy: LifePolicy | None = None,
+        clock: Callable[[], int] = now_us,
+    ) -> None:
+        """``clock`` gives the time where a call does not, in microseconds since 1970.
+
+        Raises EventInvalid for what is no name of a person.
+        """
+        self.live, self.user = live, user
+        self.policy = policy or LifePolicy()
+        self.clock = clock
+        self.memories = Memories(live, user)
+        self.key = self.memories.key
+
+    # -- what is there ----------------------------------------------------------------------------
+
+    def get(self, memory: int) -> Memory:
+        """A memory, whether or not it stands. Raises MemoryNotFound."""
+        return self.memories.get(memory)
+
+    def all(self, *, standing: bool = True) -> Iterable[Memory]:
+        """By their ids: those that stand, or every one that there ever was."""
+        return self.memories.all(standing=standing)
+
+    @property
+    def profile(self) -> Profile:
+        """What is known of the person by name."""
+        return self.memories.profile
+
+    def status(self, memory: Memory, now: int | None = None) -> Status:
+        """Where in its life a memory is."""
+        return status(memory, self.clock() if now is None else now, self.policy)
+
+    # -- changes ----------------------------------------------------------------------------------
+
+    def add(
+        self,
+        text: str,
+        *,
+        kind: MemoryKind = "fact",
+        importance: float = 1.0,
+        explicit: bool = True,
+        subject: str = "",
+        area: Literal["", "technical", "interaction"] = "",
+        values: Mapping[str, object] | None = None,
+        entities: Sequence[Entity] = (),
+        relations: Sequence[Relation] = (),
+        experience: Experience | None = None,
+        sources: Sequence[MemorySource] = (),
+        by: str = "human",
+    ) -> int:
+        """Remember something; the id of the memory. What a person asked for counts 1.0.
+
+        Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
+        EventInvalid for what is no JSON, and what an append raises.
+        """
+        checked_kind(kind)
+        event = Remembered(
+            kind=kind,
+            text=checked_text(text),
+            importance=checked_importance(importance),
+            scored=(f"explicit {importance:.2f}",) if explicit else (),
+            is_explicit=explicit,
+            subject=subject,
+            area=area,
+            values=Json(dict(values)) if values else None,
+            entities=tuple(entities),
+            relations=tuple(relations),
+            experience=experience,
+            sources=tuple(sources),
+            by=by,
+        )
+        return self.append(event)
+
+    def revise(
+        self,
+        memory: int,
+        *,
+        text: str | None = None,
+        kind: MemoryKind | None = None,
+        importance: float | None = None,
+        subject: str | None = None,
+        values: Mapping[str, object] | None = None,
+        entities: Sequence[Entity] | None = None,
+        relations: Sequence[Relation] | None = None,
+        sources: Sequence[MemorySource] = (),
+        reason: str = "",
+        by: str = "human",
+    ) -> int:
+        """A memory says something else from here on; the position of the event.
+
+        Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
+        nothing is to be changed.
+        """
+        found = self._alive(memory)
+        event = MemoryRevised(
+            memory=found.id,
+            text=checked_text(text) if text is not None else None,
+            kind=checked_kind(kind) if kind is not None else None,
+            importance=checked_importance(importance) if importance is not None else None,
+            subject=subject,
+            values=Json(dict(values)) if values is not None else None,
+            entities=tuple(entities) if entities is not None else None,
+            relations=tuple(relations) if relations is not None else None,
+            sources=tuple(sources),
+            is_explicit=True if by == "human" else None,
+            reason=reason,
+            by=by,
+        )
+        given = (text, kind, importance, subject, values, entities, relations)
+        if all(each is None for each in given) and not sources:
+            raise InputRefused(f"nothing of {found.name} is to be revised: give a text, say")
+        return self.append(event)
+
+    def forget(self, memory: int, reason: str = "", by: str = "human") -> bool:
+        """A memory is not recalled any more; whether it was until now. Raises MemoryNotFound."""
+        found = self.get(memory)
+        if found.forgotten or found.is_erased:
+            return False
+        self.append(MemoryForgotten(memory=found.id, reason=reason, by=by))
+        return True
+
+    def restore(self, memory: int, reason: str = "", by: str = "human") -> bool:
+        """A memory stands again that was forgotten or superseded; whether it did not until now.
+
+        Raises MemoryNotFound, InputRefused for one whose text was erased.
+        """
+        found = self._alive(memory)
+        if found.stands:
+            return False
+        self.append(MemoryRestored(memory=found.id, reason=reason, by=by))
+        return True
+
+    def set_profile(
+        self,
+        section: ProfileSection,
+        values: Mapping[str, object],
+        *,
+        explicit: bool = True,
+        reason: str = "",
+        by: str = "human",
+    ) -> int:
+        """Something is known of the person, by name; None: nothing is known of it any more.
+
+        Raises InputRefused for an unknown section and where nothing is given.
+        """
+        if section not in SECTIONS:
+            raise InputRefused(f"a profile has {', '.join(SECTIONS)}, no {str(section)[:40]!r}")
+        if not values:
+            raise InputRefused("nothing of the profile is to be changed")
+        return self.append(
+            ProfileUpdated(
+                section=section,
+                values=Json(dict(values)),
+                is_explicit=explicit,
+                reason=reason,
+                by=by,
+            )
+        )
+
+    def append(self, *events: Event | Draft) -> int:
+        """Append events of memory, all or none; the position of the first.
+
+        Raises what an append raises.
+        """
+        return self.live.append(self.key, *events).first
+
+    def append_new(self, *drafts: Draft) -> list[int]:
+        """Append drafts with ids of their own, each of them that does not stand there yet; the
+        positions of those that are new. Whoever learns the same twice adds nothing.
+
+        Raises what an append raises.
+        """
+        if not drafts:
+            return []
+        before = self.live.log.version(self.key)
+        try:
+            done = self.live.append(self.key, *drafts)
+            return [] if done.last <= before else list(range(done.first, done.last + 1))
+        except (PartialRepeat, EventIdConflict):
+            pass
+        found = []
+        for draft in drafts:
+            before = self.live.log.version(self.key)
+            try:
+                done = self.live.append(self.key, draft)
+            except EventIdConflict:  # the rules have changed since it was learned
+                continue
+            found += [done.first] if done.first > before else []
+        return found
+
+    # -- the end of a life ------------------------------------------------------------------------
+
+    def due(self, now: int | None = None) -> list[Due]:
+        """What ``gc`` would forget."""
+        return list(due(self.all(), self.clock() if now is None else now, self.policy))
+
+    def gc(self, now: int | None = None) -> list[Due]:
+        """Forget what is expired, and what is old and of little importance; each can be restored.
+
+        It is one append: all of it or nothing. Raises what an append raises.
+        """
+        at = self.clock() if now is None else now
+        lost: WrongExpectedVersion | None = None
+        for _ in range(_TRIES):
+            version = self.live.log.version(self.key)
+            found = self.due(at)
+            if not found:
+                return []
+            events = [MemoryForgotten(memory=d.memory.id, rule=d.rule, by="gc") for d in found]
+            try:
+                self.live.append(self.key, *events, expected_version=version)
+                return found
+            except WrongExpectedVersion as error:
+                lost = error
+        assert lost is not None
+        raise lost
+
+    def _alive(self, memory: int) -> Memory:
+        found = self.get(memory)
+        if found.is_erased:
+            raise InputRefused(f"the text of {found.name} was erased: nothing is left of it")
+        return found
+
+
+def checked_text(text: str) -> str:
+    """A text that can be remembered. Raises InputRefused."""
+    if not isinstance(text, str) or not text.strip():
+        raise InputRefused("a memory says something")
+    if len(text) > LONGEST:
+        raise InputRefused(
+            f"a memory has at most {LONGEST:,} characters, not {len(text):,}: it is no document"
+        )
+    return text
+
+
+def checked_importance(importance: float) -> float:
+    """An importance. Raises InputRefused."""
+    is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
+    if not is_number or not math.isfinite(importance) or not 0 <= importance <= 1:
+        raise InputRefused(f"an importance lies between 0 and 1, not {str(importance)[:40]}")
+    return float(importance)
+
+
+def checked_kind(kind: MemoryKind) -> MemoryKind:
+    """A kind of memory. Raises InputRefused."""
+    if kind not in KINDS:
+        raise InputRefused(f"{str(kind)[:40]!r} is no kind of memory: {', '.join(KINDS)}")
+    return kind

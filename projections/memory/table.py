@@ -1,0 +1,290 @@
+"""The memories of all persons, a row each, so that a hundred thousand are asked without a fold.
+
+``memories`` is a lazy derived table of the log: the same fold as ``state``, kept in SQLite. A log
+that is only read, or that somebody else writes to for long, is folded into a table in memory.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from eventlog.errors import Busy, EventInvalid
+from eventlog.jsonvalue import dumps, loads
+from eventlog.log import EventLog
+from eventlog.recorded import RecordedEvent, StreamKey
+from projections.live import Live
+from projections.memory.errors import MemoryNotFound
+from projections.memory.folding import READ, concerns, evolve
+from projections.memory.memory import Memory, same_subject
+from projections.memory.profile import Profile
+from projections.memory.state import text_of
+from projections.memory.stream import AGENT, SESSION, is_memory_stream, memory_name, memory_stream
+
+Query = Callable[[str, Sequence[Any]], sqlite3.Cursor]
+"""One reading statement with its values."""
+
+_CREATE = (
+    """create table memories (
+  row integer primary key, stream integer not null, id integer not null, kind text not null,
+  subject text not null, rendition text not null, stands integer not null,
+  importance real not null, accesses integer not null, remembered_at integer not null,
+  refreshed_at integer not null, state text not null
+) strict""",
+    "create unique index memories_by_id on memories (stream, id)",
+    "create index memories_by_subject on memories (stream, kind, subject) "
+    "where stands and subject <> ''",
+    "create table memories_sources (row integer not null, session text not null) strict",
+    "create index memories_sources_by_session on memories_sources (session, row)",
+    "create index memories_sources_by_row on memories_sources (row)",
+    "create table memories_profiles (stream integer primary key, state text not null) strict",
+)
+
+
+class MemoryTable:
+    """The derived table ``memories``; to be given to ``EventLog.catch_up``."""
+
+    name, version = "memories", 1
+    reads = READ | {"redacted"}
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+
+    def create(self, connection: sqlite3.Connection) -> None:
+        """Make the tables empty."""
+        for table in ("memories", "memories_sources", "memories_profiles"):
+            connection.execute(f"drop table if exists {table}")
+        for statement in _CREATE:
+            connection.execute(statement)
+
+    def forget(self) -> None:
+        """Nothing is kept in memory."""
+
+    def apply(self, connection: sqlite3.Connection, events: Sequence[RecordedEvent]) -> bool:
+        """Fold events in, in the order of the log."""
+        anew: set[str] = set()
+        stores: dict[str, _Rows] = {}
+        for event in events:
+            if event.type == "redacted":
+                anew |= _touched(event)
+                continue
+            key = concerns(event)
+            if key and key not in stores and (row := self._row(key)) is not None:
+                stores[key] = _Rows(connection, row)
+            if key in stores:
+                evolve(stores[key], event)
+        for key in anew:
+            stores[key] = self._refolded(connection, key, events[-1].sequence)
+        return bool(stores)
+
+    def _row(self, key: str) -> int | None:
+        try:
+            found = StreamKey.parse(key)
+        except EventInvalid:  # whatever a log names
+            return None
+        if not is_memory_stream(found) or not self._log.exists(found):
+            return None
+        return self._log.stream(found).row
+
+    def _refolded(self, connection: sqlite3.Connection, key: str, to: int) -> _Rows:
+        """An erased event says something else than it did."""
+        store = _Rows(connection, self._log.stream(key).row)
+        store.clear()
+        for event in self._log.read_all(types=READ):
+            if event.sequence > to:
+                break
+            if concerns(event) == key:
+                evolve(store, event)
+        return store
+
+    def query(self) -> Query:
+        """What answers statements over the tables, up to date. Raises what a damaged log raises."""
+        if self._brought_up():
+            return self._log.query
+        memory = sqlite3.connect(":memory:", isolation_level=None)
+        self.create(memory)
+        for page in self._log._pages(None, 0, self._log.last_sequence(), READ):
+            self.apply(memory, page)
+        return memory.execute
+
+    def _brought_up(self) -> bool:
+        if self._log.read_only:
+            row = self._log.query(
+                "select 1 from derived d join events e on e.sequence = d.sequence where d.name = ? "
+                "and d.version = ? and d.chain is e.chain and not exists (select 1 from events "
+                f"where sequence > d.sequence and type in ({_QUOTED}))",
+                (self.name, self.version),
+            )
+            return row.fetchone() is not None
+        try:
+            self._log.catch_up(self)
+        except Busy:
+            return False
+        return True
+
+
+_QUOTED = ", ".join(f"'{name}'" for name in sorted(MemoryTable.reads))
+
+
+def _touched(event: RecordedEvent) -> set[str]:
+    """The memory streams of which a redaction erased events."""
+    named = (target.get("stream") or str(event.stream) for target in event.data.get("targets", ()))
+    return {name for name in named if is_memory_stream(StreamKey.parse(name))}
+
+
+class _Rows:
+    """The memories of one stream, kept in the table."""
+
+    def __init__(self, connection: sqlite3.Connection, stream: int) -> None:
+        self._db, self._stream = connection, stream
+
+    def clear(self) -> None:
+        """Take all of it out."""
+        rows = "(select row from memories where stream = ?)"
+        self._db.execute(f"delete from memories_sources where row in {rows}", (self._stream,))
+        for table in ("memories", "memories_profiles"):
+            self._db.execute(f"delete from {table} where stream = ?", (self._stream,))
+
+    def get(self, id: int) -> Memory | None:
+        """A memory; None where there is none of that id."""
+        return self._one("id = ?", (id,))
+
+    def about(self, kind: str, subject: str) -> Memory | None:
+        """The newest that stands about a subject."""
+        where = "kind = ? and subject = ? and stands and subject <> '' order by id desc limit 1"
+        return self._one(where, (kind, subject))
+
+    def _one(self, where: str, values: Sequence[Any]) -> Memory | None:
+        found = self._db.execute(
+            f"select state from memories where stream = ? and {where}", (self._stream, *values)
+        ).fetchone()
+        return read(found[0]) if found is not None else None
+
+    def put(self, memory: Memory) -> None:
+        """Keep a memory as it is now."""
+        (row,) = self._db.execute(
+            "insert into memories (stream, id, kind, subject, rendition, stands, importance, "
+            "accesses, remembered_at, refreshed_at, state) values "
+            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (stream, id) do update set "
+            "kind = excluded.kind, subject = excluded.subject, rendition = excluded.rendition, "
+            "stands = excluded.stands, importance = excluded.importance, "
+            "accesses = excluded.accesses, remembered_at = excluded.remembered_at, "
+            "refreshed_at = excluded.refreshed_at, state = excluded.state returning row",
+            (
+                self._stream,
+                memory.id,
+                memory.kind,
+                same_subject(memory.subject),
+                memory.rendition,
+                memory.stands,
+                memory.importance,
+                memory.accesses,
+                memory.remembered_at,
+                memory.refreshed_at,
+                dumps(memory.model_dump(mode="json", exclude_defaults=True)),
+            ),
+        ).fetchone()
+        self._db.execute("delete from memories_sources where row = ?", (row,))
+        self._db.executemany(
+            "insert into memories_sources values (?, ?)",
+            [(row, source.stream) for source in memory.sources],
+        )
+
+    @property
+    def profile(self) -> Profile:
+        """The profile."""
+        found = self._db.execute(
+            "select state from memories_profiles where stream = ?", (self._stream,)
+        ).fetchone()
+        return Profile.model_validate(loads(found[0])) if found is not None else Profile()
+
+    @profile.setter
+    def profile(self, profile: Profile) -> None:
+        self._db.execute(
+            "insert or replace into memories_profiles values (?, ?)",
+            (self._stream, dumps(profile.model_dump(mode="json"))),
+        )
+
+
+def read(state: str) -> Memory:
+    """A memory from the column ``state``."""
+    return Memory.model_validate(loads(state))
+
+
+class Memories:
+    """The memories of one person in a log, as they are now."""
+
+    def __init__(self, live: Live, user: str = "local") -> None:
+        """Raises EventInvalid for what is no name of a person."""
+        self.live = live
+        self.key = memory_stream(user)
+        self._table = MemoryTable(live.log)
+
+    def query(self) -> tuple[Query, int]:
+        """What answers statements over the tables, up to date, and the number of this person's
+        stream there; 0 where nothing was remembered yet."""
+        query = self._table.query()
+        return query, self.live.log.stream(self.key).row if self.live.log.exists(self.key) else 0
+
+    def find(self, id: int) -> Memory | None:
+        """A memory; None where there is none of that id."""
+        query, stream = self.query()
+        found = query("select state from memories where stream = ? and id = ?", (stream, id))
+        row = found.fetchone()
+        return read(row[0]) if row is not None else None
+
+    def get(self, id: int) -> Memory:
+        """A memory. Raises MemoryNotFound."""
+        found = self.find(id)
+        if found is None:
+            raise MemoryNotFound(str(self.key), memory_name(id))
+        return found
+
+    def some(self, ids: Iterable[int]) -> dict[int, Memory]:
+        """Those of these ids that there are."""
+        query, stream = self.query()
+        wanted = sorted(set(ids))
+        found: dict[int, Memory] = {}
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            marks = ", ".join("?" * len(part))
+            where = f"select id, state from memories where stream = ? and id in ({marks})"
+            found.update((id, read(state)) for id, state in query(where, (stream, *part)))
+        return found
+
+    def all(self, *, standing: bool = True) -> Iterator[Memory]:
+        """By their ids: those that stand, or every one that there ever was."""
+        query, stream = self.query()
+        only = " and stands" if standing else ""
+        last = 0
+        while True:  # a page at a time: others may write in between
+            rows = query(
+                f"select id, state from memories where stream = ? and id > ?{only} "
+                "order by id limit 1000",
+                (stream, last),
+            ).fetchall()
+            for _, state in rows:
+                yield read(state)
+            if len(rows) < 1000:
+                return
+            last = rows[-1][0]
+
+    @property
+    def profile(self) -> Profile:
+        """What is known of the person."""
+        query, stream = self.query()
+        row = query("select state from memories_profiles where stream = ?", (stream,)).fetchone()
+        return Profile.model_validate(loads(row[0])) if row is not None else Profile()
+
+    def text(self) -> str:
+        """All of it as JSON, a line a memory: equal states are equal texts."""
+        return text_of(self.all(standing=False), self.profile)
+
+
+def users(live: Live) -> list[str]:
+    """The persons of whom something is remembered."""
+    found = live.log.query(
+        "select user from streams where agent = ? and session = ? order by user", (AGENT, SESSION)
+    )
+    return [row[0] for row in found.fetchall()]
