@@ -20,6 +20,10 @@ TextKind = Literal["query", "passage"]
 """What a text is embedded for: to look for others with it, or to be found."""
 
 
+_UNIT = 1e-7
+"""By so much the length of a vector may differ from one."""
+
+
 class Embedder(Protocol):
     """Texts to unit vectors."""
 
@@ -53,20 +57,22 @@ class VectorsRefused(CtxlogError):
 def embedded(embedder: Embedder, texts: Sequence[str], kind: TextKind) -> list[array[float]]:
     """The vectors of some texts, in single precision and at length one.
 
-    Raises VectorsRefused for vectors that are not as many as the texts, of another dimension, or
-    not finite, and what the embedder raises.
+    A blank text says nothing, and no endpoint takes it: it is not sent. Raises VectorsRefused for
+    vectors that are not as many as the texts, of another dimension, or not finite, and what the
+    embedder raises.
     """
-    if not texts:
-        return []
-    given = embedder.embed(texts, kind)
-    if len(given) != len(texts):
-        raise VectorsRefused(embedder.name, f"{len(given)} for {len(texts)} texts")
-    return [_vector(embedder, each) for each in given]
+    said = [text for text in texts if text.strip()]
+    given = embedder.embed(said, kind) if said else ()
+    if len(given) != len(said):
+        raise VectorsRefused(embedder.name, f"{len(given)} for {len(said)} texts")
+    vectors = (_vector(embedder, each) for each in given)
+    nothing = array("f", bytes(4 * embedder.dimension))
+    return [next(vectors) if text.strip() else nothing for text in texts]
 
 
 def _vector(embedder: Embedder, given: Iterable[float]) -> array[float]:
     try:
-        numbers = [float(number) for number in given]
+        numbers = array("d", given)
     except (TypeError, ValueError, OverflowError):
         raise VectorsRefused(embedder.name, "one holds what is no number") from None
     if len(numbers) != embedder.dimension:
@@ -75,4 +81,6 @@ def _vector(embedder: Embedder, given: Iterable[float]) -> array[float]:
     length = math.sqrt(sum(map(mul, numbers, numbers)))
     if not math.isfinite(length):
         raise VectorsRefused(embedder.name, "one holds a number that is not finite, or too large")
-    return array("f", [number / length for number in numbers] if length else numbers)
+    if length and abs(length - 1) > _UNIT:
+        numbers = array("d", [number / length for number in numbers])
+    return array("f", numbers)

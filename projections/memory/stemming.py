@@ -9,6 +9,7 @@ it is not used, since how often a word occurs is counted outside of it (``index`
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 _SECOND = (
     ("ational", "ate"),
@@ -130,7 +131,7 @@ def _is_consonant(word: str, at: int) -> bool:
 def _measure(word: str) -> int:
     """How often a consonant follows a vowel."""
     kinds = [_is_consonant(word, at) for at in range(len(word))]
-    return sum(not before and after for before, after in zip(kinds, kinds[1:], strict=False))
+    return sum(not before and after for before, after in pairwise(kinds))
 
 
 def _has_vowel(word: str) -> bool:

@@ -28,18 +28,19 @@ _CHINESE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _RUN = re.compile(f"[{_CHINESE}]+|[^\\W_{_CHINESE}]+")
 _FIRST_CHINESE = re.compile(f"[{_CHINESE}]")
 
-_SILENT = frozenset(
-    """a about after again all also am an and any are as at be because been before being but by can
-    could did do does doing for from get had has have having he her here hers him his how i if in
-    into is it its itself just let like me more most my no nor not now of off on once only or other
-    our out over own please same she should so some such than that the their them then there these
-    they this those through to too under until up us very was we were what when where which while
-    who whom why will with would you your
-    的 了 是 在 我 你 他 她 它 们 和 与 也 就 都 而 及 着 把 被 让 给 对 吗 呢 吧 啊
-    我们 你们 他们 什么 怎么 怎样 如何 哪个 哪些 哪里 这个 那个 这些 那些 一个 一下 可以 可是 但是
-    因为 所以 如果 还是 或者 以及 已经 没有 不是 就是 是不 不要 是什 么样 为什 请问 应该 我的 你的
-    时候 现在""".split()
-)
+_SAY_NOTHING = """
+a about all also am an and any are as at be because been being but by can could did do does doing
+for from get had has have having he her here hers him his how i if in into is it its itself just let
+like me more most my now of on once only or other our out over own please same she should so some
+such than that the their them then there these they this those through to too under until up us very
+was we were what when where which while who whom why will with would you your
+的 了 是 在 我 你 他 她 它 们 和 与 也 就 都 而 及 着 把 被 让 给 对 吗 呢 吧 啊
+我们 你们 他们 什么 怎么 怎样 如何 哪个 哪些 哪里 这个 那个 这些 那些 一个 一下 可以 可是 但是
+因为 所以 如果 还是 或者 以及 已经 就是 是不 是什 么样 为什 请问 应该 我的 你的 时候 现在
+"""
+"""Not among them: what denies. That something is not to be done is what a memory often says."""
+
+_SILENT = frozenset(_SAY_NOTHING.split())
 
 
 def words(text: str) -> Iterator[str]:
