@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from heapq import nlargest
+from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple, get_args
 
 from eventlog.errors import InputRefused
@@ -73,15 +76,15 @@ class Columns:
         self.rows: dict[int, int] = {}
         """The row of each memory."""
         self.ids = array("q")
-        self.lengths = array("l")
+        self.lengths = array("i")
         self.indexed = 0
         """How many of them have words in the index, and how many words those have together."""
         self.total = 0
         self.renditions: list[str] = []
+        self.weights = array("d")
+        self.remembered = array("q")
         self._kinds = bytearray()
         self._stands = bytearray()
-        self._weights = array("d")
-        self._remembered = array("q")
         self._refreshed = array("q")
 
     def __len__(self) -> int:
@@ -90,6 +93,15 @@ class Columns:
     def stands(self, row: int) -> bool:
         """Whether it can be recalled, as far as its age allows."""
         return bool(self._stands[row])
+
+    def has_words_of(self, entry: Entry) -> bool:
+        """Whether a memory that is here is one of the same words as then."""
+        row = self.rows[entry.id]
+        return (
+            self.renditions[row] == entry.rendition
+            and self.lengths[row] == entry.length
+            and self._stands[row] == entry.stands
+        )
 
     def put(self, entry: Entry) -> int:
         """Take a memory in as it is now; its row."""
@@ -101,8 +113,8 @@ class Columns:
             self.renditions.append("")
             self._kinds.append(0)
             self._stands.append(0)
-            self._weights.append(0.0)
-            self._remembered.append(0)
+            self.weights.append(0.0)
+            self.remembered.append(0)
             self._refreshed.append(0)
         self.indexed += bool(entry.length) - bool(self.lengths[row])
         self.total += entry.length - self.lengths[row]
@@ -110,14 +122,14 @@ class Columns:
         self.renditions[row] = entry.rendition
         self._kinds[row] = KINDS.index(entry.kind)
         self._stands[row] = entry.stands
-        self._weights[row] = entry.weight
-        self._remembered[row] = entry.remembered_at
+        self.weights[row] = entry.weight
+        self.remembered[row] = entry.remembered_at
         self._refreshed[row] = entry.refreshed_at
         return row
 
     def order(self, row: int) -> tuple[float, int, int]:
         """Which of two equally good ones comes first: of more weight, newer, of the higher id."""
-        return -self._weights[row], -self._remembered[row], -self.ids[row]
+        return -self.weights[row], -self.remembered[row], -self.ids[row]
 
     def allowed(
         self, wanted: Wanted, now: int, policy: LifePolicy, only: Iterable[int] | None = None
@@ -144,7 +156,7 @@ class Columns:
         for row, kind in enumerate(self._kinds):
             if not found[row]:
                 continue
-            at = self._remembered[row]
+            at = self.remembered[row]
             if not kinds[kind] or not (
                 (wanted.since is None or at >= wanted.since)
                 and (wanted.until is None or at < wanted.until)
@@ -161,7 +173,7 @@ class Columns:
         found = np.frombuffer(self._stands, dtype=np.uint8) != 0
         if wanted.kinds:
             found &= np.array([kind in wanted.kinds for kind in KINDS])[kinds]
-        remembered = np.frombuffer(self._remembered, dtype=np.int64)
+        remembered = np.frombuffer(self.remembered, dtype=np.int64)
         if wanted.since is not None:
             found &= remembered >= _bounded(wanted.since)
         if wanted.until is not None:
@@ -176,6 +188,20 @@ class Columns:
             live = np.where(share < policy.stale, asked[1], live)
             found &= np.where(share < policy.active, asked[0], live)
         return bytearray(found)
+
+
+def ranked(
+    found: list[tuple[float, int]], most: int, order: Callable[[int], tuple[float, int, int]]
+) -> list[tuple[float, int]]:
+    """Values with their rows, the highest first, up to so many; ``order`` decides between equals,
+    and is asked of those alone."""
+    if len(found) > most:
+        least = nlargest(most, [value for value, _ in found])[-1]
+        found = [pair for pair in found if pair[0] >= least]
+    found.sort(key=itemgetter(0), reverse=True)
+    if any(a[0] == b[0] for a, b in pairwise(found)):
+        found.sort(key=lambda pair: (-pair[0], order(pair[1])))
+    return found[:most]
 
 
 def _bounded(time: int) -> int:

@@ -20,6 +20,10 @@ TextKind = Literal["query", "passage"]
 """What a text is embedded for: to look for others with it, or to be found."""
 
 
+_UNIT = 1e-7
+"""By so much the length of a vector may differ from one."""
+
+
 class Embedder(Protocol):
     """Texts to unit vectors."""
 
@@ -68,7 +72,7 @@ def embedded(embedder: Embedder, texts: Sequence[str], kind: TextKind) -> list[a
 
 def _vector(embedder: Embedder, given: Iterable[float]) -> array[float]:
     try:
-        numbers = [float(number) for number in given]
+        numbers = array("d", given)
     except (TypeError, ValueError, OverflowError):
         raise VectorsRefused(embedder.name, "one holds what is no number") from None
     if len(numbers) != embedder.dimension:
@@ -77,4 +81,6 @@ def _vector(embedder: Embedder, given: Iterable[float]) -> array[float]:
     length = math.sqrt(sum(map(mul, numbers, numbers)))
     if not math.isfinite(length):
         raise VectorsRefused(embedder.name, "one holds a number that is not finite, or too large")
-    return array("f", [number / length for number in numbers] if length else numbers)
+    if length and abs(length - 1) > _UNIT:
+        numbers = array("d", [number / length for number in numbers])
+    return array("f", numbers)

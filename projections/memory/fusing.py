@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 K = 60
 """Of reciprocal rank fusion: a rank r counts 1 / (K + r). G. V. Cormack, C. L. A. Clarke and
@@ -18,8 +18,11 @@ BM25 and Beyond", Foundations and Trends in Information Retrieval 3 (4), 2009.""
 OFTEN = 50
 """Memories that may hold a word, whatever share of all they are."""
 
-POSTINGS = 4_000
+POSTINGS = 20_000
 """Rows that are read for the words of a query, its rarest word aside."""
+
+SCALE = 1_000_000
+"""Scores are compared in millionths."""
 
 WORDS = 64
 """Words of a query, the rarest ones."""
@@ -56,18 +59,25 @@ def rarity(count: int, memories: int) -> float:
     return math.log1p((memories - count + 0.5) / (count + 0.5))
 
 
-def share(length: int, mean: float) -> float:
+Number = TypeVar("Number")
+
+
+def share(length: Number, mean: float) -> Number:
     """What a word counts in a text of so many words. BM25 for a word that stands there once: how
     often it does says little in a text of a few sentences, and is not kept."""
-    return (K1 + 1) / (1 + K1 * (1 - B + B * length / mean))
+    counted: Any = length  # one number, or an array of them
+    found: Number = (K1 + 1) / (1 + K1 * (1 - B + B * counted / mean))
+    return found
 
 
 def fused(rankings: Mapping[str, Sequence[int]]) -> list[Fused]:
     """Every row that a ranking names, with the sum of what its ranks count; in no order."""
-    scores: dict[int, float] = {}
-    by: dict[int, tuple[str, ...]] = {}
+    found: dict[int, Fused] = {}
     for name, rows in rankings.items():
-        for rank, row in enumerate(rows, 1):
-            scores[row] = scores.get(row, 0.0) + 1 / (K + rank)
-            by[row] = (*by.get(row, ()), name)
-    return [Fused(row, score, by[row]) for row, score in scores.items()]
+        for rank, row in enumerate(rows, K + 1):
+            before = found.get(row)
+            if before is None:
+                found[row] = Fused(row, 1 / rank, (name,))
+            else:
+                found[row] = Fused(row, before.score + 1 / rank, (*before.by, name))
+    return list(found.values())

@@ -237,6 +237,13 @@ def frequencies(query: Query, stream: int, of: Sequence[str]) -> dict[str, int]:
     return found
 
 
+def words_of(query: Query, stream: int, memory: int) -> list[str]:
+    """The words that the index holds of a memory."""
+    where = "select words from recall_words where rowid = ?"
+    found = query(where, (_row(stream, memory),)).fetchone()
+    return str(found[0]).split() if found is not None else []
+
+
 def holding(query: Query, stream: int, word: str) -> list[int]:
     """The memories of a person that hold a word, as ``words`` cuts it."""
     first = _row(stream, 0)

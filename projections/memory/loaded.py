@@ -15,6 +15,7 @@ from projections.memory.columns import Columns
 from projections.memory.embedding import Embedder, embedded
 from projections.memory.index import Vector
 from projections.memory.kept import Kept, KeptInFile, KeptInMemory, erased
+from projections.memory.postings import Postings
 from projections.memory.products import Vectors
 from projections.memory.table import MemoryTable
 from projections.memory.words import READ, found_by
@@ -44,6 +45,7 @@ class Loaded:
 
     def _forget(self) -> None:
         self.columns = Columns()
+        self.postings = Postings(self.kept.query, 0, self.columns)
         self._seen = -1
         """The sequence up to which the columns are right; -1: nothing was read yet."""
         self._forget_vectors()
@@ -74,6 +76,7 @@ class Loaded:
         if self._seen >= 0:
             self._move_on()
         if self._seen < 0:
+            self.postings = Postings(self.kept.query, self.stream, self.columns)
             for entry in index.entries(self.kept.query, self.stream):
                 self.columns.put(entry)
         self._seen = end
@@ -88,8 +91,14 @@ class Loaded:
         query, columns = self.kept.query, self.columns
         ids = [memory.id for memory in index.now(query, self.stream, changed)]
         for entry in index.entries(query, self.stream, ids):
-            if entry.stands or entry.id in columns.rows:
+            before = columns.rows.get(entry.id)
+            if before is not None or entry.stands:
+                is_same = before is not None and columns.has_words_of(entry)
                 row = columns.put(entry)
+                if before is None:
+                    self.postings.add(entry.id, row)
+                elif not is_same:
+                    self.postings.forget()
                 if self._embedder[0]:
                     self._look_at(row)
 

@@ -13,7 +13,9 @@ import sys
 from array import array
 from collections.abc import Callable
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
+
+from projections.memory.columns import ranked
 
 PLACES = 6
 """Decimal places of a cosine."""
@@ -25,13 +27,6 @@ _SLACK = 4e-6
 """What single precision may be wrong by, for unit vectors, and then some."""
 
 _CHUNK = 4_096
-
-
-class Near(NamedTuple):
-    """A row and how near it is."""
-
-    row: int
-    similarity: float
 
 
 class Vectors:
@@ -68,9 +63,10 @@ class Vectors:
         allowed: bytearray | None,
         floor: float,
         most: int,
-        order: Callable[[int], Any],
-    ) -> list[Near]:
-        """Up to ``most`` rows, the nearest first, ``order`` deciding between equally near ones.
+        order: Callable[[int], tuple[float, int, int]],
+    ) -> list[tuple[float, int]]:
+        """Up to ``most`` cosines with their rows, the nearest first; ``order`` decides between
+        equal ones.
 
         ``allowed``: a byte a row, other than zero where it may be among them; None: every one may.
         Rows below the floor are not, nor is one without a vector.
@@ -83,8 +79,7 @@ class Vectors:
             if numpy is None
             else self._nearest_numpy(numpy, query, allowed, floor, most)
         )
-        found.sort(key=lambda near: (-near.similarity, order(near.row)))
-        return found[:most]
+        return ranked(found, most, order)
 
     def _library(self) -> Any:
         if self._numpy is False:
@@ -95,20 +90,21 @@ class Vectors:
 
     def _nearest_plain(
         self, query: array[float], allowed: bytearray | None, floor: float
-    ) -> list[Near]:
-        numbers, size, found = self._numbers, self.dimension, []
+    ) -> list[tuple[float, int]]:
+        numbers, size = self._numbers, self.dimension
+        found: list[tuple[float, int]] = []
         for row in range(len(self)):
             if row in self._empty or (allowed is not None and not allowed[row]):
                 continue
             vector = numbers[row * size : (row + 1) * size]
             similarity = round(sum(map(mul, vector, query)), PLACES)
             if similarity >= floor:
-                found.append(Near(row, similarity))
+                found.append((similarity, row))
         return found
 
     def _nearest_numpy(
         self, np: Any, query: array[float], allowed: bytearray | None, floor: float, most: int
-    ) -> list[Near]:
+    ) -> list[tuple[float, int]]:
         matrix = np.frombuffer(self._numbers, dtype=np.float32).reshape(-1, self.dimension)
         wanted = np.frombuffer(query, dtype=np.float32)
         about = matrix @ wanted
@@ -123,12 +119,12 @@ class Vectors:
             # Twice: the least of them may be too high, and who is to be found too low.
             rows = rows[among >= least - 2 * _SLACK]
         exactly = wanted.astype(np.float64)
-        found: list[Near] = []
+        found: list[tuple[float, int]] = []
         for start in range(0, len(rows), _CHUNK):
             part = rows[start : start + _CHUNK]
             values = (matrix[part].astype(np.float64) @ exactly).tolist()
-            near = (Near(r, round(v, PLACES)) for r, v in zip(part.tolist(), values, strict=True))
-            found += (each for each in near if each.similarity >= floor)
+            near = [(round(v, PLACES), r) for v, r in zip(values, part.tolist(), strict=True)]
+            found += [pair for pair in near if pair[0] >= floor]
         return found
 
 

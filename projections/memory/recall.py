@@ -12,26 +12,24 @@ words alone speak, and the answer says so (``Found.fault``).
 from __future__ import annotations
 
 import threading
-from heapq import nsmallest
 from typing import NamedTuple
 
 from eventlog.errors import CtxlogError
 from projections.live import Live
 from projections.memory import index
-from projections.memory.columns import Wanted
+from projections.memory.columns import Wanted, ranked
 from projections.memory.embedding import Embedder, VectorsRefused, embedded
-from projections.memory.fusing import chosen, fused, rarity, share
+from projections.memory.fusing import fused
 from projections.memory.lifecycle import LifePolicy
 from projections.memory.loaded import Embedded, Loaded, Progress
 from projections.memory.memory import Memory
-from projections.memory.products import PLACES, Near
 from projections.memory.stream import memory_stream
 from projections.memory.table import read
 from projections.memory.words import READ, words
 
 __all__ = ["Embedded", "Found", "Recall", "Recalled", "Wanted"]
 
-DEPTH = 50
+DEPTH = 30
 """Memories that each side names, or four times as many as are asked for."""
 
 
@@ -110,13 +108,15 @@ class Recall:
                 only = index.from_session(kept.query, self._loaded.stream, wanted.session)
             allowed = columns.allowed(wanted, now, self.policy, only)
             most = max(DEPTH, 4 * wanted.top)
-            near: list[Near] = []
+            near: list[tuple[float, int]] = []
             if vector is not None:
                 floor = self.embedder.floor
                 near = self._loaded.vectors.nearest(vector, allowed, floor, most, columns.order)
-            similar = {each.row: each.similarity for each in near}
-            both = fused({"vector": list(similar), "words": self._by_words(query, allowed, most)})
-            best = nsmallest(wanted.top, both, key=lambda f: (-f.score, columns.order(f.row)))
+            similar = {row: similarity for similarity, row in near}
+            held = self._loaded.postings.best(words(query), allowed, most)
+            both = {each.row: each for each in fused({"vector": list(similar), "words": held})}
+            scores = [(each.score, row) for row, each in both.items()]
+            best = [both[row] for _, row in ranked(scores, wanted.top, columns.order)]
             memories = self._memories([columns.ids[each.row] for each in best])
             found = Found(name, dimension, fault)
             for each in best:
@@ -125,27 +125,6 @@ class Recall:
                     similarity = similar.get(each.row)
                     found.append(Recalled(memory, each.score, similarity, each.by))
             return found
-
-    def _by_words(self, query: str, allowed: bytearray, most: int) -> list[int]:
-        """The rows that hold words of a text, the best first."""
-        loaded, columns = self._loaded, self._loaded.columns
-        if not columns.indexed:
-            return []
-        asked = list(dict.fromkeys(words(query)))
-        held = index.frequencies(loaded.kept.query, loaded.stream, asked)
-        scores: dict[int, float] = {}
-        for word, count in chosen(held, columns.indexed):
-            weight = rarity(count, columns.indexed)
-            for id in index.holding(loaded.kept.query, loaded.stream, word):
-                row = columns.rows.get(id)
-                if row is not None and allowed[row]:
-                    scores[row] = scores.get(row, 0.0) + weight
-        mean = columns.total / columns.indexed
-        ranked = [
-            (-round(score * share(columns.lengths[row], mean), PLACES), columns.order(row), row)
-            for row, score in scores.items()
-        ]
-        return [row for _, _, row in nsmallest(most, ranked)]
 
     def _memories(self, ids: list[int]) -> dict[int, Memory]:
         loaded = self._loaded
