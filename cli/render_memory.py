@@ -113,7 +113,7 @@ def render_added(data: MemoryAddData, style: Style, verb: str) -> Iterator[str]:
     front = f"would have {verb}" if data.dry_run else verb
     yield line(data.memory, style, front)
     for row in data.took_the_place_of:
-        yield line(row, style, "  it took the place of", text=row.text)
+        yield line(row, style, "  it took the place of", row.text)
     if data.gave_way_to is not None:
         yield line(data.gave_way_to, style, "  what a person said stands:")
 
@@ -121,26 +121,29 @@ def render_added(data: MemoryAddData, style: Style, verb: str) -> Iterator[str]:
 def render_changes(data: MemoryChangesData, style: Style, verb: str, before: str) -> Iterator[str]:
     """One line a memory; ``before`` says what it was where nothing was changed."""
     for each in data.memories:
-        yield line(each.memory, style, verb if each.changed else before, text=each.memory.text)
+        yield line(each.memory, style, verb if each.changed else before, each.memory.text)
         for row in each.gave_way:
-            yield line(row, style, "  it took the place of", text=row.text)
+            yield line(row, style, "  it took the place of", row.text)
 
 
 def render_gc(data: MemoryGcData, style: Style) -> Iterator[str]:
-    """One line a memory that is forgotten, and why."""
+    """Each memory that is forgotten, and below it why."""
     verb = "would forget" if data.dry_run else "forgot"
     for each in data.forgotten:
-        yield line(each.memory, style, verb, f" ({each.reason})", each.memory.text)
+        yield line(each.memory, style, verb, each.memory.text)
+        yield "  " + style.paint(style.line(each.reason, style.width - 2), "dim")
 
 
-def line(
-    row: MemoryRow, style: Style, front: str = "", behind: str = "", text: str | None = None
-) -> str:
-    """``remembered m12 fact: We deploy on Fridays only``; without a text with what is told."""
-    start = f"{front} {row.name} {row.kind}{behind}:".lstrip(" " if not front else "")
+def line(row: MemoryRow, style: Style, front: str = "", text: str | None = None) -> str:
+    """``remembered m12 fact: We deploy on Fridays only``; without a text, with what is told.
+
+    Where it is narrow the kind goes, so that something of the text stays.
+    """
     said = told(row) if text is None or row.standing == "erased" else text
-    room = max(style.width - display_width(start) - 1, 12)
-    return f"{style.translated(start)} {style.line(said, room)}".rstrip()
+    starts = (f"{row.name} {row.kind}:", f"{row.name}:")
+    whole = [" ".join((front, start)) if front else start for start in starts]
+    start = next((each for each in whole if style.width - len(each) > _LEAST_TEXT), whole[-1])
+    return f"{start} {style.line(said, max(style.width - len(start) - 1, 1))}".rstrip()
 
 
 def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:

@@ -71,8 +71,8 @@ def command(
         relations=relations or (),
         force=force,
     )
-    given = new(typed)
+    given = new(typed, at)
     with remembered(settings_of(ctx), user, create=True) as memory:
-        data = added(memory, given, at)
+        data = added(memory, given)
     out.show(data, render_added(data, out.style, "remembered"))
     out.note(f"to take it back: {current_program()} memory forget {data.memory.name}")
