@@ -94,6 +94,11 @@ def age(memory: Memory, now: int) -> int:
 def status(memory: Memory, now: int, policy: LifePolicy) -> Status:
     """Where in its life it is; a share that is reached belongs to the next stage."""
     share = min(age(memory, now), _LONGEST) / (policy.days(memory.kind) * DAY)
+    return stage(share, policy)
+
+
+def stage(share: float, policy: LifePolicy) -> Status:
+    """Where in its life a memory is after a share of its lifetime."""
     if share < policy.active:
         return "active"
     if share < policy.stale:

@@ -81,7 +81,7 @@ class Memory(Value):
     @property
     def weight(self) -> float:
         """Its importance with what its recalls add to it."""
-        return round(min(1.0, self.importance + min(MOST_BY_ACCESS, PER_ACCESS * self.accesses)), 6)
+        return weight(self.importance, self.accesses)
 
     @property
     def standing(self) -> Standing:
@@ -101,6 +101,11 @@ class Memory(Value):
     def values(self) -> dict[str, object]:
         """What a preference says by name."""
         return {each.name: each.value.value for each in self.held}
+
+
+def weight(importance: float, accesses: int) -> float:
+    """An importance with what recalls add to it."""
+    return round(min(1.0, importance + min(MOST_BY_ACCESS, PER_ACCESS * accesses)), 6)
 
 
 def same_subject(subject: str) -> str:
