@@ -31,13 +31,15 @@ from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
 from harness.conversation.beginning import Parent, begin, key_of
 from harness.conversation.client import own_client
-from harness.conversation.happenings import Answered, Ended, Happening
+from harness.conversation.happenings import Answered, Ended, Happening, MemoriesShown
 from harness.conversation.own_session import OwnSession
+from harness.conversation.remembering import MemorySettings, Remembering
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
 from harness.conversation.sub_agents import SubAgent
 from harness.endpoint import Endpoint
 from harness.errors import ReplyFailed, UpstreamFault
+from harness.memory.user_memory import UserMemory
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
 from harness.titles import Retitled, is_due, retitle
 from harness.tools.permissions import Judgement
@@ -82,7 +84,8 @@ class Conversation(OwnSession):
     another one it is revised, and of a rendered template the log says which one it was. A context
     of more tokens than fit into the model's ``window`` is brought down before it is sent, whatever
     the strategy does. With ``retitle`` the model is asked for a title when six human turns were
-    answered, unless somebody gave one. ``parent`` is who started a sub-agent's session.
+    answered, unless somebody gave one. ``parent`` is who started a sub-agent's session. ``memory``
+    is what it knows from earlier sessions, and remembers for later ones, as ``remembering`` says.
 
     The same session with another model, other tools or another prompt goes on with its history.
 
@@ -109,6 +112,8 @@ class Conversation(OwnSession):
         most_calls: int = MOST_CALLS,
         retitle: bool = False,
         parent: Parent | None = None,
+        memory: UserMemory | None = None,
+        remembering: MemorySettings | None = None,
     ) -> None:
         self._is_ours = not isinstance(log, Live)
         self.live = log if isinstance(log, Live) else open_log(log)
@@ -138,6 +143,7 @@ class Conversation(OwnSession):
                 writer = EndpointSummarizer(Endpoint(client, model), counting=counter())
                 summarize = KeptSummarizer(writer, Outputs(self.live.log), self.key).summarize
             super().__init__(self.live, self.key, strategy, summarize)
+            self.remembering = Remembering(self, memory, remembering)
             self.sending = Sending(self.stream)
             self.given_client = client
             self.client = own_client(client, self.sending)
@@ -238,6 +244,22 @@ class Conversation(OwnSession):
             event = self.injected(text, label, source)
             events = self.charge.coming(event)
             return self.append(*events) + events.index(event)
+
+    def recall(self, query: str, top: int = 5) -> MemoriesShown:
+        """Put memories that are related to something into the context, but those that stand there
+        already; what came in.
+
+        Raises InputRefused where there is no memory, or nothing is asked for, and what an append
+        raises.
+        """
+        with self.writing():
+            shown = self.remembering.more(query, top)
+            if shown is None or not shown.made.text:
+                return self.remembering.happened(shown, 0) if shown else MemoriesShown(0)
+            events = self.charge.coming(shown.message)
+            at = self.version + 1 + events.index(shown.message)
+            self.append(*events, self.remembering.told(shown, at, 0))
+            return self.remembering.happened(shown, at)
 
     def _answer(self, happenings: Happenings) -> str:
         text = ""

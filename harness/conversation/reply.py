@@ -127,8 +127,19 @@ class Reply:
         schema = Json(self._output.model_json_schema()) if self._output is not None else None
         self._look()
         check_stands(of.live, of.key)
-        events = [event for each in opening for event in of.charge.coming(each)]
-        of.append(*events, ReplyStarted(reply_id=self.id, output_schema=schema))
+        first = opening[0]
+        shown = of.remembering.opening(first)
+        known = [shown.message] if shown is not None and shown.made.text else []
+        events = [event for each in (*known, *opening) for event in of.charge.coming(each)]
+        told = []
+        if shown is not None and known:
+            places = [of.version + 1 + events.index(each) for each in (shown.message, first)]
+            told = [of.remembering.told(shown, *places)]
+        of.append(*events, *told, ReplyStarted(reply_id=self.id, output_schema=schema))
+        if first.source == "human":
+            of.remembering.began()
+        if shown is not None:
+            yield of.remembering.happened(shown, places[0] if known else 0)
         yield from self._changed()
 
     def _look(self) -> None:
@@ -166,6 +177,7 @@ class Reply:
         of = self._of
         while True:
             self._look()
+            yield from of.remembering.renewed()
             yield from self._fitted()
             of.settle()
             asking = Asking(of, self._output)

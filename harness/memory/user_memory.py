@@ -33,9 +33,11 @@ from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
 from projections.live import Live
+from projections.memory.embedding import Embedder
 from projections.memory.lifecycle import Due, LifePolicy, Status, due, status
 from projections.memory.memory import Memory
 from projections.memory.profile import SECTIONS, Profile
+from projections.memory.recall import Found, Recall, Wanted
 from projections.memory.table import Memories
 
 KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
@@ -54,16 +56,20 @@ class UserMemory:
         live: Live,
         user: str = "local",
         *,
+        embedder: Embedder | None = None,
         policy: LifePolicy | None = None,
         clock: Callable[[], int] = now_us,
     ) -> None:
-        """``clock`` gives the time where a call does not, in microseconds since 1970.
+        """``embedder`` finds what is related; without one it is that which needs nothing. ``clock``
+        gives the time where a call does not, in microseconds since 1970.
 
         Raises EventInvalid for what is no name of a person.
         """
         self.live, self.user = live, user
         self.policy = policy or LifePolicy()
         self.clock = clock
+        self._embedder = embedder
+        self._recall: Recall | None = None
         self.memories = Memories(live, user)
         self.key = self.memories.key
 
@@ -85,6 +91,26 @@ class UserMemory:
     def status(self, memory: Memory, now: int | None = None) -> Status:
         """Where in its life a memory is."""
         return status(memory, self.clock() if now is None else now, self.policy)
+
+    @property
+    def embedder(self) -> Embedder:
+        """What turns texts into vectors."""
+        if self._embedder is None:
+            from harness.embedders import default
+
+            self._embedder = default()
+        return self._embedder
+
+    def recall(self, query: str, wanted: Wanted | None = None, now: int | None = None) -> Found:
+        """The memories that are related to a text, the most related first. It is no access to them:
+        that is what ``MemoryRecalled`` says.
+
+        Where the embedder cannot answer words alone speak, and ``fault`` says why. Raises
+        VectorsRefused, Busy, and what a damaged log raises.
+        """
+        if self._recall is None:
+            self._recall = Recall(self.live, self.user, self.embedder, self.policy)
+        return self._recall.find(query, wanted or Wanted(), self.clock() if now is None else now)
 
     # -- changes ----------------------------------------------------------------------------------
 
