@@ -136,6 +136,7 @@ def call_data(live: Live, call: RecordedEvent) -> CallData:
         usage=usage_of(answer),
         items=len(standing),
         tokens=Counts(live, call.stream).total(standing),
+        memories=at_call(live, call.stream, call.position),
     )
 
 
