@@ -77,7 +77,7 @@ def _form(item: ItemData) -> str:
 
 
 def full_item(item: ItemData, style: Style, prompt: str = "") -> Iterator[str]:
-    """An item with all of its text; ``prompt`` is the template that gave it."""
+    """An item with all of its text; ``prompt`` is the template that gave it, or its memories."""
     words = [item.rendition, item.who, f"{tokens(item.tokens)} tokens"]
     if item.form != "original":
         words.append(item.form)
