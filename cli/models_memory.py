@@ -207,3 +207,38 @@ class MemoryShowData(BaseModel):
     sources: list[MemorySourceData]
     shown: list[MemoryShownData]
     """Every item in which it stood before a model, with the calls, the oldest first."""
+
+
+class MemoryNode(BaseModel):
+    """Something that memories speak of."""
+
+    name: str
+    kind: str
+    memories: list[str]
+
+
+class MemoryEdge(BaseModel):
+    """How one is related to another."""
+
+    subject: str
+    predicate: str
+    object: str
+    memories: list[str]
+    """Those that say so."""
+
+
+class MemoryGraphData(BaseModel):
+    """``memory graph``"""
+
+    user: str
+    entity: str
+    """That was asked for; empty: the whole of it."""
+    depth: int
+    nodes: list[MemoryNode]
+    """Of the whole those first that most memories speak of, else by their names."""
+    edges: list[MemoryEdge]
+    """Between these nodes."""
+    cut: bool
+    """There are more nodes."""
+    memories: list[MemoryRow]
+    """Those that are named, the newest first; of an entity only."""

@@ -9,6 +9,7 @@ from cli.models_memory import (
     MemoryAddData,
     MemoryChangesData,
     MemoryGcData,
+    MemoryGraphData,
     MemoryProfileData,
     MemoryRow,
     ProfileRow,
@@ -18,6 +19,9 @@ from cli.style import Style, pad, pad_left
 
 _LEAST_TEXT = 24
 """Columns; where not even these are left, other columns go."""
+
+_MOST = 6
+"""Names of memories behind an entity."""
 
 _GIVING_WAY = ("recalled", "imp", "kind", "age", "status")
 """What goes first where it is narrow. The name stays."""
@@ -134,16 +138,19 @@ def render_gc(data: MemoryGcData, style: Style) -> Iterator[str]:
         yield "  " + style.paint(style.line(each.reason, style.width - 2), "dim")
 
 
-def line(row: MemoryRow, style: Style, front: str = "", text: str | None = None) -> str:
+def line(
+    row: MemoryRow, style: Style, front: str = "", text: str | None = None, indent: int = 0
+) -> str:
     """``remembered m12 fact: We deploy on Fridays only``; without a text, with what is told.
 
     Where it is narrow the kind goes, so that something of the text stays.
     """
+    width = style.width - indent
     said = told(row) if text is None or row.standing == "erased" else text
     starts = (f"{row.name} {row.kind}:", f"{row.name}:")
     whole = [" ".join((front, start)) if front else start for start in starts]
-    start = next((each for each in whole if style.width - len(each) > _LEAST_TEXT), whole[-1])
-    return f"{start} {style.line(said, max(style.width - len(start) - 1, 1))}".rstrip()
+    start = next((each for each in whole if width - len(each) > _LEAST_TEXT), whole[-1])
+    return f"{start} {style.line(said, max(width - len(start) - 1, 1))}".rstrip()
 
 
 def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
@@ -162,6 +169,29 @@ def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
             room = style.width - width - 4 - len(how)
             value = style.line(value_text(row.value), max(room, 8))
             yield f"  {pad(name, width)}  {value}{style.paint(how, 'dim')}"
+
+
+def render_graph(data: MemoryGraphData, style: Style) -> Iterator[str]:
+    """The entities, then how they are related, then the memories that say so."""
+    for node in data.nodes:
+        kind = f" ({node.kind})" if node.kind else ""
+        yield from _named(f"{node.name}{kind}", node.memories, style)
+    if data.edges:
+        yield style.paint("relations", "bold")
+    for edge in data.edges:
+        said = f"{edge.subject} {edge.predicate} {edge.object}"
+        yield from _named(f"  {said}", edge.memories, style)
+    if data.memories:
+        yield style.paint("memories", "bold")
+        yield from (f"  {line(row, style, indent=2)}" for row in data.memories)
+
+
+def _named(said: str, memories: Sequence[str], style: Style) -> Iterator[str]:
+    indent = said[: len(said) - len(said.lstrip(" "))]
+    shown = ", ".join(memories[:_MOST]) + (" …" if len(memories) > _MOST else "")
+    room = style.width - len(indent) - len(shown) - 2
+    front = style.line(said, max(room, style.width // 3))
+    yield f"{indent}{front}  {style.paint(style.translated(shown), 'dim')}"
 
 
 def value_text(value: object) -> str:
