@@ -63,7 +63,6 @@ class MemoryAddData(BaseModel):
     """Those that stood until now, about the same subject."""
     gave_way_to: MemoryRow | None
     """The one that stands in its place: what a person said is not replaced by what was inferred."""
-    dry_run: bool = False
 
 
 class MemoryChanged(BaseModel):
@@ -242,3 +241,34 @@ class MemoryGraphData(BaseModel):
     """There are more nodes."""
     memories: list[MemoryRow]
     """Those that are named, the newest first; of an entity only."""
+
+
+class LearnedRow(BaseModel):
+    """What was learned of a session, or would be: a memory, or something of the profile."""
+
+    name: str | None
+    """``m12``; null: it is of the profile, or nothing was written."""
+    kind: str
+    """Of the memory; ``profile``."""
+    text: str
+    values: dict[str, Any]
+    """By name; of the profile as ``section.name``."""
+    importance: float | None
+    scored: list[str]
+    is_explicit: bool
+    subject: str
+    by: str
+    sources: list[str]
+
+
+class MemoryLearnData(BaseModel):
+    """``memory add --from``"""
+
+    user: str
+    session: str
+    dry_run: bool
+    learned: list[LearnedRow]
+    known: int
+    """Things that were learned of it before."""
+    withheld: int
+    """Things that were left out, since they hold what looks like a key."""

@@ -10,6 +10,7 @@ from cli.models_memory import (
     MemoryChangesData,
     MemoryGcData,
     MemoryGraphData,
+    MemoryLearnData,
     MemoryProfileData,
     MemoryRow,
     ProfileRow,
@@ -114,12 +115,25 @@ def age(days: float) -> str:
 
 def render_added(data: MemoryAddData, style: Style, verb: str) -> Iterator[str]:
     """The memory, and what gave way to it."""
-    front = f"would have {verb}" if data.dry_run else verb
-    yield line(data.memory, style, front)
+    yield line(data.memory, style, verb)
     for row in data.took_the_place_of:
         yield line(row, style, "  it took the place of", row.text)
     if data.gave_way_to is not None:
         yield line(data.gave_way_to, style, "  what a person said stands:")
+
+
+def render_learned(data: MemoryLearnData, style: Style) -> Iterator[str]:
+    """Each thing that was learned; below it why it counts, and where it came from."""
+    for row in data.learned:
+        name = f"{row.name} " if row.name else ""
+        start = f"{name}{row.kind}"
+        start += f" {row.importance:.2f}" if row.importance is not None else ""
+        said = row.text or ", ".join(f"{n} = {value_text(v)}" for n, v in row.values.items())
+        room = max(style.width - len(start) - 2, 8)
+        yield f"{style.paint(start, 'bold')}: {style.line(said, room)}"
+        why = [", ".join(row.scored), ", ".join(row.sources[:_MOST])]
+        below = style.line("; from ".join(filter(None, why)), style.width - 2)
+        yield f"  {style.paint(below, 'dim')}"
 
 
 def render_changes(data: MemoryChangesData, style: Style, verb: str, before: str) -> Iterator[str]:

@@ -37,4 +37,6 @@ class EntityNotFound(NotFound):
 
     def __init__(self, user: str, name: str) -> None:
         self.user, self.name = user, name
-        super().__init__(f"no memory of {user!r} speaks of {name[:80]!r}; `ctxlog memory graph` has all")
+        super().__init__(
+            f"no memory of {user!r} speaks of {name[:80]!r}; `ctxlog memory graph` has all"
+        )
