@@ -61,8 +61,10 @@ def _shown(told: MemoriesShown) -> Iterator[tuple[str, str]]:
         yield REMEMBERED, f"the model is shown {' and '.join(parts)}"
     if told.left_out:
         yield REMEMBERED, f"no room for {named(told.left_out)}"
-    if told.fault:
+    if told.fault and told.memories:
         yield "!", f"memories were compared by their words alone: {told.fault}"
+    elif told.fault:
+        yield "!", f"no memories came in: {told.fault}"
 
 
 def _short(memory: Memory) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -31,7 +32,7 @@ from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
 from harness.conversation.beginning import Parent, begin, key_of
 from harness.conversation.client import own_client
-from harness.conversation.happenings import Answered, Ended, Happening, MemoriesShown
+from harness.conversation.happenings import Answered, Ended, Happening, MemoriesShown, NotRemembered
 from harness.conversation.own_session import OwnSession
 from harness.conversation.remembering import MemorySettings, Remembering
 from harness.conversation.reply import Reply
@@ -70,6 +71,10 @@ Output = TypeVar("Output", bound=BaseModel)
 
 Happenings = Generator[Happening, None, None]
 """What happens, as it happens; whoever stops reading interrupts it."""
+
+
+class NotLearned(UserWarning):
+    """Something of a session could not be learned when it was closed."""
 
 
 class Conversation(OwnSession):
@@ -116,6 +121,7 @@ class Conversation(OwnSession):
         remembering: MemorySettings | None = None,
     ) -> None:
         self._is_ours = not isinstance(log, Live)
+        self._is_begun = False
         self.live = log if isinstance(log, Live) else open_log(log)
         try:
             self.key = key_of(session)
@@ -149,16 +155,39 @@ class Conversation(OwnSession):
             self.client = own_client(client, self.sending)
             self.translated = self.translate()
             """Items of another dialect that came in again, in the one that is asked."""
+            self._is_begun = True
         except BaseException:
             self.close()
             raise
 
+    def end(self) -> list[Happening]:
+        """The session has ended for now: what is left of it is remembered, with a summary. There is
+        nothing where nothing was said since it was last. It may be gone on with all the same.
+
+        A failure to learn is one of what happened, and raises nothing.
+        """
+        return list(self.remembering.learning.end())
+
     def close(self) -> None:
-        """Close the log, where it was opened here. Nothing has to be saved."""
-        if self._is_ours:
-            with contextlib.suppress(CtxlogError):  # the next list of sessions is slower then
-                keep_up(self.live)
-            self.live.close()
+        """End it, and close the log, where it was opened here. Nothing has to be saved.
+
+        What could not be learned is a NotLearned warning: it is learned when the session is gone on
+        with.
+        """
+        try:
+            if self._is_begun:
+                self._warned(self.end())
+        finally:
+            if self._is_ours:
+                with contextlib.suppress(CtxlogError):  # the next list of sessions is slower then
+                    keep_up(self.live)
+                self.live.close()
+
+    @staticmethod
+    def _warned(happened: Iterable[Happening]) -> None:
+        for each in happened:
+            if isinstance(each, NotRemembered):
+                warnings.warn(f"not remembered: {each.error}", NotLearned, stacklevel=3)
 
     def __enter__(self) -> Self:
         return self

@@ -8,14 +8,15 @@ it is asked for. Nothing is shown twice, and nothing as if a person said it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from eventlog import messages
-from eventlog.errors import CtxlogError, InputRefused, IntegrityFault
+from eventlog.errors import CtxlogError, InputRefused
 from eventlog.events import Event, MessageAppended
 from eventlog.jsonvalue import Json
 from harness.conversation.happenings import Happening, MemoriesShown
+from harness.conversation.learning import Learning
 from harness.conversation.standing_memories import (
     LABEL,
     Standing,
@@ -26,6 +27,7 @@ from harness.conversation.standing_memories import (
 )
 from harness.memory.user_memory import UserMemory
 from projections.memory.injecting import BUDGET, Injection, injection
+from projections.memory.learning import LearnPolicy
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile
 from projections.memory.recall import Found, Wanted
@@ -46,22 +48,15 @@ class MemorySettings:
     """Related memories that come in when a session begins."""
     budget: int = BUDGET
     """Tokens of the message that shows them, as strategies count."""
-    threshold: float = 0.7
-    """The importance from which on what leaves the short-term window is remembered."""
-    capacity: int = 20
-    """Messages of the short-term window."""
-    learns: bool = True
-    """Whether anything is remembered that nobody asked for."""
+    learning: LearnPolicy | None = field(default_factory=LearnPolicy)
+    """From which importance on what leaves the short-term window is remembered, and how much stays
+    in that; None: only what is added by hand is remembered."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.top <= MOST:
             raise InputRefused(f"between 0 and {MOST} memories come in, not {self.top}")
         if self.budget < 0:
             raise InputRefused(f"a budget of {self.budget} tokens is none")
-        if not 0 <= self.threshold <= 1:
-            raise InputRefused(f"an importance lies between 0 and 1, not {self.threshold}")
-        if self.capacity < 1:
-            raise InputRefused(f"a window holds one message at least, not {self.capacity}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +85,7 @@ class Remembering:
         self.memory = memory
         self.settings = settings or MemorySettings()
         self._of = of
+        self.learning = Learning(of, memory, self.settings.learning)
         self._standing = StandingMemories(of.live, of.key)
         self._has_begun = False
 
@@ -108,14 +104,21 @@ class Remembering:
 
     # -- when a session begins --------------------------------------------------------------------
 
+    def is_first(self, said: MessageAppended) -> bool:
+        """Whether a person says something for the first time in this conversation."""
+        return self.memory is not None and not self._has_begun and said.source == "human"
+
     def opening(self, said: MessageAppended) -> Shown | None:
         """What comes in in front of what a person says first; None where nothing does."""
-        if self.memory is None or self._has_begun or said.source != "human" or self.standing():
+        if self.memory is None or not self.is_first(said) or self.standing():
             return None
         query = messages.text(said.dialect, said.message.value)
-        liked = [each for each in preferences(self.memory.memories) if self._is_alive(each)]
-        related = self._related(query, self.settings.top, ())
-        return self._as_message(self.memory.profile, liked, related, is_first=True)
+        try:
+            liked = [each for each in preferences(self.memory.memories) if self._is_alive(each)]
+            related = self._related(query, self.settings.top, ())
+            return self._as_message(self.memory.profile, liked, related, is_first=True)
+        except CtxlogError as error:  # what is not known is no reason not to answer
+            return self._as_message(Profile(), (), Found("", 0, error), is_first=True)
 
     def began(self) -> None:
         """A person has said something: what comes in when a session begins stands in the log."""
@@ -171,13 +174,7 @@ class Remembering:
         assert self.memory is not None
         if not query.strip() or not top:
             return Found("", 0, None)
-        wanted = Wanted(top=top, exclude=frozenset(exclude))
-        try:
-            return self.memory.recall(query, wanted)
-        except IntegrityFault:
-            raise
-        except CtxlogError as error:
-            return Found("", 0, error)
+        return self.memory.recall(query, Wanted(top=top, exclude=frozenset(exclude)))
 
     def _is_alive(self, memory: Memory) -> bool:
         assert self.memory is not None
@@ -198,7 +195,7 @@ class Remembering:
             [each.memory for each in related],
             counting=counter(),
             budget=self.settings.budget,
-            standing=self.shown(),
+            standing=self.shown() if related or liked else (),
         )
         fault = str(related.fault) if related.fault is not None else ""
         if not made.text and not fault:

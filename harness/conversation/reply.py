@@ -116,7 +116,10 @@ class Reply:
                 elif not of.is_waiting():  # the answer could not be recorded before, and stands now
                     yield self._end("answered")
                     return
-                yield from self._steps()
+                for each in self._steps():
+                    if isinstance(each, Ended):
+                        yield from of.remembering.learning.turn()
+                    yield each
         except (KeyboardInterrupt, GeneratorExit):
             with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
                 self._interrupted(is_new=bool(opening))
@@ -128,6 +131,8 @@ class Reply:
         self._look()
         check_stands(of.live, of.key)
         first = opening[0]
+        if of.remembering.is_first(first):  # a process that died learned nothing more
+            yield from of.remembering.learning.turn()
         shown = of.remembering.opening(first)
         known = [shown.message] if shown is not None and shown.made.text else []
         events = [event for each in (*known, *opening) for event in of.charge.coming(each)]

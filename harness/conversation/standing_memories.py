@@ -26,7 +26,7 @@ from projections.memory.injecting import BUDGET, Injection, injection, shown_fac
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile, updated
 from projections.memory.stream import is_memory_stream
-from projections.memory.table import Memories
+from projections.memory.table import Memories, read
 from projections.runs import origin
 from projections.tokens import counter
 
@@ -97,8 +97,6 @@ def id_of(entry: str) -> int:
 
 def preferences(memories: Memories) -> list[Memory]:
     """The preferences that stand and belong to the profile."""
-    from projections.memory.table import read
-
     query, stream = memories.query()
     rows = query(
         "select state from memories where stream = ? and stands and kind = 'preference' "

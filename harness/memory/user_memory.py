@@ -254,6 +254,8 @@ class UserMemory:
 
         Raises what an append raises.
         """
+        known = self.live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
+        drafts = tuple(draft for draft in drafts if draft.id not in known)
         if not drafts:
             return []
         before = self.live.log.version(self.key)

@@ -11,7 +11,7 @@ from collections import Counter
 from eventlog.events import MemorySource, ProfileUpdated
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
-from projections.memory.interactions import Course
+from projections.memory.interactions import Course, Interaction
 from projections.memory.learning import BY, drafted
 from projections.memory.task_types import OTHER, task_type
 
@@ -26,16 +26,16 @@ def counted(course: Course, since: int = 0) -> dict[str, int]:
         return {}
     counts = Counter[str]({"sessions": 0 if since else 1, "human_messages": len(own)})
     ours = _positions(course)
+    before: Interaction | None = None
     for interaction in course.interactions:
         first = interaction.said[0] if interaction.said else None
         if first is not None and first.position in own:
             kind = task_type(first.text)
             if kind != OTHER:
                 counts[f"task:{kind}"] += 1
-            kinds = {sign.kind for sign in first.signs}
-            taken = "negative" if "negative" in kinds else "positive" if "positive" in kinds else ""
-            if taken:
-                counts[f"feedback:{taken}"] += 1
+            if before is not None and before.feedback:
+                counts[f"feedback:{before.feedback}"] += 1
+        before = interaction
         counts["tool_calls"] += sum(
             tool.position > since and tool.position in ours for tool in interaction.tools
         )

@@ -19,6 +19,8 @@ from projections.memory.learning import BY, LearnPolicy, drafted
 PART = 200
 """Code points of a situation, an action, an outcome."""
 _TOOLS = 4
+_TELLING = 40
+"""Code points of a fix that says something."""
 
 
 def experiences(
@@ -48,13 +50,12 @@ def experienced(interaction: Interaction) -> Iterator[Experience]:
         situation = one_line(interaction.request, PART) or error
         if interaction.request and interaction.errors[0] not in interaction.request:
             situation = f"{situation}: {error}"
-        fixes = interaction.fixes
-        action = one_line(fixes[0].text, PART) if fixes else _tools(interaction) or answer
-        outcome = one_line(fixes[-1].text if fixes else interaction.answer, PART)
+        action = fix_text(interaction) or _tools(interaction) or answer
+        outcome = one_line(interaction.fixes[-1][1].text, PART) if interaction.fixes else answer
         yield Experience(
             situation=situation,
             action=action,
-            outcome=outcome if outcome != action else "",
+            outcome="" if outcome in action else outcome,
             success=is_content,
         )
     action = _tools(interaction) or answer
@@ -63,6 +64,16 @@ def experienced(interaction: Interaction) -> Iterator[Experience]:
         yield Experience(situation=title, action=action, outcome=outcome, success=is_content)
     for title in interaction.dropped:
         yield Experience(situation=title, action=action, outcome=outcome, success=False)
+
+
+def fix_text(interaction: Interaction) -> str:
+    """What fixed an error, as the model told it; of one who only says "Fixed." also what else that
+    message says."""
+    if not interaction.fixes:
+        return ""
+    texts = dict.fromkeys((interaction.fixes[0][1].text, interaction.fixes[-1][1].text))
+    told = " ".join(one_line(text, PART) for text in texts)
+    return told if len(told) >= _TELLING else one_line(interaction.fixes[-1][0].text, PART)
 
 
 def _tools(interaction: Interaction) -> str:

@@ -87,16 +87,15 @@ class Interaction(Value):
                     yield said, sign
 
     @property
-    def fixes(self) -> tuple[Sign, ...]:
-        """What is told to have fixed an error, behind the first one that was seen."""
+    def fixes(self) -> tuple[tuple[Said, Sign], ...]:
+        """What the model told to have fixed an error, behind the first one that was seen."""
         seen = [tool.answered for tool in self.tools if tool.error]
         seen += [said.position for said, _ in self.signs("error")]
-        if not seen:
+        first = min(seen, default=None)
+        if first is None:
             return ()
         told = self.signs("fix")
-        return tuple(
-            sign for said, sign in told if said.by == "model" and said.position > min(seen)
-        )
+        return tuple(each for each in told if each[0].by == "model" and each[0].position > first)
 
     def source(self, *positions: int) -> tuple[MemorySource, ...]:
         """These positions, by the session that owns them; without any all of them."""

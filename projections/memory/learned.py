@@ -17,7 +17,7 @@ from eventlog.events import MemoryKind, MemorySource, ProfileUpdated, Remembered
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
 from projections.memory.clipping import one_line
-from projections.memory.experiences import experiences
+from projections.memory.experiences import experiences, fix_text
 from projections.memory.importance import Rule, Score, score
 from projections.memory.interactions import Course, Interaction
 from projections.memory.learning import BY, LearnPolicy, drafted, stream_of
@@ -206,10 +206,8 @@ def _decision(interaction: Interaction) -> _Told:
 
 
 def _fix(interaction: Interaction) -> _Told:
-    fixes = interaction.fixes
-    texts = list(dict.fromkeys([fixes[0].text, fixes[-1].text]))
-    positions = {said.position for said, sign in interaction.signs("fix") if sign in fixes}
+    positions = {said.position for said, _ in interaction.fixes}
     positions |= {tool.answered for tool in interaction.tools if tool.error}
     positions |= {said.position for said, _ in interaction.signs("error")}
-    told = " ".join(one_line(text, 240) for text in texts)
+    told = fix_text(interaction)
     return "error_fix", f"{one_line(interaction.errors[0], 240)} → {told}", tuple(sorted(positions))

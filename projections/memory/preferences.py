@@ -34,8 +34,8 @@ _DOES = (
 _LASTING = re.compile(
     rf"""(?:
       \bi\s{_HABIT}(?:prefer|like|love|hate|dislike)\s(?!to\ssee\b|{_POINTS})
-      |\bi['’]d\s(?:much\s)?(?:rather|prefer)\s(?!{_POINTS}|not\sto\b|you\b)
-      |\bi\swould\s(?:much\s)?(?:rather|prefer)\s(?!{_POINTS}|you\b)
+      |\bi(?:['’]d|\swould)\s(?:much\s)?prefer\s(?!{_POINTS}|not\b|if\b)
+      |\bi(?:['’]d|\swould)\s(?:much\s)?rather\s(?:use|have|work\swith|write|read|see|get)\s(?!{_POINTS})
       |\bi\s(?:really\s)?(?:do\snot|don['’]?t)\slike\s(?!{_POINTS})
       |\b(?:i|we)\s(?:always|never|usually|normally|generally)\s{_DOES}\b
       |\bmy\s(?:preferred|favou?rite)\s

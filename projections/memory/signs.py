@@ -139,7 +139,8 @@ _UNHAPPY = re.compile(
     r"(?:work|working|help|compile|build|run|right|correct)\b"
     r"|\bstill\s(?:broken|fails?|failing|wrong|crash\w{0,3}|not\b|the\ssame\serror|get\w{0,4}\s)"
     r"|\byou\s(?:broke|forgot|missed|ignored|misunderstood|deleted\sthe\swrong)\b"
-    r"|^(?:no|nope|wrong|nonsense)\b(?!\s(?:problem|worries|need|rush|idea))|^(?:undo|revert)\s(?:that|this|it)\b"
+    r"|^(?:wrong|nonsense)\b|^(?:no|nope)[,.!]?\s(?:that['’]?s|this|i\s(?:meant|said|wanted|asked)|you|not"
+    r"|don['’]?t|wrong|it['’]?s\s(?:not|still|wrong))\b|^(?:undo|revert)\s(?:that|this|it)\b"
     r"|\b(?:terrible|awful|useless|disappointing)\b"
     r"|不对|错了|不行|不好|不太好|没用|没有?解决|没有?修好|没有?成功|还是(?:报错|不行|失败|有问题|一样|不对)|不是我(?:要|想)"
     r"|你(?:弄|搞|理解|改)错|太差|糟糕|撤销|改回去|不满意",
@@ -193,10 +194,9 @@ _UNDECIDED = re.compile(
 )
 _FIXED = re.compile(
     r"\b(?:fixed|resolved|solved)\b|\b(?:the|root)\s(?:\w{1,12}\s)?(?:fix|solution|cause|problem|issue|culprit|bug)"
-    r"\s(?:is|was)\b|\bcaused\sby\b|\bbecause\sof\sa\smissing\b"
+    r"\s(?:is|was)\b|\b(?:is|was)\scaused\sby\b"
     r"|\b(?:now|all\stests|tests)\s(?:all\s|now\s)?(?:pass(?:es|ed)?|works?|compiles?|builds?|succeeds?)\b"
     r"|\b(?:this|that|which|it)\s(?:should\s(?:now\s)?)?(?:fix(?:es)?|resolves?|solves?|works?\snow)\b"
-    r"|\bto\sfix\s(?:this|it|that|the)\b"
     r"|(?:已经?|我)?(?:修复|解决|修好|改好)了|已(?:修复|解决)|原因(?:是|在于)|问题(?:在于|出在|是)|现在(?:可以|正常|通过|能)"
     r"|测试(?:都|全部)?通过|解决(?:办法|方法|方案)(?:是|[：:])",
     re.IGNORECASE | re.ASCII,
@@ -204,7 +204,9 @@ _FIXED = re.compile(
 _UNFIXED = re.compile(
     r"\b(?:not|cannot|can['’]?t|couldn['’]?t|didn['’]?t|isn['’]?t|hasn['’]?t|unable\sto|failed\sto|never|un)\s?"
     r"(?:\w{1,10}\s){0,2}(?:fix(?:ed)?|resolved?|solved?|work|pass)\b|\bstill\s(?:fails?|failing|broken)\b"
-    r"|\bunresolved\b|\bif\s(?:that|this|it)\b"
+    r"|\bunresolved\b|\bif\s(?:that|this|it)\b|\b(?:often|usually|typically|normally|sometimes)\b"
+    r"|\b(?:to|let\sme|i['’]ll|will|can|could|would|might|may|please)\s(?:\w{1,12}\s){0,2}"
+    r"(?:fix|resolve|solve)\b"
     r"|未(?:能)?(?:修复|解决)|没(?:有|能)?(?:修复|解决|修好)|无法(?:修复|解决)|不能(?:修复|解决)|还(?:没|是)|仍然",
     re.IGNORECASE | re.ASCII,
 )
@@ -244,7 +246,7 @@ def _decides(sentence: Sentence, by: Speaker) -> bool:
 _COMPLAINT = re.compile(
     r"\b(?:i|we|it|this|that|the\s\w{1,20}|\w{1,20}\(\))\s(?:(?:keep|keeps|now|always|still|just)\s)?"
     r"(?:gets?|getting|got|throws?|threw|crash(?:es|ed)?|fails?|failed|raises?|raised|errors?\sout|hangs?)\b"
-    r"(?=.{0,60}(?:error|exception|traceback|crash|fail|hang|throw|rais|code\s\d|with\s))"
+    r"(?=.{0,60}(?:error|exception|traceback|crash|fail|hang|throw|rais|code\s\d))"
     r"|报错|崩溃|出错了|抛出?异常|运行失败|构建失败|测试失败|编译失败",
     re.IGNORECASE | re.ASCII,
 )
