@@ -177,3 +177,16 @@ def memory_names(
         letter = "" if incomplete[:1].isdigit() else "m"
         found = _begun((f"{letter}{id}" for (id,) in rows), incomplete)
     return found
+
+
+def memory_entities(settings: Settings, user: object, incomplete: str) -> list[str]:
+    """What memories speak of."""
+    from cli.memories import user_memory
+    from cli.memory_graphs import entity_names
+
+    found: list[str] = []
+    with contextlib.suppress(Exception), opened(settings) as live:
+        memory = user_memory(live, user if isinstance(user, str) else None)
+        names = (n for n in entity_names(memory) if safe_text(n, newlines=False) == n)
+        found = _begun(names, incomplete)
+    return found

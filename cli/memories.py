@@ -38,18 +38,23 @@ _NAME = re.compile(r"[mM]?([1-9]\d{0,14})", re.ASCII)
 
 @contextlib.contextmanager
 def remembered(
-    settings: Settings, user: str | None, *, write: bool = False, create: bool = False
+    settings: Settings,
+    user: str | None,
+    *,
+    write: bool = False,
+    create: bool = False,
+    named: bool = True,
 ) -> Iterator[UserMemory]:
     """The memories of a person in the log of this command.
 
-    Raises NothingRemembered for one who was named and of whom nothing is, unless ``create``; what
-    opening the log raises; InputRefused for a wrong config.
+    Raises NothingRemembered for one who was named and of whom nothing is, unless the log may be
+    made or ``named`` is false; what opening the log raises; InputRefused for a wrong config.
     """
     of = memory_config()
     memory_stream(of.user if user is None else user)  # before a log is made for what is no name
     with opened(settings, write=write, create=create) as live:
         memory = user_memory(live, user, of)
-        if user is not None and not create and not live.log.exists(memory.key):
+        if user is not None and named and not create and not live.log.exists(memory.key):
             raise NothingRemembered(user, users(live))
         yield memory
 

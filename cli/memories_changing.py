@@ -64,6 +64,7 @@ class Given(NamedTuple):
     relations: tuple[Relation, ...]
     sources: Sequence[str]
     """As they were typed: what they name stands in the log."""
+    at: int | None = None
 
 
 def given(typed: Typed) -> Given:
@@ -86,7 +87,7 @@ def given(typed: Typed) -> Given:
     )
 
 
-def new(typed: Typed) -> Given:
+def new(typed: Typed, at: str = "") -> Given:
     """What was typed of a memory that is to be added. Raises InputRefused."""
     found = given(typed)
     kind: MemoryKind = found.kind or ("preference" if found.values else "fact")
@@ -94,10 +95,12 @@ def new(typed: Typed) -> Given:
         raise InputRefused(
             f"only a preference has values and an area, no {kind}: --kind preference"
         )
-    return found._replace(kind=kind, text=checked_text(found.text or ""))
+    return found._replace(
+        kind=kind, text=checked_text(found.text or ""), at=moment_of(at) if at else None
+    )
 
 
-def added(memory: UserMemory, new: Given, at: str = "") -> MemoryAddData:
+def added(memory: UserMemory, new: Given) -> MemoryAddData:
     """What was remembered, and what it took the place of.
 
     Raises InputRefused; StreamNotFound and the like for a source.
@@ -112,7 +115,7 @@ def added(memory: UserMemory, new: Given, at: str = "") -> MemoryAddData:
         entities=new.entities,
         relations=new.relations,
         sources=sources_of(memory.live, new.sources),
-        at=moment_of(at) if at else None,
+        at=new.at,
     )
     return _data(memory, id, before=frozenset())
 

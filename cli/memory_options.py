@@ -37,6 +37,13 @@ def complete_any_memory(ctx: typer.Context, incomplete: str) -> list[str]:
     return memory_names(typed_settings(ctx), ctx.params.get("user"), incomplete, standing=None)
 
 
+def complete_entity(ctx: typer.Context, incomplete: str) -> list[str]:
+    """What memories of the person that was typed speak of."""
+    from cli.completing import memory_entities
+
+    return memory_entities(typed_settings(ctx), ctx.params.get("user"), incomplete)
+
+
 def complete_kind(incomplete: str) -> list[str]:
     """Kinds of memories."""
     from cli.memories import KINDS

@@ -140,17 +140,25 @@ def sources_of(live: Live, typed: Iterable[str]) -> tuple[MemorySource, ...]:
     return tuple(found)
 
 
-def refuse_keys(force: bool, *texts: str, values: Iterable[object] = ()) -> None:
-    """Refuse what holds something of the shape of a key, unless it is forced: a memory stands
-    before models in later sessions. Raises InputRefused, also without ``detect-secrets``."""
-    if force:
-        return
+def key_in(*texts: str, values: Iterable[object] = ()) -> tuple[str, str] | None:
+    """The shape of the first key in some texts and values, and a glance of it; None: there is none.
+
+    Raises InputRefused without ``detect-secrets``.
+    """
     whole = [text for text in texts if text]
     whole += [value if isinstance(value, str) else dumps(value) for value in values]
     look = for_secrets()
-    for rule, preview, _ in (match for text in whole for match in look.scan(text)):
+    found = next((match for text in whole for match in look.scan(text)), None)
+    return (found[0], found[1]) if found is not None else None
+
+
+def refuse_keys(force: bool, *texts: str, values: Iterable[object] = ()) -> None:
+    """Refuse what holds something of the shape of a key, unless it is forced: a memory stands
+    before models in later sessions. Raises InputRefused, also without ``detect-secrets``."""
+    found = None if force else key_in(*texts, values=values)
+    if found is not None:
         raise InputRefused(
-            f"this holds what looks like a key ({rule}: {preview}), and models are shown what is "
+            f"this holds what looks like a key ({': '.join(found)}), and models are shown what is "
             "remembered; --force remembers it all the same"
         )
 

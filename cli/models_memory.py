@@ -63,7 +63,6 @@ class MemoryAddData(BaseModel):
     """Those that stood until now, about the same subject."""
     gave_way_to: MemoryRow | None
     """The one that stands in its place: what a person said is not replaced by what was inferred."""
-    dry_run: bool = False
 
 
 class MemoryChanged(BaseModel):
@@ -207,3 +206,69 @@ class MemoryShowData(BaseModel):
     sources: list[MemorySourceData]
     shown: list[MemoryShownData]
     """Every item in which it stood before a model, with the calls, the oldest first."""
+
+
+class MemoryNode(BaseModel):
+    """Something that memories speak of."""
+
+    name: str
+    kind: str
+    memories: list[str]
+
+
+class MemoryEdge(BaseModel):
+    """How one is related to another."""
+
+    subject: str
+    predicate: str
+    object: str
+    memories: list[str]
+    """Those that say so."""
+
+
+class MemoryGraphData(BaseModel):
+    """``memory graph``"""
+
+    user: str
+    entity: str
+    """That was asked for; empty: the whole of it."""
+    depth: int
+    nodes: list[MemoryNode]
+    """Of the whole those first that most memories speak of, else by their names."""
+    edges: list[MemoryEdge]
+    """Between these nodes."""
+    cut: bool
+    """There are more nodes."""
+    memories: list[MemoryRow]
+    """Those that are named, the newest first; of an entity only."""
+
+
+class LearnedRow(BaseModel):
+    """What was learned of a session, or would be: a memory, or something of the profile."""
+
+    name: str | None
+    """``m12``; null: it is of the profile, or nothing was written."""
+    kind: str
+    """Of the memory; ``profile``."""
+    text: str
+    values: dict[str, Any]
+    """By name; of the profile as ``section.name``."""
+    importance: float | None
+    scored: list[str]
+    is_explicit: bool
+    subject: str
+    by: str
+    sources: list[str]
+
+
+class MemoryLearnData(BaseModel):
+    """``memory add --from``"""
+
+    user: str
+    session: str
+    dry_run: bool
+    learned: list[LearnedRow]
+    known: int
+    """Things that were learned of it before."""
+    withheld: int
+    """Things that were left out, since they hold what looks like a key."""

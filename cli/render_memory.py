@@ -9,6 +9,8 @@ from cli.models_memory import (
     MemoryAddData,
     MemoryChangesData,
     MemoryGcData,
+    MemoryGraphData,
+    MemoryLearnData,
     MemoryProfileData,
     MemoryRow,
     ProfileRow,
@@ -18,6 +20,9 @@ from cli.style import Style, pad, pad_left
 
 _LEAST_TEXT = 24
 """Columns; where not even these are left, other columns go."""
+
+_MOST = 6
+"""Names of memories behind an entity."""
 
 _GIVING_WAY = ("recalled", "imp", "kind", "age", "status")
 """What goes first where it is narrow. The name stays."""
@@ -110,37 +115,56 @@ def age(days: float) -> str:
 
 def render_added(data: MemoryAddData, style: Style, verb: str) -> Iterator[str]:
     """The memory, and what gave way to it."""
-    front = f"would have {verb}" if data.dry_run else verb
-    yield line(data.memory, style, front)
+    yield line(data.memory, style, verb)
     for row in data.took_the_place_of:
-        yield line(row, style, "  it took the place of", text=row.text)
+        yield line(row, style, "  it took the place of", row.text)
     if data.gave_way_to is not None:
         yield line(data.gave_way_to, style, "  what a person said stands:")
+
+
+def render_learned(data: MemoryLearnData, style: Style) -> Iterator[str]:
+    """Each thing that was learned; below it why it counts, and where it came from."""
+    for row in data.learned:
+        name = f"{row.name} " if row.name else ""
+        start = f"{name}{row.kind}"
+        start += f" {row.importance:.2f}" if row.importance is not None else ""
+        said = row.text or ", ".join(f"{n} = {value_text(v)}" for n, v in row.values.items())
+        room = max(style.width - len(start) - 2, 8)
+        yield f"{style.paint(start, 'bold')}: {style.line(said, room)}"
+        why = [", ".join(row.scored), ", ".join(row.sources[:_MOST])]
+        below = style.line("; from ".join(filter(None, why)), style.width - 2)
+        yield f"  {style.paint(below, 'dim')}"
 
 
 def render_changes(data: MemoryChangesData, style: Style, verb: str, before: str) -> Iterator[str]:
     """One line a memory; ``before`` says what it was where nothing was changed."""
     for each in data.memories:
-        yield line(each.memory, style, verb if each.changed else before, text=each.memory.text)
+        yield line(each.memory, style, verb if each.changed else before, each.memory.text)
         for row in each.gave_way:
-            yield line(row, style, "  it took the place of", text=row.text)
+            yield line(row, style, "  it took the place of", row.text)
 
 
 def render_gc(data: MemoryGcData, style: Style) -> Iterator[str]:
-    """One line a memory that is forgotten, and why."""
+    """Each memory that is forgotten, and below it why."""
     verb = "would forget" if data.dry_run else "forgot"
     for each in data.forgotten:
-        yield line(each.memory, style, verb, f" ({each.reason})", each.memory.text)
+        yield line(each.memory, style, verb, each.memory.text)
+        yield "  " + style.paint(style.line(each.reason, style.width - 2), "dim")
 
 
 def line(
-    row: MemoryRow, style: Style, front: str = "", behind: str = "", text: str | None = None
+    row: MemoryRow, style: Style, front: str = "", text: str | None = None, indent: int = 0
 ) -> str:
-    """``remembered m12 fact: We deploy on Fridays only``; without a text with what is told."""
-    start = f"{front} {row.name} {row.kind}{behind}:".lstrip(" " if not front else "")
+    """``remembered m12 fact: We deploy on Fridays only``; without a text, with what is told.
+
+    Where it is narrow the kind goes, so that something of the text stays.
+    """
+    width = style.width - indent
     said = told(row) if text is None or row.standing == "erased" else text
-    room = max(style.width - display_width(start) - 1, 12)
-    return f"{style.translated(start)} {style.line(said, room)}".rstrip()
+    starts = (f"{row.name} {row.kind}:", f"{row.name}:")
+    whole = [" ".join((front, start)) if front else start for start in starts]
+    start = next((each for each in whole if width - len(each) > _LEAST_TEXT), whole[-1])
+    return f"{start} {style.line(said, max(width - len(start) - 1, 1))}".rstrip()
 
 
 def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
@@ -159,6 +183,29 @@ def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
             room = style.width - width - 4 - len(how)
             value = style.line(value_text(row.value), max(room, 8))
             yield f"  {pad(name, width)}  {value}{style.paint(how, 'dim')}"
+
+
+def render_graph(data: MemoryGraphData, style: Style) -> Iterator[str]:
+    """The entities, then how they are related, then the memories that say so."""
+    for node in data.nodes:
+        kind = f" ({node.kind})" if node.kind else ""
+        yield from _named(f"{node.name}{kind}", node.memories, style)
+    if data.edges:
+        yield style.paint("relations", "bold")
+    for edge in data.edges:
+        said = f"{edge.subject} {edge.predicate} {edge.object}"
+        yield from _named(f"  {said}", edge.memories, style)
+    if data.memories:
+        yield style.paint("memories", "bold")
+        yield from (f"  {line(row, style, indent=2)}" for row in data.memories)
+
+
+def _named(said: str, memories: Sequence[str], style: Style) -> Iterator[str]:
+    indent = said[: len(said) - len(said.lstrip(" "))]
+    shown = ", ".join(memories[:_MOST]) + (" …" if len(memories) > _MOST else "")
+    room = style.width - len(indent) - len(shown) - 2
+    front = style.line(said, max(room, style.width // 3))
+    yield f"{indent}{front}  {style.paint(style.translated(shown), 'dim')}"
 
 
 def value_text(value: object) -> str:

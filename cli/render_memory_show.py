@@ -57,11 +57,12 @@ def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
     if row.values:
         values = [f"{name} = {value_text(value)}" for name, value in row.values.items()]
         yield "says", plural(len(values), "value"), fit(values)
-    yield "life", *_life(data)
+    said, until = _life(data)
+    yield "life", said, fit(until)
     if data.superseded_by is not None:
         yield "gave way to", line(data.superseded_by, style), ()
     if data.supersedes:
-        rows = [line(each, style, text=each.text) for each in data.supersedes]
+        rows = [line(each, style, "", each.text) for each in data.supersedes]
         yield "replaced", plural(len(rows), "memory", "memories"), fit(rows)
     if data.experience is not None:
         yield "experience", "", fit(_experience(data.experience))

@@ -7,6 +7,7 @@ from cli.commands import (
     memory_add,
     memory_forget,
     memory_gc,
+    memory_graph,
     memory_list,
     memory_profile,
     memory_restore,
@@ -30,6 +31,7 @@ app = SubApp(
         "forget": memory_forget.command,
         "restore": memory_restore.command,
         "profile": memory_profile.command,
+        "graph": memory_graph.command,
         "gc": memory_gc.command,
     },
 )

@@ -30,3 +30,13 @@ class NotKnown(NotFound):
     def __init__(self, user: str, name: str) -> None:
         self.user, self.name = user, name
         super().__init__(f"nothing is known of {user!r} by {name}; `ctxlog memory profile` has all")
+
+
+class EntityNotFound(NotFound):
+    """No memory that stands speaks of it."""
+
+    def __init__(self, user: str, name: str) -> None:
+        self.user, self.name = user, name
+        super().__init__(
+            f"no memory of {user!r} speaks of {name[:80]!r}; `ctxlog memory graph` has all"
+        )

@@ -17,7 +17,7 @@ older one stands as if it had never been said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from eventlog.codec import UnknownEvent
@@ -190,7 +190,7 @@ def _restored(store: Store, event: RecordedEvent) -> None:
     memory = store.get(said.memory)
     if memory is None or memory.stands or memory.is_erased:
         return
-    _followed(store, memory, ())
+    _taken_back(store, memory)
     before = store.get(memory.superseded_by) if memory.superseded_by else None
     if before is not None:
         left = tuple(id for id in before.supersedes if id != memory.id)
@@ -311,11 +311,9 @@ def _replaced(old: Memory, new: Memory) -> tuple[Memory, Memory]:
 
 
 def _followed(store: Store, memory: Memory, held: Iterable[Held]) -> None:
-    """Whoever holds values of a memory holds those that it says now, or none: they are all among
-    those that took its place, one behind the other."""
+    """Whoever holds values of a memory holds those that it says now, or none."""
     said: Mapping[str, Held] = {each.name: each for each in held if each.memory == memory.id}
-    at = memory.superseded_by
-    while at and (holder := store.get(at)) is not None:
+    for holder in _behind(store, memory):
         kept = tuple(
             said.get(each.name, each) if each.memory == memory.id else each
             for each in holder.held
@@ -323,7 +321,29 @@ def _followed(store: Store, memory: Memory, held: Iterable[Held]) -> None:
         )
         if kept != holder.held:
             store.put(holder.model_copy(update={"held": kept}))
-        at = holder.superseded_by
+
+
+def _taken_back(store: Store, memory: Memory) -> None:
+    """What went over from a memory, or through it, is held by nobody that took its place."""
+    for holder in list(_behind(store, memory)):
+        kept = tuple(each for each in holder.held if not _went_by(store, each, memory))
+        if kept != holder.held:
+            store.put(holder.model_copy(update={"held": kept}))
+
+
+def _went_by(store: Store, held: Held, memory: Memory) -> bool:
+    if held.memory == memory.id:
+        return True
+    source = store.get(held.memory)
+    return source is not None and any(each.id == memory.id for each in _behind(store, source))
+
+
+def _behind(store: Store, memory: Memory) -> Iterator[Memory]:
+    """Those that took its place, one behind the other: only they hold values of it."""
+    at = memory.superseded_by
+    while at and (found := store.get(at)) is not None:
+        yield found
+        at = found.superseded_by
 
 
 def _held(values: Json | None, id: int, is_explicit: bool) -> tuple[Held, ...]:

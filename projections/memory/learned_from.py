@@ -91,4 +91,4 @@ def _naming(live: Live, keys: Iterable[str]) -> Iterator[RecordedEvent]:
 def _has_words(event: RecordedEvent) -> bool:
     if event.type != "profile_updated":
         return True
-    return any(texts_in(event.data.get("values")))
+    return any(texts_in({"values": event.data.get("values")}))

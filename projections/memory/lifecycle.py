@@ -93,8 +93,8 @@ def age(memory: Memory, now: int) -> int:
 
 def status(memory: Memory, now: int, policy: LifePolicy) -> Status:
     """Where in its life it is; a share that is reached belongs to the next stage."""
-    lived = min(age(memory, now), _LONGEST)
-    return stage(lived / (policy.days(memory.kind) * DAY), policy)
+    share = min(age(memory, now), _LONGEST) / (policy.days(memory.kind) * DAY)
+    return stage(share, policy)
 
 
 def stage(share: float, policy: LifePolicy) -> Status:

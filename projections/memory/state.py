@@ -51,8 +51,8 @@ class MemoryState:
 
 def text_of(memories: Iterable[Memory], profile: Profile) -> str:
     """Memories, by their ids, and a profile as JSON: equal states are equal texts."""
-    lines = [dumps(memory.model_dump(mode="json")) for memory in memories]
-    return "\n".join([*lines, dumps(profile.model_dump(mode="json"))])
+    lines = [dumps(memory.model_dump()) for memory in memories]
+    return "\n".join([*lines, dumps(profile.model_dump())])
 
 
 def fold(events: Iterable[RecordedEvent], key: str) -> MemoryState:

@@ -188,7 +188,7 @@ class _Rows:
                 memory.accesses,
                 memory.remembered_at,
                 memory.refreshed_at,
-                dumps(memory.model_dump(mode="json", exclude_defaults=True)),
+                dumps(memory.model_dump(exclude_defaults=True)),
             ),
         ).fetchone()
         self._db.execute("delete from memories_sources where row = ?", (row,))
@@ -209,7 +209,7 @@ class _Rows:
     def profile(self, profile: Profile) -> None:
         self._db.execute(
             "insert or replace into memories_profiles values (?, ?)",
-            (self._stream, dumps(profile.model_dump(mode="json"))),
+            (self._stream, dumps(profile.model_dump())),
         )
 
 
