@@ -106,13 +106,14 @@ def _wish(
     scored = score(["explicit"], weights=policy.weights)
     for known in said_basics(sign.text):
         yield _basics(known, sources, into)
-    preferred = said_preferences(sign.text)
+    decides = is_decision(sign.text)
+    preferred = () if decides else said_preferences(sign.text)
     for preference in preferred:
         yield _preference(preference, scored, sources, policy, into)
     if preferred:
         return
     event = Remembered(
-        kind="project" if is_decision(sign.text) else "fact",
+        kind="project" if decides else "fact",
         text=one_line(sign.text, policy.longest),
         importance=scored.value,
         scored=scored.rules,
