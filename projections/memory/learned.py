@@ -43,7 +43,9 @@ def learned(
         return []
     into = into or stream_of(course.stream)
     gone = course.interactions if ended else left(course, policy.capacity)
-    return [*at_once(course.interactions, policy, into), *leaving(gone, policy, into)]
+    found = (*at_once(course.interactions, policy, into), *leaving(gone, policy, into))
+    # Who says two things about one subject in one message means the second.
+    return list({draft.id: draft for draft in found}.values())
 
 
 def at_once(interactions: Iterable[Interaction], policy: LearnPolicy, into: str) -> Iterator[Draft]:

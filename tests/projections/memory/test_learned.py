@@ -158,6 +158,11 @@ class TestOnce:
         assert len(ids) == len(set(ids))
         assert all(each.id is not None and each.id.version == 8 for each in drafts)
 
+    def test_of_two_words_on_one_subject_in_a_message_the_second_counts(self) -> None:
+        (found,) = of(human("I prefer tabs. No wait: I prefer spaces."))
+        assert found.values is not None
+        assert found.values.value == {"indentation": "spaces"}
+
     def test_two_persons_who_learn_of_one_session_do_not_meet(self) -> None:
         heard = course(human("I prefer tabs"))
         ids = {each.id for user in "ab" for each in learned(heard, into=str(memory_stream(user)))}
