@@ -121,6 +121,7 @@ class MemoryGcData(BaseModel):
     at: str
     dry_run: bool
     forgotten: list[DueRow]
+    """Each memory as it was until then; a dry run has the same ones."""
 
 
 class MemorySourceData(BaseModel):
