@@ -33,13 +33,13 @@ Learned = MemoriesChanged | NotRemembered
 
 
 class Learning:
-    """What one conversation learns. Without a memory it learns nothing."""
+    """What one conversation learns."""
 
     def __init__(
-        self, of: Conversation, memory: UserMemory | None, policy: LearnPolicy | None
+        self, of: Conversation, memory: UserMemory, policy: LearnPolicy | None = None
     ) -> None:
-        """``policy``: its numbers; None: nothing is learned."""
-        self.memory = memory if policy is not None else None
+        """``policy``: its numbers; None: the usual ones."""
+        self.memory = memory
         self.policy = policy or LearnPolicy()
         self._of = of
         self._fold = CourseFold()
@@ -55,12 +55,10 @@ class Learning:
     def end(self) -> Iterator[Learned]:
         """Learn all that is left, and the summary; nothing where nothing was said since the last
         one."""
-        if self.memory is not None and self._ended_at < self._of.live.log.version(self._of.key):
+        if self._ended_at < self._of.live.log.version(self._of.key):
             yield from self._tried(ended=True)
 
     def _tried(self, *, ended: bool) -> Iterator[Learned]:
-        if self.memory is None:
-            return
         try:
             found = list(self._learn(self.memory, ended=ended))
         except CtxlogError as error:

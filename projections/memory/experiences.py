@@ -46,9 +46,9 @@ def experienced(interaction: Interaction) -> Iterator[Experience]:
     is_content = interaction.feedback != "negative"
     answer = one_line(interaction.answer, PART)
     if interaction.errors and interaction.answer and (interaction.fixes or not is_content):
-        error = one_line(interaction.errors[0], PART)
+        error = one_line(interaction.error, PART)
         situation = one_line(interaction.request, PART) or error
-        if interaction.request and interaction.errors[0] not in interaction.request:
+        if interaction.request and interaction.error not in interaction.request:
             situation = f"{situation}: {error}"
         action = fix_text(interaction) or _tools(interaction) or answer
         outcome = one_line(interaction.fixes[-1][1].text, PART) if interaction.fixes else answer

@@ -79,6 +79,12 @@ class Interaction(Value):
                 kept.append(text)
         return tuple(kept)
 
+    @property
+    def error(self) -> str:
+        """The first error that says what is wrong, and not only that something is."""
+        found = self.errors
+        return next((each for each in found if len(each) >= 20), found[0] if found else "")
+
     def signs(self, *kinds: SignKind) -> Iterator[tuple[Said, Sign]]:
         """What was said of these kinds, with the message that says it."""
         for said in self.said:

@@ -210,4 +210,4 @@ def _fix(interaction: Interaction) -> _Told:
     positions |= {tool.answered for tool in interaction.tools if tool.error}
     positions |= {said.position for said, _ in interaction.signs("error")}
     told = fix_text(interaction)
-    return "error_fix", f"{one_line(interaction.errors[0], 240)} → {told}", tuple(sorted(positions))
+    return "error_fix", f"{one_line(interaction.error, 240)} → {told}", tuple(sorted(positions))

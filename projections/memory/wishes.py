@@ -44,7 +44,7 @@ _CHINESE_OF_SOFTWARE = re.compile(
     r"^(?:密码|登录|登陆|用户|账号|状态|我的?登录)[^，,。]{0,8}(?:功能|按钮|选项|框|逻辑|接口|页面)"
 )
 _POLITE = re.compile(r"(?:can|could|would|will)\syou\s", re.IGNORECASE)
-_POLITE_CHINESE = re.compile(r"(?:能|可以|可否|能否)(?:不能|不可以)?(?:请你?|帮我|你)?")
+_POLITE_CHINESE = re.compile(r"你?(?:可不可以|能不能|可以|可否|能否|能)(?:请你?|帮我|你)?")
 _REPORTED = re.compile(
     r"\b(?:says?|said|saying|reads|writes?|wrote|written|states?|tells?|told|quot\w{1,5}|according|asks?"
     r"|asked|claims?)\b|说|写着|写道|提到|声称|[他她它]",
@@ -120,7 +120,8 @@ def _wished_in_chinese(sentence: Sentence) -> str | None:
     end = start + found.end()
     if _CHINESE_OF_SOFTWARE.match(masked[end:]):
         return None
-    return _content(sentence, start + found.start(), end, "")
+    content = _content(sentence, start + found.start(), end, "")
+    return content.rstrip("吗么呢") if polite else content
 
 
 def _content(sentence: Sentence, begin: int, end: int, joint: str) -> str:

@@ -100,7 +100,7 @@ class TestAtOnce:
         self, live: Live, server: ModelServer
     ) -> None:
         memory = memory_of(live)
-        settings = MemorySettings(learning=None)
+        settings = MemorySettings(learns=False)
         with talking(live, server, "s", memory=memory, remembering=settings) as talk:
             talk.ask("Remember: I always indent with tabs")
         assert not live.log.exists(memory.key)

@@ -1,0 +1,126 @@
+"""The commands of a chat about what is remembered across sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cli.chat.chat import Chat
+from cli.chat.memory_lines import named
+from cli.chat.slash import words_of
+from eventlog.errors import InputRefused
+from eventlog.events import MemorySource, Remembered
+from harness.conversation.happenings import MemoriesChanged
+
+RECALL = "recall"
+
+_NEWEST = 10
+"""Memories that are listed, or found."""
+
+
+def remember(chat: Chat, text: str) -> None:
+    """``/remember``: at once, because a person asked for it. The model is shown it too, where this
+    chat has a memory."""
+    from cli.memory_values import refuse_keys
+    from eventlog.events import ProfileUpdated
+    from harness.memory.wishes import wished
+
+    if not text:
+        raise InputRefused("what is to be remembered? /remember I indent with tabs")
+    refuse_keys(False, text)
+    memory, of = chat.memory, chat.conversation
+    source = MemorySource(stream=str(of.key))
+    events = wished(text, (source,))
+    first = memory.append(*events)
+    ids = [at for at, event in enumerate(events, first) if isinstance(event, Remembered)]
+    known = memory.memories.some(ids)
+    profile = [
+        f"{event.section}.{name}"
+        for event in events
+        if isinstance(event, ProfileUpdated)
+        for name in event.values.value
+    ]
+    chat.show(MemoriesChanged(tuple(known[id] for id in ids), tuple(profile)))
+    standing = [id for id in ids if known[id].stands]
+    if chat.remembers and standing:
+        of.show(*standing)
+
+
+def memories(chat: Chat, text: str) -> None:
+    """``/memories``: those that stand in the context, and the newest; with a text those that are
+    related to it; ``recall`` puts these into the context."""
+    from cli.memories import Asked, listed, row_of
+    from cli.render_memory import render_memories
+    from projections.memory.recall import Wanted
+
+    memory = chat.memory
+    word, _, query = text.partition(" ")
+    if word == RECALL and query.strip():
+        _recall(chat, query.strip())
+        return
+    if word == RECALL:
+        raise InputRefused(f"what are they to be about? /memories {RECALL} our deployment")
+    if text:
+        found = memory.recall(text, Wanted(top=_NEWEST))
+        if found.fault is not None:
+            chat.note(f"memories were compared by their words alone: {found.fault}", sign="!")
+        rows = [row_of(memory, each.memory, memory.clock()) for each in found]
+        if not rows:
+            chat.note("no memory is related to that")
+            return
+        chat.tell(render_memories(rows, chat.out.style), "memories")
+        return
+    shown = chat.conversation.remembering.shown()
+    data = listed(memory, Asked(), _NEWEST)
+    lines = list(_standing(chat, named(shown)))
+    chat.tell([*lines, *render_memories(data.memories, chat.out.style)], "memories")
+    if data.cut:
+        chat.note(f"the newest {len(data.memories)}: {chat.program} memory list has all")
+
+
+def forget(chat: Chat, text: str) -> None:
+    """``/forget``: from the next call on the model is not shown it; it can be restored."""
+    from cli.memories_changing import forgotten
+    from cli.render_memory import render_changes
+
+    words = words_of(text.replace(",", " "))
+    if not words:
+        raise InputRefused("which memory? /forget m12; /memories shows them")
+    shown = {memory.id for memory in chat.conversation.remembering.shown()}
+    data = forgotten(chat.memory, words, reason="in a chat")
+    chat.tell(render_changes(data, chat.out.style, "forgot", "was not remembered:"), "forget")
+    ids = {int(each.memory.name.removeprefix("m")) for each in data.memories}
+    if ids & shown:
+        chat.note("the model is not shown it any more from its next call on")
+    chat.note(f"{chat.program} memory restore brings it back")
+
+
+def names(chat: Chat) -> Sequence[str]:
+    """The memories that stand, the newest first."""
+    query, stream = chat.memory.memories.query()
+    rows = query(
+        "select id from memories where stream = ? and stands order by id desc limit 200", (stream,)
+    )
+    return [f"m{id}" for (id,) in rows]
+
+
+def _recall(chat: Chat, query: str) -> None:
+    if not chat.remembers:
+        raise InputRefused(
+            f"this chat shows no memories to the model: {chat.program} chat --memory"
+        )
+    found = chat.conversation.recall(query)
+    if not found.memories and not found.fault and not found.left_out:
+        chat.note("nothing else that is remembered is related to that")
+        return
+    chat.show(found)
+
+
+def _standing(chat: Chat, told: str) -> Iterator[str]:
+    style = chat.out.style
+    if told:
+        line = f"shown to the model here: {told}"
+    elif chat.remembers:
+        line = "none of them is shown to the model here"
+    else:
+        line = "this chat shows none to the model (--memory)"
+    yield style.paint(style.line(line, style.width), "dim")
