@@ -19,7 +19,7 @@ from eventlog.redaction import Target, redact
 from eventlog.scrub import scrub
 from projections.findings import NEVER
 from projections.live import Live
-from projections.memory.learned import learned_in, memory_named
+from projections.memory.learned_from import learned_in, memory_named
 from projections.session_rows import started_by
 from projections.sessions import session_query
 

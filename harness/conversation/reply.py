@@ -116,7 +116,10 @@ class Reply:
                 elif not of.is_waiting():  # the answer could not be recorded before, and stands now
                     yield self._end("answered")
                     return
-                yield from self._steps()
+                for each in self._steps():
+                    if isinstance(each, Ended):
+                        yield from of.remembering.learning.turn()
+                    yield each
         except (KeyboardInterrupt, GeneratorExit):
             with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
                 self._interrupted(is_new=bool(opening))
@@ -127,8 +130,21 @@ class Reply:
         schema = Json(self._output.model_json_schema()) if self._output is not None else None
         self._look()
         check_stands(of.live, of.key)
-        events = [event for each in opening for event in of.charge.coming(each)]
-        of.append(*events, ReplyStarted(reply_id=self.id, output_schema=schema))
+        first = opening[0]
+        if of.remembering.is_first(first):  # a process that died learned nothing more
+            yield from of.remembering.learning.turn()
+        shown = of.remembering.opening(first)
+        known = [shown.message] if shown is not None and shown.made.text else []
+        events = [event for each in (*known, *opening) for event in of.charge.coming(each)]
+        told = []
+        if shown is not None and known:
+            places = [of.version + 1 + events.index(each) for each in (shown.message, first)]
+            told = [of.remembering.told(shown, *places)]
+        of.append(*events, *told, ReplyStarted(reply_id=self.id, output_schema=schema))
+        if first.source == "human":
+            of.remembering.began()
+        if shown is not None:
+            yield of.remembering.happened(shown, places[0] if known else 0)
         yield from self._changed()
 
     def _look(self) -> None:
@@ -166,6 +182,7 @@ class Reply:
         of = self._of
         while True:
             self._look()
+            yield from of.remembering.renewed()
             yield from self._fitted()
             of.settle()
             asking = Asking(of, self._output)

@@ -29,12 +29,15 @@ from eventlog.events import (
     Relation,
     Remembered,
 )
+from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
 from projections.live import Live
+from projections.memory.embedding import Embedder
 from projections.memory.lifecycle import Due, LifePolicy, Status, due, status
 from projections.memory.memory import Memory
 from projections.memory.profile import SECTIONS, Profile
+from projections.memory.recall import Found, Recall, Wanted
 from projections.memory.table import Memories
 
 KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
@@ -53,16 +56,20 @@ class UserMemory:
         live: Live,
         user: str = "local",
         *,
+        embedder: Embedder | None = None,
         policy: LifePolicy | None = None,
         clock: Callable[[], int] = now_us,
     ) -> None:
-        """``clock`` gives the time where a call does not, in microseconds since 1970.
+        """``embedder`` finds what is related; without one it is that which needs nothing. ``clock``
+        gives the time where a call does not, in microseconds since 1970.
 
         Raises EventInvalid for what is no name of a person.
         """
         self.live, self.user = live, user
         self.policy = policy or LifePolicy()
         self.clock = clock
+        self._embedder = embedder
+        self._recall: Recall | None = None
         self.memories = Memories(live, user)
         self.key = self.memories.key
 
@@ -85,6 +92,26 @@ class UserMemory:
         """Where in its life a memory is."""
         return status(memory, self.clock() if now is None else now, self.policy)
 
+    @property
+    def embedder(self) -> Embedder:
+        """What turns texts into vectors."""
+        if self._embedder is None:
+            from harness.embedders import default
+
+            self._embedder = default()
+        return self._embedder
+
+    def recall(self, query: str, wanted: Wanted | None = None, now: int | None = None) -> Found:
+        """The memories that are related to a text, the most related first. It is no access to them:
+        that is what ``MemoryRecalled`` says.
+
+        Where the embedder cannot answer words alone speak, and ``fault`` says why. Raises
+        VectorsRefused, Busy, and what a damaged log raises.
+        """
+        if self._recall is None:
+            self._recall = Recall(self.live, self.user, self.embedder, self.policy)
+        return self._recall.find(query, wanted or Wanted(), self.clock() if now is None else now)
+
     # -- changes ----------------------------------------------------------------------------------
 
     def add(
@@ -102,8 +129,10 @@ class UserMemory:
         experience: Experience | None = None,
         sources: Sequence[MemorySource] = (),
         by: str = "human",
+        at: int | None = None,
     ) -> int:
-        """Remember something; the id of the memory. What a person asked for counts 1.0.
+        """Remember something; the id of the memory. What a person asked for counts 1.0. ``at`` is
+        when it came up, in microseconds since 1970, where that is not now.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
@@ -124,7 +153,7 @@ class UserMemory:
             sources=tuple(sources),
             by=by,
         )
-        return self.append(event)
+        return self.append(event if at is None else Draft(event, occurred_at=iso(at)))
 
     def revise(
         self,
@@ -225,6 +254,8 @@ class UserMemory:
 
         Raises what an append raises.
         """
+        known = self.live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
+        drafts = tuple(draft for draft in drafts if draft.id not in known)
         if not drafts:
             return []
         before = self.live.log.version(self.key)

@@ -18,7 +18,7 @@ from projections.affected import AffectedCall
 from projections.carriers import MEMORY, Carriers, family
 from projections.copies import Carrying, Copy
 from projections.live import Live
-from projections.memory.learned import learned_from, memory_named
+from projections.memory.learned_from import learned_from, memory_named
 from projections.memory.recalls import recalls_of
 from projections.memory.shown import shown_in
 from projections.memory.stream import is_memory_stream, memory_stream

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from eventlog.errors import InputRefused, ItemNotFound
 from eventlog.recorded import StreamKey
 from projections.live import Live
-from projections.memory.learned import memory_named
+from projections.memory.learned_from import memory_named
 
 _NAME = re.compile(r"[m#]?([1-9]\d{0,14})(?:@([1-9]\d{0,14}))?", re.ASCII)
 _RANGE = re.compile(r"[m#]?([1-9]\d{0,14})-[m#]?([1-9]\d{0,14})", re.ASCII)

@@ -28,7 +28,7 @@ from projections.erasure import ErasurePlan, apply, plan, plans
 from projections.findings import find, for_pattern, matching
 from projections.live import Live
 from projections.memory.copies import scope
-from projections.memory.learned import learned_in
+from projections.memory.learned_from import learned_in
 from projections.memory.naming import Named, named
 from projections.memory.table import Memories
 

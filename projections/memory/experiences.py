@@ -1,0 +1,84 @@
+"""Experiences: what was done in a situation, and how it went.
+
+Of an error that was fixed, of one whose fix the person was not content with, and of a task that was
+finished or given up. The text of such a memory begins with the situation: it is recalled where the
+same comes up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eventlog.events import Experience, Remembered
+from eventlog.recorded import Draft
+from projections.memory.clipping import one_line
+from projections.memory.importance import Score
+from projections.memory.interactions import Interaction
+from projections.memory.learning import BY, LearnPolicy, drafted
+
+PART = 200
+"""Code points of a situation, an action, an outcome."""
+_TOOLS = 4
+_TELLING = 40
+"""Code points of a fix that says something."""
+
+
+def experiences(
+    interaction: Interaction, scored: Score, policy: LearnPolicy, into: str
+) -> Iterator[Draft]:
+    """What was experienced in an interaction."""
+    for number, found in enumerate(experienced(interaction)):
+        parts = (found.situation, found.action, found.outcome)
+        event = Remembered(
+            kind="experience",
+            text=one_line(" → ".join(filter(None, parts)), policy.longest),
+            importance=scored.value,
+            scored=scored.rules,
+            experience=found,
+            sources=interaction.sources,
+            by=BY,
+        )
+        yield drafted(event, into, f"experience {number}", interaction.sources)
+
+
+def experienced(interaction: Interaction) -> Iterator[Experience]:
+    """Situation, action, outcome and success, each time that there is something to tell."""
+    is_content = interaction.feedback != "negative"
+    answer = one_line(interaction.answer, PART)
+    if interaction.errors and interaction.answer and (interaction.fixes or not is_content):
+        error = one_line(interaction.errors[0], PART)
+        situation = one_line(interaction.request, PART) or error
+        if interaction.request and interaction.errors[0] not in interaction.request:
+            situation = f"{situation}: {error}"
+        action = fix_text(interaction) or _tools(interaction) or answer
+        outcome = one_line(interaction.fixes[-1][1].text, PART) if interaction.fixes else answer
+        yield Experience(
+            situation=situation,
+            action=action,
+            outcome="" if outcome in action else outcome,
+            success=is_content,
+        )
+    action = _tools(interaction) or answer
+    outcome = answer if answer != action else ""
+    for title in interaction.done:
+        yield Experience(situation=title, action=action, outcome=outcome, success=is_content)
+    for title in interaction.dropped:
+        yield Experience(situation=title, action=action, outcome=outcome, success=False)
+
+
+def fix_text(interaction: Interaction) -> str:
+    """What fixed an error, as the model told it; of one who only says "Fixed." also what else that
+    message says."""
+    if not interaction.fixes:
+        return ""
+    texts = dict.fromkeys((interaction.fixes[0][1].text, interaction.fixes[-1][1].text))
+    told = " ".join(one_line(text, PART) for text in texts)
+    return told if len(told) >= _TELLING else one_line(interaction.fixes[-1][0].text, PART)
+
+
+def _tools(interaction: Interaction) -> str:
+    """What the tools were used for, the last calls that went well."""
+    named = [
+        f"{tool.name} {tool.subject}".strip() for tool in interaction.tools if tool.outcome == "ok"
+    ]
+    return one_line("; ".join(dict.fromkeys(named[-_TOOLS:])), PART)

@@ -1,0 +1,120 @@
+"""Which memories hold the words of a question, the best first.
+
+The rows of a word are read from the index when it is first asked for, and held: a common word is
+read once, a rare one is short. A new memory is added to those that are held.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from collections.abc import Iterable
+from typing import Any
+
+from projections.memory import index
+from projections.memory.columns import Columns, ranked
+from projections.memory.fusing import SCALE, chosen, rarity, share
+from projections.memory.table import Query
+
+HELD = 2_000_000
+"""Rows that are held, of four bytes each."""
+
+
+class Postings:
+    """The words of one person's memories."""
+
+    def __init__(self, query: Query, stream: int, columns: Columns) -> None:
+        self._query, self._stream, self._columns = query, stream, columns
+        self._rows: dict[str, array[int]] = {}
+        self._held = 0
+        self._shares: tuple[tuple[int, int, int], Any] = ((0, 0, 0), None)
+
+    def add(self, memory: int, row: int) -> None:
+        """Take in a memory that is new."""
+        for word in index.words_of(self._query, self._stream, memory):
+            if word in self._rows:
+                self._rows[word].append(row)
+
+    def forget(self) -> None:
+        """A memory holds other words than it did, or stands no more."""
+        self._rows.clear()
+        self._held = 0
+        self._shares = ((0, 0, 0), None)
+
+    def best(self, asked: Iterable[str], allowed: bytearray, most: int) -> list[int]:
+        """The rows that hold words, up to so many, the best first. ``allowed``: a byte a row."""
+        words = list(dict.fromkeys(asked))
+        memories = self._columns.indexed
+        if not memories or not words:
+            return []
+        new = [word for word in words if word not in self._rows]
+        counts = index.frequencies(self._query, self._stream, new) if new else {}
+        for word in words:
+            if word in self._rows:
+                counts[word] = len(self._rows[word])
+        terms = [
+            (rarity(count, memories), self._of(word))
+            for word, count in chosen(counts, memories)
+            if count
+        ]
+        mean = self._columns.total / memories
+        if "numpy" in sys.modules and sum(len(rows) for _, rows in terms) > 100:
+            return self._best_numpy(terms, mean, allowed, most)
+        scores: dict[int, float] = {}
+        for weight, rows in terms:
+            for row in rows:
+                if allowed[row]:
+                    scores[row] = scores.get(row, 0.0) + weight
+        lengths = self._columns.lengths
+        found: list[tuple[float, int]] = [
+            (math.floor(score * share(lengths[row], mean) * SCALE + 0.5), row)
+            for row, score in scores.items()
+        ]
+        return [row for _, row in ranked(found, most, self._columns.order)]
+
+    def _of(self, word: str) -> array[int]:
+        rows = self._rows.get(word)
+        if rows is None:
+            known = self._columns.rows
+            held = index.holding(self._query, self._stream, word)
+            rows = array("i", [known[id] for id in held if id in known])
+            if self._held + len(rows) > HELD:
+                self.forget()
+            self._rows[word] = rows
+            self._held += len(rows)
+        return rows
+
+    def _best_numpy(
+        self, terms: list[tuple[float, array[int]]], mean: float, allowed: bytearray, most: int
+    ) -> list[int]:
+        np: Any = sys.modules["numpy"]
+        scores = np.zeros(len(self._columns))
+        for weight, held in terms:
+            scores[np.frombuffer(held, dtype=np.intc)] += weight
+        scores[np.frombuffer(allowed, dtype=np.uint8) == 0] = 0.0
+        rows = np.flatnonzero(scores)
+        values = np.floor(scores[rows] * self._all_shares(np, mean)[rows] * SCALE + 0.5)
+        if len(rows) > most:
+            least = np.partition(values, len(values) - most)[len(values) - most]
+            kept = values >= least
+            rows, values = rows[kept], values[kept]
+        if len(rows) > 2 * most:
+            # As ``Columns.order`` says; the last key counts most.
+            columns = self._columns
+            keys = [np.frombuffer(columns.ids, dtype=np.int64)[rows]]
+            keys.append(np.frombuffer(columns.remembered, dtype=np.int64)[rows])
+            keys.append(np.frombuffer(columns.weights, dtype=np.float64)[rows])
+            first = np.lexsort((*keys, values))[::-1][:most]
+            return [int(row) for row in rows[first]]
+        pairs = list(zip(values.tolist(), rows.tolist(), strict=True))
+        return [row for _, row in ranked(pairs, most, self._columns.order)]
+
+    def _all_shares(self, np: Any, mean: float) -> Any:
+        """What a word counts in each row."""
+        columns = self._columns
+        of = (len(columns), columns.indexed, columns.total)
+        if self._shares[0] != of:
+            lengths = np.frombuffer(columns.lengths, dtype=np.intc)
+            self._shares = (of, share(lengths, mean))
+        return self._shares[1]
