@@ -157,6 +157,8 @@ class TestTheTable:
     def test_the_wanted_one_is_the_value(self, text: str, values: dict[str, object]) -> None:
         assert [each.values for each in about(text)] == [values]
 
-    @pytest.mark.parametrize("text", ["open tabs.py", "run pytest.ini", "the tab bar", "talk about it"])
+    @pytest.mark.parametrize(
+        "text", ["open tabs.py", "run pytest.ini", "the tab bar", "talk about it"]
+    )
     def test_a_word_that_only_looks_like_one_says_nothing(self, text: str) -> None:
         assert list(about(text)) == []

@@ -105,7 +105,8 @@ class TestHostileText:
     """A text may be of any length and shape."""
 
     @pytest.mark.parametrize(
-        "piece", ['"', "`", "<a>\n", "“", "> ", "a: ", '"a\n\n', "```\n", "- ", "1. ", "\0", "\ud800"]
+        "piece",
+        ['"', "`", "<a>\n", "“", "> ", "a: ", '"a\n\n', "```\n", "- ", "1. ", "\0", "\ud800"],
     )
     def test_ten_megabytes_are_looked_at_at_both_ends(self, piece: str) -> None:
         text = piece * (10_000_000 // len(piece))
