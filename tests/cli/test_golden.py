@@ -98,6 +98,7 @@ COMMANDS: dict[str, list[str]] = {
         *("--subject", "deploy day", "--entity", "deploy.sh:file", "--source", "tuesday-0002@2"),
     ],
     "memory-add-from": ["memory", "add", "--from", "tuesday-0002", "--dry-run"],
+    "memory-search": ["memory", "search", "on which day do we deploy", "--at", NOW],
     "memory-show": ["memory", "show", "m3", "--at", NOW],
     "memory-show-superseded": ["memory", "show", "m1", "--at", NOW],
     "memory-show-preference": ["memory", "show", "m2", "--at", NOW],
@@ -167,7 +168,13 @@ PROMPTED = (
 )
 AGED = {
     *("memory-list", "memory-list-all", "memory-gc", "memory-gc-dry", "memory-profile"),
-    *("memory-show", "memory-show-superseded", "memory-show-preference", "memory-show-experience"),
+    *(
+        "memory-search",
+        "memory-show",
+        "memory-show-superseded",
+        "memory-show-preference",
+        "memory-show-experience",
+    ),
 }
 """Asked of memories as they were at a time; the others of ones that are remembered just now."""
 OWN_LOG = {"demo": "demo.db", **dict.fromkeys(PROMPTED, "prompted.db")}

@@ -75,6 +75,7 @@ EACH: dict[str, list[list[str]]] = {
     "prompt diff": [["S@1", "@now"], ["S@1", "@now", "--word"]],
     "memory add": [["--from", "S", "--dry-run"], ["--from", "S"]],
     "memory list": [["--all"], ["--session", "S"]],
+    "memory search": [["evil"], ["\x1b[2J"]],
     "memory show": [["1"]],
     "memory revise": [["1", "something else"]],
     "memory forget": [["1"]],
