@@ -147,7 +147,9 @@ def _random(said: Sequence[str]) -> Known:
     vectors = dict(zip(said, made, strict=False))
     for noise, (question, target) in zip(made[len(said) :], _questions(said), strict=True):
         vectors[question] = vectors[target] + noise
-    return Known("random/384", 0.0, {text: v / np.linalg.norm(v) for text, v in vectors.items()})
+    return Known(
+        "random/384", 0.0, {text: (v / np.linalg.norm(v)).tolist() for text, v in vectors.items()}
+    )
 
 
 def _hashed(said: Sequence[str]) -> Known:

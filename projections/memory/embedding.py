@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Sequence
-from operator import mul
 from typing import Literal, Protocol
 
 from eventlog.errors import CtxlogError
@@ -78,7 +77,7 @@ def _vector(embedder: Embedder, given: Iterable[float]) -> array[float]:
     if len(numbers) != embedder.dimension:
         detail = f"one has {len(numbers)} numbers instead of {embedder.dimension}"
         raise VectorsRefused(embedder.name, detail)
-    length = math.sqrt(sum(map(mul, numbers, numbers)))
+    length = math.hypot(*numbers)
     if not math.isfinite(length):
         raise VectorsRefused(embedder.name, "one holds a number that is not finite, or too large")
     if length and abs(length - 1) > _UNIT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 K = 60
 """Of reciprocal rank fusion: a rank r counts 1 / (K + r). G. V. Cormack, C. L. A. Clarke and
@@ -26,14 +26,6 @@ SCALE = 1_000_000
 
 WORDS = 64
 """Words of a query, the rarest ones."""
-
-
-class Fused(NamedTuple):
-    """A row in the ranking that two made."""
-
-    row: int
-    score: float
-    by: tuple[str, ...]
 
 
 def chosen(found: Mapping[str, int], memories: int) -> list[tuple[str, int]]:
@@ -70,14 +62,10 @@ def share(length: Number, mean: float) -> Number:
     return found
 
 
-def fused(rankings: Mapping[str, Sequence[int]]) -> list[Fused]:
+def fused(*rankings: Sequence[int]) -> dict[int, float]:
     """Every row that a ranking names, with the sum of what its ranks count; in no order."""
-    found: dict[int, Fused] = {}
-    for name, rows in rankings.items():
+    found: dict[int, float] = {}
+    for rows in rankings:
         for rank, row in enumerate(rows, K + 1):
-            before = found.get(row)
-            if before is None:
-                found[row] = Fused(row, 1 / rank, (name,))
-            else:
-                found[row] = Fused(row, before.score + 1 / rank, (*before.by, name))
-    return list(found.values())
+            found[row] = found.get(row, 0.0) + 1 / rank
+    return found

@@ -28,6 +28,7 @@ class Postings:
         self._query, self._stream, self._columns = query, stream, columns
         self._rows: dict[str, array[int]] = {}
         self._held = 0
+        self._shares: tuple[tuple[int, int, int], Any] = ((0, 0, 0), None)
 
     def add(self, memory: int, row: int) -> None:
         """Take in a memory that is new."""
@@ -39,6 +40,7 @@ class Postings:
         """A memory holds other words than it did, or stands no more."""
         self._rows.clear()
         self._held = 0
+        self._shares = ((0, 0, 0), None)
 
     def best(self, asked: Iterable[str], allowed: bytearray, most: int) -> list[int]:
         """The rows that hold words, up to so many, the best first. ``allowed``: a byte a row."""
@@ -92,8 +94,7 @@ class Postings:
             scores[np.frombuffer(held, dtype=np.intc)] += weight
         scores[np.frombuffer(allowed, dtype=np.uint8) == 0] = 0.0
         rows = np.flatnonzero(scores)
-        lengths = np.frombuffer(self._columns.lengths, dtype=np.intc)[rows]
-        values = np.floor(scores[rows] * share(lengths, mean) * SCALE + 0.5)
+        values = np.floor(scores[rows] * self._all_shares(np, mean)[rows] * SCALE + 0.5)
         if len(rows) > most:
             least = np.partition(values, len(values) - most)[len(values) - most]
             kept = values >= least
@@ -108,3 +109,12 @@ class Postings:
             return [int(row) for row in rows[first]]
         pairs = list(zip(values.tolist(), rows.tolist(), strict=True))
         return [row for _, row in ranked(pairs, most, self._columns.order)]
+
+    def _all_shares(self, np: Any, mean: float) -> Any:
+        """What a word counts in each row."""
+        columns = self._columns
+        of = (len(columns), columns.indexed, columns.total)
+        if self._shares[0] != of:
+            lengths = np.frombuffer(columns.lengths, dtype=np.intc)
+            self._shares = (of, share(lengths, mean))
+        return self._shares[1]

@@ -114,16 +114,15 @@ class Recall:
                 near = self._loaded.vectors.nearest(vector, allowed, floor, most, columns.order)
             similar = {row: similarity for similarity, row in near}
             held = self._loaded.postings.best(words(query), allowed, most)
-            both = {each.row: each for each in fused({"vector": list(similar), "words": held})}
-            scores = [(each.score, row) for row, each in both.items()]
-            best = [both[row] for _, row in ranked(scores, wanted.top, columns.order)]
-            memories = self._memories([columns.ids[each.row] for each in best])
+            fusion = [(score, row) for row, score in fused(list(similar), held).items()]
+            best = ranked(fusion, wanted.top, columns.order)
+            memories = self._memories([columns.ids[row] for _, row in best])
             found = Found(name, dimension, fault)
-            for each in best:
-                memory = memories.get(columns.ids[each.row])
+            for score, row in best:
+                memory = memories.get(columns.ids[row])
                 if memory is not None and memory.stands:  # another process writes meanwhile
-                    similarity = similar.get(each.row)
-                    found.append(Recalled(memory, each.score, similarity, each.by))
+                    by = ("vector",) * (row in similar) + ("words",) * (row in held)
+                    found.append(Recalled(memory, score, similar.get(row), by))
             return found
 
     def _memories(self, ids: list[int]) -> dict[int, Memory]:
