@@ -105,9 +105,7 @@ def names(chat: Chat) -> Sequence[str]:
 
 def _recall(chat: Chat, query: str) -> None:
     if not chat.remembers:
-        raise InputRefused(
-            f"this chat shows no memories to the model: {chat.program} chat --memory"
-        )
+        raise InputRefused("this chat shows no memories to the model: begin it with --memory")
     found = chat.conversation.recall(query)
     if not found.memories and not found.fault and not found.left_out:
         chat.note("nothing else that is remembered is related to that")

@@ -58,7 +58,7 @@ _PRONOUNS = frozenset(_PRONOUN_WORDS.split())
 _CHINESE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
-        ("is written in", r"(?:是)?用(?=[^，,。；;、\s]{1,30}(?:写的|编写|开发|实现))"),
+        ("is written in", r"(?:是)?用(?=[^，,。；;、]{1,30}?(?:写的|编写|开发|实现))"),
         ("depends on", r"依赖于?|需要用到"),
         ("runs on", r"(?:运行|部署|跑)在"),
         ("is part of", r"属于|是(?=[^，,。；;、]{1,20}的一部分)"),

@@ -43,7 +43,9 @@ def learned(
         return []
     into = into or stream_of(course.stream)
     gone = course.interactions if ended else left(course, policy.capacity)
-    return [*at_once(course.interactions, policy, into), *leaving(gone, policy, into)]
+    found = (*at_once(course.interactions, policy, into), *leaving(gone, policy, into))
+    # Who says two things about one subject in one message means the second.
+    return list({draft.id: draft for draft in found}.values())
 
 
 def at_once(interactions: Iterable[Interaction], policy: LearnPolicy, into: str) -> Iterator[Draft]:
@@ -106,13 +108,14 @@ def _wish(
     scored = score(["explicit"], weights=policy.weights)
     for known in said_basics(sign.text):
         yield _basics(known, sources, into)
-    preferred = said_preferences(sign.text)
+    decides = is_decision(sign.text)
+    preferred = () if decides else said_preferences(sign.text)
     for preference in preferred:
         yield _preference(preference, scored, sources, policy, into)
     if preferred:
         return
     event = Remembered(
-        kind="project" if is_decision(sign.text) else "fact",
+        kind="project" if decides else "fact",
         text=one_line(sign.text, policy.longest),
         importance=scored.value,
         scored=scored.rules,

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversing import holds, told
+from conversing import told
 from model_server import ModelServer, serving
-from remembered import memory_of, received, shown, talking
+from remembered import memory_of, proved, received, shown, talking
 from scripted import following
 
 from harness.conversation.conversation import NotLearned
@@ -60,7 +60,7 @@ class TestAtOnce:
         assert source.stream == str(talk.key)
         said = [item for item in talk.items() if item.is_human]
         assert source.positions == (int(said[0].id),)
-        holds(talk)
+        proved(talk)
 
     def test_it_is_learned_once_whoever_goes_on(self, live: Live, server: ModelServer) -> None:
         memory = memory_of(live)
@@ -196,7 +196,7 @@ class TestThreeSessions:
             talk.ask("Write a class")
             assert "tabs" in shown(received(server))
             assert all("tabs" not in m["content"] for m in received(server) if m["role"] == "user")
-            holds(talk)
+            proved(talk)
         assert memory.get(tabs.id).sources[0].stream == "local/chat/first"
         assert memory.get(tabs.id).accesses == 2
 
@@ -211,12 +211,12 @@ class TestThreeSessions:
             talk.ask("Go on")
             assert "spaces" in shown(received(server))
             assert "tabs" not in shown(received(server))
-            holds(talk)
+            proved(talk)
         with talking(live, server, "third") as talk:
             talk.ask("Write a class")
             assert "spaces" in shown(received(server))
             assert b"tabs" not in server.bodies[-1]
-            holds(talk)
+            proved(talk)
         old, new = [e for e in memory.all(standing=False) if e.kind == "preference"]
         assert (old.standing, new.standing) == ("superseded", "stands")
         assert "tabs" in old.text
@@ -234,9 +234,9 @@ class TestThreeSessions:
             memory.forget(tabs.id)
             talk.ask("And a class")
             assert b"tabs" not in server.bodies[-1]
-            holds(talk)
+            proved(talk)
         memory.restore(tabs.id)
         with talking(live, server, "third") as talk:
             talk.ask("Write a class")
             assert "tabs" in shown(received(server))
-            holds(talk)
+            proved(talk)
