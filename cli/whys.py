@@ -331,7 +331,8 @@ class _Why:
             said = SOURCES.get(self.made.source, "it came in")
             if self.made.is_recovered:
                 said = "recover put it in, with what had left"
-            if self.made.role in ("system", "developer"):
+            is_system = self.made.role in ("system", "developer")
+            if is_system and self.made.source != "memory":
                 said = "it came in as a system message"
             if isinstance(data.get("call"), int):
                 call = self.live.log.at(self.key, [data["call"]]).get(data["call"])

@@ -26,6 +26,7 @@ from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
 from cli.memories import user_memory
 from cli.memory_config import LOCAL, memory_config
+from cli.memory_embedders import embedder_of
 from cli.naming import typed_name
 from cli.occurrences import number_of
 from cli.output import Output
@@ -101,7 +102,8 @@ class Chat(Telling):
             permissions = taken_up(self, known, has_tools=bool(tools.groups))
         config = memory_config()
         user = place.key.user if place.key.user != LOCAL else config.user
-        self.memory = user_memory(live, user, config)
+        embedder = embedder_of(config.embedder, asked.base_url)
+        self.memory = user_memory(live, user, config, embedder)
         self.remembers = config.chat if asked.memory is None else asked.memory
         self.conversation = Conversation(
             live,

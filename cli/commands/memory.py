@@ -12,6 +12,7 @@ from cli.commands import (
     memory_profile,
     memory_restore,
     memory_revise,
+    memory_search,
     memory_show,
 )
 
@@ -25,6 +26,7 @@ app = SubApp(
     """,
     {
         "list": memory_list.command,
+        "search": memory_search.command,
         "add": memory_add.command,
         "show": memory_show.command,
         "revise": memory_revise.command,

@@ -20,8 +20,9 @@ def command(ctx: typer.Context) -> None:
     import time
 
     from cli.models import RebuildData
+    from cli.render_keep import events_of
     from cli.searching import reindexed
-    from cli.style import plural
+    from projections.memory import is_memory_stream
     from projections.sessions import rebuild_sessions
 
     out = output(ctx)
@@ -31,9 +32,10 @@ def command(ctx: typer.Context) -> None:
         rebuild_sessions(live)
         data = RebuildData(
             events=live.log.last_sequence(),
-            streams=len(live.log.streams()),
+            streams=len(streams := live.log.streams()),
+            persons=sum(is_memory_stream(info.key) for info in streams),
             indexed=reindexed(live, out),
             seconds=round(time.monotonic() - start, 3),
         )
-    words = f"rebuilt from {plural(data.events, 'event')} of {plural(data.streams, 'session')}"
+    words = f"rebuilt from {events_of(data.events, data.streams, data.persons)}"
     out.show(data, words + (", with the index for search" if data.indexed else ""))

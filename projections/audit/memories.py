@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from projections.audit.model import Finding, MemoryRow, MemoryStanding
+from projections.audit.model import Finding, MemoryRow, MemoryStanding, Severity
 from projections.audit.passages import Move, Passage
 from projections.audit.rule import Rule, listed, runs_listed, some, spans
 from projections.audit.subject import Called, Subject
 from projections.items import Item
 
-_STALE: dict[MemoryStanding, str] = {
-    "forgotten": "had been forgotten",
-    "superseded": "another had taken its place",
-    "erased": "had been erased",
+_STALE: dict[MemoryStanding, tuple[Severity, str]] = {
+    "forgotten": ("warning", "it had been forgotten"),
+    "superseded": ("warning", "another had taken its place"),
+    "erased": ("warning", "it had been erased"),
+    "revised": ("info", "it had been revised"),
 }
 """What a memory is told for that stood before the model all the same."""
+
+_PROFILE = "profile"
 
 
 class _Which(NamedTuple):
@@ -36,7 +38,7 @@ class Memories(Rule):
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
-        self._unexplained: set[str] = set()
+        self._unexplained: dict[str, None] = {}
         """The renditions that stand, are said to come from memory, and of which no event says what
         they show."""
         self._shown: dict[str, list[int]] = {}
@@ -46,11 +48,11 @@ class Memories(Rule):
         """Note what came from memory."""
         is_whole = item.source == "memory" and item.form in ("original", "revised")
         if is_whole and item.rendition not in self.subject.recalled.explained:
-            self._unexplained.add(item.rendition)
+            self._unexplained[item.rendition] = None
 
     def left(self, item: Item, move: Move) -> None:
         """It stands no longer."""
-        self._unexplained.discard(item.rendition)
+        self._unexplained.pop(item.rendition, None)
 
     def changed(self, before: Item, after: Item, move: Move) -> None:
         """It says something else."""
@@ -65,6 +67,7 @@ class Memories(Rule):
     def find(self) -> Iterator[Finding]:
         """What should not have stood there, then where each came from."""
         yield from self._unknown()
+        yield from self._twice()
         shown: dict[_Which, list[tuple[Called, MemoryRow]]] = {}
         for call in filter(self._is_own, self.subject.calls):
             rows = self.subject.recalled.rows.get(call.position, ())
@@ -72,7 +75,6 @@ class Memories(Rule):
                 found = shown.setdefault(_Which(row.of, row.memory, row.rendition), [])
                 if not found or found[-1][0] is not call:
                     found.append((call, row))
-            yield from self._twice(call, rows)
         for which, calls in shown.items():
             yield from self._stale(which, calls)
             yield self._from(which, calls)
@@ -97,36 +99,44 @@ class Memories(Rule):
                 count=len(numbers),
             )
 
-    def _twice(self, call: Called, rows: Sequence[MemoryRow]) -> Iterator[Finding]:
-        count = Counter((row.of, row.memory) for row in rows)
-        twice = [memory for (_, memory), number in count.items() if number > 1]
-        if twice:
-            items = dict.fromkeys(row.item for row in rows if row.memory in twice)
+    def _twice(self) -> Iterator[Finding]:
+        found: dict[tuple[str, str], list[tuple[Called, list[str]]]] = {}
+        for call in filter(self._is_own, self.subject.calls):
+            items: dict[tuple[str, str], list[str]] = {}
+            for row in self.subject.recalled.rows.get(call.position, ()):
+                items.setdefault((row.of, row.memory), []).append(row.item)
+            for which, some_items in items.items():
+                if len(some_items) > 1:
+                    found.setdefault(which, []).append((call, some_items))
+        for (_, memory), calls in found.items():
+            numbers, where = [call.number for call, _ in calls], list(dict.fromkeys(calls[0][1]))
             yield Finding(
                 rule=self.name,
                 severity="warning",
-                refs=some((call.name, *items)),
-                message=f"{call.name} was given {listed(twice)} twice, in {listed(list(items))}",
-                next=("show", f"S@{call.name}", "--context"),
-                position=call.position,
-                count=len(twice),
+                refs=some((*(call.name for call, _ in calls), *where)),
+                message=f"{spans(numbers)} {_were(numbers)} given "
+                f"{'the profile' if memory == _PROFILE else memory} twice, in {listed(where)}",
+                next=("show", f"S@{calls[0][0].name}", "--context"),
+                position=calls[0][0].position,
+                count=len(calls),
             )
 
     def _stale(self, which: _Which, calls: list[tuple[Called, MemoryRow]]) -> Iterator[Finding]:
-        for standing, why in _STALE.items():
+        if which.memory == _PROFILE:  # it goes on with each session, and says so in its row
+            return
+        for standing, (severity, why) in _STALE.items():
             found = [(call, row) for call, row in calls if row.standing == standing]
             if not found:
                 continue
             numbers = [call.number for call, _ in found]
             since, item = found[0][1].since, found[0][1].item
             by = f" with event {since} of {which.of}" if since else f" in {which.of}"
-            but = why if standing == "superseded" else f"it {why}"
             yield Finding(
                 rule=self.name,
-                severity="warning",
+                severity=severity,
                 refs=some((*(call.name for call, _ in found), item)),
                 message=f"{spans(numbers)} {_were(numbers)} given {which.memory} ({item}) "
-                f"though {but}{by}",
+                f"though {why}{by}",
                 next=("show", f"{which.of}@{which.memory[1:]}"),
                 position=found[0][0].position,
                 count=len(found),
@@ -138,9 +148,9 @@ class Memories(Rule):
         more = row.source_count - len(row.sources)
         runs = [(source, 1) for source in row.sources] + ([("", more)] if more else [])
         source = f"which came from {runs_listed(runs)}" if runs else "which names no source"
-        if which.memory == "profile":
+        if which.memory == _PROFILE:
             source = "whose values name their sources"
-        name = f"m{which.rendition}" if which.memory != "profile" else "the profile"
+        name = f"m{which.rendition}" if which.memory != _PROFILE else "the profile"
         return Finding(
             rule=self.name,
             severity="info",

@@ -6,6 +6,7 @@ that does not stand is not allowed anywhere.
 
 from __future__ import annotations
 
+import math
 import sys
 from array import array
 from collections.abc import Callable, Iterable
@@ -184,9 +185,12 @@ class Columns:
             share = np.maximum(age, 0) / lives[kinds]
             # A status is asked for or not, from one limit to the next: as ``status`` asks them.
             asked = [status in wanted.statuses for status in STATUSES]
-            live = np.where(share < policy.archived, asked[2], asked[3])
-            live = np.where(share < policy.stale, asked[1], live)
-            found &= np.where(share < policy.active, asked[0], live)
+            limits = (policy.active, policy.stale, policy.archived, math.inf)
+            live: Any = asked[3]
+            for at in (2, 1, 0):
+                if asked[at] != asked[at + 1] or limits[at] > limits[at + 1]:
+                    live = np.where(share < limits[at], asked[at], live)
+            found &= live
         return bytearray(found)
 
 

@@ -27,6 +27,7 @@ def experiences(
     interaction: Interaction, scored: Score, policy: LearnPolicy, into: str
 ) -> Iterator[Draft]:
     """What was experienced in an interaction."""
+    sources = interaction.source(*_positions(interaction))
     for number, found in enumerate(experienced(interaction)):
         parts = (found.situation, found.action, found.outcome)
         event = Remembered(
@@ -35,10 +36,17 @@ def experiences(
             importance=scored.value,
             scored=scored.rules,
             experience=found,
-            sources=interaction.sources,
+            sources=sources,
             by=BY,
         )
-        yield drafted(event, into, f"experience {number}", interaction.sources)
+        yield drafted(event, into, f"experience {number}", sources)
+
+
+def _positions(interaction: Interaction) -> set[int]:
+    """Where it is told: what was asked, the error, what fixed it, and how it ended."""
+    told = {said.position for said, _ in interaction.fixes} | set(interaction.error_at)
+    ends = [said.position for said in (*interaction.said[:1], *interaction.said[-1:])]
+    return told | set(ends) | {interaction.last}
 
 
 def experienced(interaction: Interaction) -> Iterator[Experience]:

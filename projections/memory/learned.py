@@ -210,7 +210,6 @@ def _decision(interaction: Interaction) -> _Told:
 
 def _fix(interaction: Interaction) -> _Told:
     positions = {said.position for said, _ in interaction.fixes}
-    positions |= {tool.answered for tool in interaction.tools if tool.error}
-    positions |= {said.position for said, _ in interaction.signs("error")}
+    positions |= set(interaction.error_at)
     told = fix_text(interaction)
     return "error_fix", f"{one_line(interaction.error, 240)} → {told}", tuple(sorted(positions))

@@ -89,10 +89,13 @@ class Postings:
         self, terms: list[tuple[float, array[int]]], mean: float, allowed: bytearray, most: int
     ) -> list[int]:
         np: Any = sys.modules["numpy"]
-        scores = np.zeros(len(self._columns))
-        for weight, held in terms:
-            scores[np.frombuffer(held, dtype=np.intc)] += weight
-        scores[np.frombuffer(allowed, dtype=np.uint8) == 0] = 0.0
+        counts = [len(held) for _, held in terms]
+        held = np.concatenate([np.frombuffer(held, dtype=np.intc) for _, held in terms])
+        weights = np.repeat([weight for weight, _ in terms], counts)
+        # It adds up in this order, so the sums are those of plain Python.
+        scores = np.bincount(held, weights, minlength=len(self._columns))
+        if 0 in allowed:
+            scores *= np.frombuffer(allowed, dtype=np.uint8)
         rows = np.flatnonzero(scores)
         values = np.floor(scores[rows] * self._all_shares(np, mean)[rows] * SCALE + 0.5)
         if len(rows) > most:

@@ -33,7 +33,8 @@ _DOES = (
 
 _LASTING = re.compile(
     rf"""(?:
-      \bi\s{_HABIT}(?:prefer|like|love|hate|dislike)\s(?!to\ssee\b|{_POINTS})
+      \bi\s{_HABIT}prefer\s(?!{_POINTS})
+      |\bi\s{_HABIT}(?:like|love|hate|dislike)\s(?!to\s(?:see|say|ask|admit|bother)\b|the\b|{_POINTS})
       |\bi(?:['’]d|\swould)\s(?:much\s)?prefer\s(?!{_POINTS}|not\b|if\b)
       |\bi(?:['’]d|\swould)\s(?:much\s)?rather\s(?:use|have|work\swith|write|read|see|get)\s(?!{_POINTS})
       |\bi\s(?:really\s)?(?:do\snot|don['’]?t)\slike\s(?!{_POINTS})
@@ -49,12 +50,20 @@ _KNOWN_ONLY = re.compile(
       {_CLAUSE}(?:use|prefer|write|choose|stick\s(?:to|with))\s
         (?=[^.]{{1,80}}(?:,\snot\s|\binstead\sof\b|\brather\sthan\b|\bover\b))
       |{_CLAUSE}(?:answer|reply|respond|talk|speak)\s(?:to\sme\s)?(?:in|using)\s
+      |\bi\s(?:want|need|expect)\s(?:your\s)?
+        (?:(?:short|brief|concise|terse|detailed|long)\w{{0,3}}\s)?
+        (?:answers|replies|responses|explanations)\b
       |{_CLAUSE}(?:be|keep)\s(?:(?:your\s)?(?:answers|replies|responses|explanations)\s)?(?:more\s|less\s)?
         (?:short|brief|concise|terse|verbose|detailed|formal|informal|casual)
     )""",
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
 """Counts where it is about something of the table."""
+_STOPPED = re.compile(
+    rf"{_CLAUSE}(?:stop|quit|avoid|no\smore)\s(?:using\s|adding\s|writing\s)?(?!{_POINTS}|the\b)",
+    re.IGNORECASE | re.ASCII,
+)
+"""So does this, where it is not of now."""
 _REFUSED = re.compile(
     rf"{_CLAUSE}(?:don['’]?t|do\snot)\s(?:ever\s)?{_DOES}\s(?!the\b|{_POINTS})", re.I | re.ASCII
 )
@@ -125,7 +134,10 @@ def preferences(sentence: Sentence, *, is_wished: bool = False) -> tuple[Prefere
         return ()
     lasting = _first(masked, _LASTING, _LASTING_CHINESE)
     known = _first(masked, _KNOWN_ONLY, _KNOWN_ONLY_CHINESE)
-    refused = None if _is_of_now(masked) else _first(masked, _REFUSED, _REFUSED_CHINESE)
+    refused = None
+    if not _is_of_now(masked):
+        refused = _first(masked, _REFUSED, _REFUSED_CHINESE)
+        known = known if known is not None else _first(masked, _STOPPED, _KNOWN_ONLY_CHINESE)
     found = [each for each in (lasting, known, refused) if each is not None]
     if not found and not (is_wished and _DIRECTS.search(masked)):
         return ()

@@ -108,16 +108,16 @@ class Vectors:
         matrix = np.frombuffer(self._numbers, dtype=np.float32).reshape(-1, self.dimension)
         wanted = np.frombuffer(query, dtype=np.float32)
         about = matrix @ wanted
-        if allowed is not None:
+        if allowed is not None and 0 in allowed:
             about[np.frombuffer(allowed, dtype=np.uint8) == 0] = -2.0
         if floor <= _SLACK and self._empty:  # else they are below it
             about[list(self._empty)] = -2.0
-        rows = np.flatnonzero(about >= max(floor, -1.0) - _SLACK)
-        if len(rows) > most:
-            among = about[rows]
-            least = np.partition(among, len(among) - most)[len(among) - most]
-            # Twice: the least of them may be too high, and who is to be found too low.
-            rows = rows[among >= least - 2 * _SLACK]
+        least = max(floor, -1.0)
+        if len(about) > most:
+            # The last of them may be too high by the slack, and who comes before it too low.
+            last = np.partition(about, len(about) - most)[len(about) - most]
+            least = max(least, float(last) - _SLACK)
+        rows = np.flatnonzero(about >= least - _SLACK)
         exactly = wanted.astype(np.float64)
         found: list[tuple[float, int]] = []
         for start in range(0, len(rows), _CHUNK):

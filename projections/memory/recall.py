@@ -87,13 +87,15 @@ class Recall:
     def find(self, query: str, wanted: Wanted, now: int) -> Found:
         """The memories that belong to a text, the best first. ``now``: microseconds since 1970.
 
-        Memories that have no vector yet are embedded first. Raises VectorsRefused, and what a
+        Memories that have no vector yet are embedded first. Where there is no memory, or nothing is
+        asked, no embedder is. Raises VectorsRefused, and what a
         damaged log raises; any other fault of the embedder is told in ``Found.fault``.
         """
         with self._mutex:
             self._loaded.bring_up()
             name, dimension, vector, fault = "", 0, None, None
-            columns = self._loaded.columns
+            if not self._loaded.columns.indexed or not query.strip():
+                return Found(name, dimension, fault)
             try:
                 name, dimension = self.embedder.name, self.embedder.dimension
                 self._loaded.embed(self.embedder)
@@ -102,6 +104,7 @@ class Recall:
                 raise
             except CtxlogError as error:
                 fault = error
+            columns = self._loaded.columns
             only = None
             if wanted.session:
                 kept = self._loaded.kept

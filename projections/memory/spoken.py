@@ -104,8 +104,10 @@ def _trimmed(masked: str, start: int, end: int) -> tuple[int, int]:
 _FENCE = re.compile(r"[ \t]{0,12}(?:```|~~~)")
 _CODE = re.compile(r"(?: {4}|\t)[ \t]*(?![-*•·–—\s]|\d{1,3}[.)、])")
 _LOGGED = re.compile(
-    r"[^\s:：]{1,200}:\d|\[?\d{2,4}[-:/]\d\d|[ \t]{1,12}(?:at |File )|Traceback |[-+]{3} "
-    r"|(?:\[[^\]\n]{0,40}\][ \t]?)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b"
+    r"[\w/\\@+-]{0,100}[./\\][\w./\\@+-]{0,100}:\d|\[?\d{2,4}[-:/]\d\d|[ \t]{1,12}(?:at |File )"
+    r"|Traceback |[-+]{3} "
+    r"|(?:\[[^\]\n]{0,40}\][ \t]?)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b",
+    re.ASCII,
 )
 _OPENING = re.compile(r"[ \t]{0,12}<([A-Za-z][\w-]{0,40})(?:[ \t][^>\n]{0,200})?>")
 _OWN_TAGS = frozenset({"user_query"})

@@ -125,10 +125,12 @@ def _sources(course: Course) -> tuple[MemorySource, ...]:
     for interaction in course.interactions[:1] + course.interactions[-MOST_TASKS:]:
         if interaction.said:
             found += interaction.source(interaction.said[0].position)
-    for interaction in course.interactions:
-        at = [said.position for said, _ in interaction.signs("decision", "error")]
-        at += [tool.answered for tool in interaction.tools if tool.error]
-        found += interaction.source(*at) if at else ()
+    told = [
+        (each, said.position) for each in course.interactions for said, _ in each.signs("decision")
+    ]
+    wrong = [(each, at) for each in course.interactions for at in each.error_at]
+    for interaction, at in (*told[-MOST_DECISIONS:], *wrong[-MOST_ERRORS:]):
+        found += interaction.source(at)
     found += course.interactions[-1].source(course.interactions[-1].last)
     return together(found)
 

@@ -26,8 +26,9 @@ _ENGLISH = re.compile(
       |please\s(?:take\s)?note\b
       |(?:make|take)\s(?:a\s)?note\b(?:\sof\b)?
       |note\sto\sself\b
-      |(?:save|store|add|put|commit|write)\s(?:(?:this|that|it|the\sfollowing)\s)?
-        (?:in|to|into|down\sin)\s(?:your\s|the\s)?(?:long[- ]term\s)?memory\b
+      |(?:save|add|commit)\s(?:this|that|the\sfollowing)\sto\s(?:long[- ]term\s)?memory\b
+      |(?:save|store|add|put|keep|commit|write)\s(?:\w{{1,12}}\s){{0,3}}(?:in|to|into)\s
+        your\s(?:long[- ]term\s)?memory\b
       |for\s(?:future\sreference|the\srecord)\b
     )(?P<joint>\s(?:that|this|to|about|down)\b)?""",
     re.IGNORECASE | re.VERBOSE | re.ASCII,
@@ -47,7 +48,7 @@ _POLITE = re.compile(r"(?:can|could|would|will)\syou\s", re.IGNORECASE)
 _POLITE_CHINESE = re.compile(r"你?(?:可不可以|能不能|可以|可否|能否|能)(?:请你?|帮我|你)?")
 _REPORTED = re.compile(
     r"\b(?:says?|said|saying|reads|writes?|wrote|written|states?|tells?|told|quot\w{1,5}|according|asks?"
-    r"|asked|claims?)\b|说|写着|写道|提到|声称|[他她它]",
+    r"|asked|claims?)\b|说|写着|写道|提到|声称|要求|让你",
     re.IGNORECASE | re.ASCII,
 )
 _REFERS = re.compile(

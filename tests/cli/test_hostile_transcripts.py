@@ -73,10 +73,23 @@ EACH: dict[str, list[list[str]]] = {
     "state export": [["S"], ["S", "--as", "messages"], ["S@k1^", "--as", "session"]],
     "prompt log": [["S"]],
     "prompt diff": [["S@1", "@now"], ["S@1", "@now", "--word"]],
+    "memory add": [["--from", "S", "--dry-run"], ["--from", "S"]],
+    "memory list": [["--all"], ["--session", "S"]],
+    "memory search": [["evil"], ["\x1b[2J"]],
+    "memory show": [["1"]],
+    "memory revise": [["1", "something else"]],
+    "memory forget": [["1"]],
+    "memory restore": [["1"]],
+    "memory profile": [[]],
+    "memory graph": [[]],
+    "memory gc": [["--dry-run"]],
 }
 """Commands that are asked of each session; ``S`` is its key."""
 
-APART = {"demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"}
+APART = {
+    *("demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"),
+    "memory",
+}
 """Run on no log of ours, with a model, before all the others, behind them, or until another process
 ends."""
 

@@ -23,6 +23,7 @@ from eventlog import StreamKey, events, integrity
 from eventlog.errors import ItemNotFound
 from eventlog.jsonvalue import Json
 from eventlog.redaction import Target
+from harness.embedders import HashingEmbedder
 from projections import open_log
 from projections.erasure import ErasurePlan, apply, plan, plans
 from projections.findings import find, for_pattern, matching
@@ -30,6 +31,7 @@ from projections.live import Live
 from projections.memory.copies import scope
 from projections.memory.learned_from import learned_in
 from projections.memory.naming import Named, named
+from projections.memory.recall import Recall, Wanted
 from projections.memory.table import Memories
 
 
@@ -114,6 +116,22 @@ class TestAMemory:
         assert (after.is_erased, after.stands, after.text) == (True, False, "[redacted]")
         assert after.sources == before.sources
         assert not integrity.verify(live.log).problems
+
+    def test_neither_the_words_nor_the_vectors_of_recall_keep_it(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        live.append(MEMORY, remembered("the vault opens with swordfish"), remembered("tea at five"))
+        recall = Recall(live, USER, HashingEmbedder())
+        assert [each.memory.id for each in recall.find("swordfish", Wanted(), 0)] == [2]
+        (before,) = live.log.query("select count(*) from recall_vectors").fetchone()
+        assert any(b"swordfish" in path.read_bytes() for path in tmp_path.iterdir())
+        assert apply(live, plan(live, MEMORY, ["2"])).scrub.complete
+        assert not any(b"swordfish" in path.read_bytes() for path in tmp_path.iterdir())
+        again = Recall(live, USER, HashingEmbedder())
+        assert again.find("swordfish", Wanted(), 0) == recall.find("swordfish", Wanted(), 0) == []
+        assert [each.memory.id for each in again.find("tea", Wanted(), 0)] == [3]
+        assert live.log.query("select count(*) from recall_vectors").fetchone() == (before - 1,)
+        assert not any(b"swordfish" in path.read_bytes() for path in tmp_path.iterdir())
 
     def test_what_is_no_memory_is_not_found(self, live: Live) -> None:
         with pytest.raises(ItemNotFound):

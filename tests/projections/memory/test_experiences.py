@@ -49,7 +49,7 @@ class TestExperiences:
         (memory,) = [each for each in found if each.kind == "experience"]
         assert memory.experience is not None
         assert memory.text.startswith(memory.experience.situation)
-        assert [source.positions for source in memory.sources] == [(1, 2, 3, 4)]
+        assert [source.positions for source in memory.sources] == [(1, 3, 4)]
 
     def test_each_part_is_short(self) -> None:
         (found,) = of(
