@@ -112,6 +112,10 @@ COMMANDS: dict[str, list[str]] = {
     ],
     "memory-graph": ["memory", "graph"],
     "memory-graph-entity": ["memory", "graph", "staging"],
+    "memory-export": ["memory", "export"],
+    "memory-export-markdown": ["memory", "export", "--as", "markdown"],
+    "memory-export-file": ["memory", "export", "<folder>/memories.json"],
+    "memory-import": ["memory", "import", "<folder>/memory.json"],
     "memory-gc": ["memory", "gc", "--at", "2026-10-15"],
     "memory-gc-dry": ["memory", "gc", "--dry-run", "--at", NOW],
     "why": ["why", "refunds-0001", "8"],
@@ -161,7 +165,7 @@ COMMANDS: dict[str, list[str]] = {
 }
 ONLY_TEXT = {
     *("compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"),
-    *("state-export", "state-export-messages"),
+    *("state-export", "state-export-messages", "memory-export", "memory-export-markdown"),
 }
 PROMPTED = (
     *("prompt-log", "prompt-diff", "prompt-diff-one", "prompt-diff-file", "show-context-prompted"),
