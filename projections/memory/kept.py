@@ -61,8 +61,6 @@ class KeptInFile:
         end = self._log.last_sequence()
         self._catch_up()
         if self._lacks(self._index):
-            if self._log.read_only:
-                raise ReadOnlyLog(str(self._log.path))
             for _ in catch_up_in_steps(self._log, self._index):
                 pass
         self._seen = end
@@ -72,7 +70,16 @@ class KeptInFile:
             self._log.catch_up(self._memories)
 
     def _lacks(self, table: MemoryTable | RecallIndex) -> bool:
-        """Whether an event is missing that changes the table: most do not, and cost no write."""
+        """Whether an event is missing that changes the table: most do not, and cost no write.
+
+        Raises ReadOnlyLog where one is, and cannot be taken in.
+        """
+        found = self._is_behind(table)
+        if found and self._log.read_only:
+            raise ReadOnlyLog(str(self._log.path))
+        return found
+
+    def _is_behind(self, table: MemoryTable | RecallIndex) -> bool:
         types = ", ".join(f"'{name}'" for name in sorted(table.reads))
         with reached(self._log, table) as (db, held):
             if held is None:
