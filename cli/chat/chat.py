@@ -16,6 +16,7 @@ from typing import Any
 from cli.chat.asked import Asked
 from cli.chat.elsewhere import events_elsewhere
 from cli.chat.lines import Lines
+from cli.chat.own_memory import memory_of
 from cli.chat.permission import question, with_rule
 from cli.chat.places import Place
 from cli.chat.remembered import Remembered
@@ -24,9 +25,6 @@ from cli.chat.telling import FAULT, Telling
 from cli.chat.trusted import as_set, taken_up
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
-from cli.memories import user_memory
-from cli.memory_config import LOCAL, memory_config
-from cli.memory_embedders import embedder_of
 from cli.naming import typed_name
 from cli.occurrences import number_of
 from cli.output import Output
@@ -100,11 +98,7 @@ class Chat(Telling):
         elif permissions is None:
             known = agent_state(live, place.key).permissions
             permissions = taken_up(self, known, has_tools=bool(tools.groups))
-        config = memory_config()
-        user = place.key.user if place.key.user != LOCAL else config.user
-        embedder = embedder_of(config.embedder, asked.base_url)
-        self.memory = user_memory(live, user, config, embedder)
-        self.remembers = config.chat if asked.memory is None else asked.memory
+        self.memory, self.remembers = memory_of(live, place.key, asked)
         self.conversation = Conversation(
             live,
             self.model.client,

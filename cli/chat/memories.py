@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from cli.chat.chat import Chat
 from cli.chat.memory_lines import named
 from cli.chat.slash import words_of
+from cli.safetext import safe_text
 from eventlog.errors import InputRefused
 from eventlog.events import MemorySource, Remembered
 from harness.conversation.happenings import MemoriesChanged
+from projections.memory.memory import Memory
+from projections.memory.table import read
 
 RECALL = "recall"
 
+_MOST = 60
+"""Characters of a memory that is told in passing."""
 _NEWEST = 10
 """Memories that are listed, or found."""
 
@@ -91,6 +96,8 @@ def forget(chat: Chat, text: str) -> None:
     ids = {int(each.memory.name.removeprefix("m")) for each in data.memories}
     if ids & shown:
         chat.note("the model is not shown it any more from its next call on")
+    for other in _of_the_same(chat, ids):
+        chat.note(f"{other.name} came from the same words and stays: {_begin(other.text)}")
     chat.note(f"{chat.program} memory restore brings it back")
 
 
@@ -111,6 +118,33 @@ def _recall(chat: Chat, query: str) -> None:
         chat.note("nothing else that is remembered is related to that")
         return
     chat.show(found)
+
+
+def _of_the_same(chat: Chat, ids: Collection[int]) -> Iterator[Memory]:
+    """Memories that stand and came from an event from which one of these came, too."""
+    found = chat.memory.memories.some(ids)
+    places = {place for memory in found.values() for place in _places(memory)}
+    sessions = sorted({session for session, _ in places})
+    query, stream = chat.memory.memories.query()
+    for session in sessions:
+        rows = query(
+            "select state from memories where stream = ? and stands and row in "
+            "(select row from memories_sources where session = ?) order by id",
+            (stream, session),
+        )
+        for (state,) in rows.fetchall():
+            other = read(state)
+            if other.id not in ids and places.intersection(_places(other)):
+                yield other
+
+
+def _places(memory: Memory) -> Iterator[tuple[str, int]]:
+    for source in memory.sources:
+        yield from ((source.stream, position) for position in source.positions)
+
+
+def _begin(text: str) -> str:
+    return safe_text(text[:_MOST], newlines=False) + ("…" if len(text) > _MOST else "")
 
 
 def _standing(chat: Chat, told: str) -> Iterator[str]:

@@ -38,18 +38,18 @@ class TestRemembering:
     def test_what_is_said_in_one_session_is_shown_in_the_next(
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        first = talk(live, server, "Remember: I always indent with tabs", memory=True)
+        first = talk(live, server, "Remember: I indent with tabs", memory=True)
         told = said(capsys)
-        assert "✎ remembered m1, preference: I always indent with tabs" in told
+        assert "✎ remembered m1, preference: I indent with tabs" in told
         talk(live, server, "Write a function", memory=True)
-        assert "I always indent with tabs" in shown(received(server))
+        assert "I indent with tabs" in shown(received(server))
         assert "✎ the model is shown" in said(capsys)
         assert first.chat.memory.get(1).stands
 
     def test_without_it_nothing_is_learned_and_nothing_shown(
         self, live: Live, server: ModelServer
     ) -> None:
-        over = talk(live, server, "Remember: I always indent with tabs")
+        over = talk(live, server, "Remember: I indent with tabs")
         assert not live.log.exists(over.chat.memory.key)
         over.chat.memory.add("We deploy on Fridays")
         talk(live, server, "When do we deploy?")
@@ -120,6 +120,13 @@ class TestCommands:
         assert "not shown to the model any more: m1" in told
         assert over.chat.memory.get(1).standing == "forgotten"
 
+    def test_forget_tells_what_else_came_from_the_same_words(
+        self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        lines = ["Remember that we deploy on Fridays. Remember that our port is 8081", "/forget m1"]
+        talk(live, server, *lines, memory=True)
+        assert "m2 came from the same words and stays: our port is 8081" in said(capsys)
+
     def test_memories_tells_what_is_shown_and_what_there_is(
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -180,12 +187,12 @@ class TestJson:
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
     ) -> None:
         settings = Settings(command="chat", as_json=True)
-        lines = ["Remember: I always indent with tabs", "/forget m1", "Go on"]
+        lines = ["Remember: I indent with tabs", "/forget m1", "Go on"]
         found: Talk = talk(live, server, *lines, interactive=False, settings=settings, memory=True)
         assert found.code == 0
         out = capsys.readouterr().out
         data = [json.loads(line)["data"] for line in out.splitlines()]
         changed = [each for each in data if each["happening"] == "memories_changed"]
         assert changed[0]["memories"][0]["name"] == "m1"
-        assert changed[0]["memories"][0]["text"] == "I always indent with tabs"
+        assert changed[0]["memories"][0]["text"] == "I indent with tabs"
         talk(live, server, "/remember Our port is 8081", settings=settings, memory=True)

@@ -17,6 +17,7 @@ from harness.conversation.remembering import MemorySettings
 from harness.memory import UserMemory
 from projections import Live, open_log
 from projections.memory.learning import LearnPolicy
+from projections.memory.shown import shown_in
 
 
 def script(text: str, rounds: int) -> str:
@@ -49,7 +50,7 @@ class TestAtOnce:
     ) -> None:
         memory = memory_of(live)
         talk = talking(live, server, "s", memory=memory)
-        happened = told(talk.say("Remember: I always indent with tabs"))
+        happened = told(talk.say("Remember: I indent with tabs"))
         (changed,) = [each for each in happened if isinstance(each, MemoriesChanged)]
         assert isinstance(happened[-1], Ended)
         (found,) = changed.memories
@@ -65,7 +66,7 @@ class TestAtOnce:
     def test_it_is_learned_once_whoever_goes_on(self, live: Live, server: ModelServer) -> None:
         memory = memory_of(live)
         talk = talking(live, server, "s", memory=memory)
-        talk.ask("Remember: I always indent with tabs")
+        talk.ask("Remember: I indent with tabs")
         version = live.log.version(memory.key)
         again = talking(live, server, "s")
         happened = told(again.say("Hello again"))
@@ -75,7 +76,7 @@ class TestAtOnce:
     def test_what_was_forgotten_is_not_learned_again(self, live: Live, server: ModelServer) -> None:
         memory = memory_of(live)
         talk = talking(live, server, "s", memory=memory)
-        talk.ask("Remember: I always indent with tabs")
+        talk.ask("Remember: I indent with tabs")
         (found,) = memory.all()
         memory.forget(found.id)
         talking(live, server, "s").ask("Hello again")
@@ -102,7 +103,7 @@ class TestAtOnce:
         memory = memory_of(live)
         settings = MemorySettings(learns=False)
         with talking(live, server, "s", memory=memory, remembering=settings) as talk:
-            talk.ask("Remember: I always indent with tabs")
+            talk.ask("Remember: I indent with tabs")
         assert not live.log.exists(memory.key)
 
     def test_a_failure_breaks_no_reply_and_is_told(
@@ -112,7 +113,7 @@ class TestAtOnce:
         talk = talking(live, server, "s", memory=memory_of(other))
         talk.ask("Hello")
         other.close()
-        happened = told(talk.say("Remember: I always indent with tabs"))
+        happened = told(talk.say("Remember: I indent with tabs"))
         (failed,) = [each for each in happened if isinstance(each, NotRemembered)]
         assert failed.error
         assert isinstance(happened[-1], Ended)
@@ -187,7 +188,7 @@ class TestThreeSessions:
     ) -> None:
         memory = memory_of(live)
         with talking(live, server, "first") as talk:
-            talk.ask("Remember: I always indent with tabs")
+            talk.ask("Remember: I indent with tabs")
         (tabs,) = [each for each in memory.all() if each.kind == "preference"]
         with talking(live, server, "second") as talk:
             talk.ask("Write a function")
@@ -197,7 +198,15 @@ class TestThreeSessions:
             assert "tabs" in shown(received(server))
             assert all("tabs" not in m["content"] for m in received(server) if m["role"] == "user")
             proved(talk)
-        assert memory.get(tabs.id).sources[0].stream == "local/chat/first"
+        source = memory.get(tabs.id).sources[0]
+        assert source.stream == "local/chat/first"
+        said = live.log.at(source.stream, source.positions)
+        assert "I indent with tabs" in said[source.positions[0]].payload
+        found = shown_in(live, "local", tabs.id)
+        assert [(each.stream.session, [c.number for c in each.calls]) for each in found] == [
+            ("second", ["c1"]),
+            ("third", ["c1"]),
+        ]
         assert memory.get(tabs.id).accesses == 2
 
     def test_a_contradicting_one_wins_and_both_stay_readable(
@@ -205,9 +214,9 @@ class TestThreeSessions:
     ) -> None:
         memory = memory_of(live)
         with talking(live, server, "first") as talk:
-            talk.ask("Remember: I always indent with tabs")
+            talk.ask("Remember: I indent with tabs")
         with talking(live, server, "second") as talk:
-            talk.ask("Remember: I always indent with spaces")
+            talk.ask("Remember: I indent with spaces")
             talk.ask("Go on")
             assert "spaces" in shown(received(server))
             assert "tabs" not in shown(received(server))
@@ -226,7 +235,7 @@ class TestThreeSessions:
     ) -> None:
         memory = memory_of(live)
         with talking(live, server, "first") as talk:
-            talk.ask("Remember: I always indent with tabs")
+            talk.ask("Remember: I indent with tabs")
         (tabs,) = [each for each in memory.all() if each.kind == "preference"]
         with talking(live, server, "second") as talk:
             talk.ask("Write a function")

@@ -53,7 +53,7 @@ class TestKilled:
             with open_log(path) as live:
                 memory_of(live).add("We deploy on Fridays")
             with process(path, server, "s", "MemoriesShown") as child:
-                say(child, "When do we deploy? Remember: I always indent with tabs")
+                say(child, "When do we deploy? Remember: I indent with tabs")
                 assert child.stdout.readline() == "stopped\n"
                 os.kill(child.pid, signal.SIGKILL)
                 assert child.wait() == -signal.SIGKILL
