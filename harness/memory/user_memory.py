@@ -244,8 +244,14 @@ class UserMemory:
     def append(self, *events: Event | Draft) -> int:
         """Append events of memory, all or none; the position of the first.
 
-        Raises what an append raises.
+        Under a clock that was given they are of its time: what is restored is as young there as it
+        should be. Raises what an append raises.
         """
+        if self.clock is not now_us:
+            at = iso(self.clock())
+            events = tuple(
+                each if isinstance(each, Draft) else Draft(each, occurred_at=at) for each in events
+            )
         return self.live.append(self.key, *events).first
 
     def append_new(self, *drafts: Draft) -> list[int]:
@@ -281,9 +287,12 @@ class UserMemory:
         return list(due(self.all(), self.clock() if now is None else now, self.policy))
 
     def gc(self, now: int | None = None) -> list[Due]:
-        """Forget what is expired, and what is old and of little importance; each can be restored.
+        """Forget what is expired, and what is old and of little importance; each can be restored,
+        and is as young then as one that was just recalled.
 
-        It is one append: all of it or nothing. Raises what an append raises.
+        A moment that lies behind the last refreshes finds nothing; one ahead finds what would be
+        forgotten then, and what is restored before it is found again. It is one append: all of it
+        or nothing. Raises what an append raises.
         """
         at = self.clock() if now is None else now
         lost: WrongExpectedVersion | None = None
