@@ -78,13 +78,16 @@ def _places(live: Live, session: str) -> Iterator[str]:
 
 
 def items(live: Live, session: str) -> Iterator[str]:
-    """Every item that it ever had, the newest first; of what compactions brought, what stands."""
+    """Every item that it ever had, the newest first; of what compactions brought, what stands. In a
+    stream of memories, those."""
+    from projections.carriers import MEMORY
     from projections.context import ITEM_TYPES
     from projections.runs import position_of
 
     key = _key(live, _without_place(session))
     found: list[Origin] = [item for item in live.view(key).items if isinstance(item, str)]
-    found += [header.position for header in live.log.headers(key) if header.type in ITEM_TYPES]
+    kinds = ITEM_TYPES | {MEMORY}
+    found += [header.position for header in live.log.headers(key) if header.type in kinds]
     yield from map(str, sorted(found, key=position_of, reverse=True))
 
 

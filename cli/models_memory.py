@@ -171,6 +171,8 @@ class MemoryShownData(BaseModel):
     position: int
     """Of the event that tells it."""
     calls: list[MemoryCallData]
+    is_elsewhere: bool = False
+    """It did so in another log, from which the memory was taken up: the calls stand there."""
 
 
 class MemoryLife(BaseModel):
@@ -301,3 +303,31 @@ class MemorySearchData(BaseModel):
     """Why words alone were looked for; empty: vectors were compared, too."""
     hits: list[MemoryHit]
     """The most related first."""
+
+
+class MemoryExportData(BaseModel):
+    """``memory export FILE``"""
+
+    user: str
+    form: Literal["json", "markdown"]
+    file: str
+    bytes: int
+    events: int
+    """Of the document; of Markdown, which holds none, 0."""
+    erased: int
+    """Memories, and changes of the profile, that were erased and are not in the document."""
+
+
+class MemoryImportData(BaseModel):
+    """``memory import``"""
+
+    user: str
+    file: str
+    stream: str
+    """Whose the document says that it is."""
+    dry_run: bool
+    added: int
+    """Events that are new, or would be."""
+    known: int
+    """Events that stood there already."""
+    warnings: list[str]

@@ -17,7 +17,7 @@ from eventlog import StreamKey
 from eventlog.errors import ForksAlive, InputRefused, NotFound, WrongExpectedVersion
 from harness.agent_sessions import Sessions
 from projections import Live
-from projections.memory import is_memory_stream
+from projections.memory.stream import check_session
 from projections.purging import is_purged, living_forks
 from projections.references import find_session
 from projections.session_rows import NO_TITLE, SessionRow, row_of
@@ -124,11 +124,7 @@ def purged(
 def _session(live: Live, text: str) -> StreamKey:
     """A session; what is remembered of a person is none."""
     key = session_key(live, text)
-    if is_memory_stream(key):
-        raise InputRefused(
-            f"{key} is no session: what it holds is forgotten one by one, or erased with redact, "
-            "or all of it with delete --purge"
-        )
+    check_session(key)
     return key
 
 

@@ -55,7 +55,8 @@ def no_room_for_hits(data: MemorySearchData, style: Style) -> str:
 
 
 def _no_room(columns: Columns, style: Style) -> str:
-    gone = [title for title in columns if title not in _widths(columns, style)]
+    widths = _widths(columns, style)
+    gone = [title for title in _GIVING_WAY if title in columns and title not in widths]
     return f"no room for: {', '.join(gone)} (--width and --json have it)" if gone else ""
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from cli.commanding import SubApp
 from cli.commands import (
     memory_add,
+    memory_export,
     memory_forget,
     memory_gc,
     memory_graph,
+    memory_import,
     memory_list,
     memory_profile,
     memory_restore,
@@ -35,5 +37,7 @@ app = SubApp(
         "profile": memory_profile.command,
         "graph": memory_graph.command,
         "gc": memory_gc.command,
+        "export": memory_export.command,
+        "import": memory_import.command,
     },
 )

@@ -36,7 +36,7 @@ _LONGEST = 64
 """Characters of a word."""
 _PART = 4
 """Characters of a part of a word; its ends count as one each."""
-_OF_A_CHARACTER = 0.5
+_OF_A_SIGN = 0.5
 """What one character counts of a run without blanks; a pair counts 1, as a word does."""
 
 _CHINESE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -105,8 +105,10 @@ def _found(run: str) -> Iterator[tuple[str, float]]:
         yield from _parts(run[:_LONGEST])
         return
     pairs = [first + second for first, second in pairwise(run)] or [run]
-    yield from ((pair, 1.0) for pair in pairs if pair not in _SILENT)
-    yield from ((f"{sign}.", _OF_A_CHARACTER) for sign in run if sign not in _SILENT)
+    heard = [at for at, pair in enumerate(pairs) if pair not in _SILENT]
+    yield from ((pairs[at], 1.0) for at in heard)
+    signs = {at + place for at in heard for place in range(len(pairs[at]))}
+    yield from ((f"{run[at]}.", _OF_A_SIGN) for at in sorted(signs) if run[at] not in _SILENT)
 
 
 @lru_cache(maxsize=16_384)

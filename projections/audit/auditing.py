@@ -30,6 +30,7 @@ from projections.audit.unseen import Unseen
 from projections.audit.verdicts import Verdicts
 from projections.judging import judge_all
 from projections.live import Live
+from projections.memory.past import Pasts
 from projections.recording import recording
 from projections.tokens import Counter, counter
 
@@ -68,10 +69,12 @@ def audit(
     rules: Collection[str] = (),
     counting: Counter | None = None,
     progress: Callable[[int, int], None] | None = None,
+    pasts: Pasts | None = None,
 ) -> Audit:
     """Audit a session by some rules, or by all.
 
-    ``progress`` is told how much of the session was gone through, of how much.
+    ``progress`` is told how much of the session was gone through, of how much. Whoever audits
+    several gives the ``pasts`` of what they remember.
     Of a fork only what lies behind the fork is told: the rest is its parent's. Raises InputRefused
     for a rule that there is not, StreamNotFound, CriticalUnknown.
     """
@@ -82,14 +85,16 @@ def audit(
         if progress is not None and position % 100 == 0:
             progress(position, whole)
 
-    subject = gathered(live, info.key, counting or counter())
+    subject = gathered(live, info.key, counting or counter(), pasts)
     subject.base = info.base or 0
     found = audited(subject, rules_of(rules), gone_through)
     parent = f"{info.parent}@{info.base}" if info.parent is not None else None
     return found.model_copy(update={"session": str(info.key), "parent": parent})
 
 
-def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
+def gathered(
+    live: Live, stream: StreamKey, counting: Counter, pasts: Pasts | None = None
+) -> Subject:
     """Everything that the rules look at, of one session."""
     noted, requests = Noted(), prefixes.Noted()
     made = recording(requests.of(noted.of(live.log.read(stream))), counting)
@@ -101,7 +106,7 @@ def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
         verdicts=judge_all(live, stream, calls),
         prefixes=prefixes.rows_of(made, requests, counting),
         stands=live.view(stream).standing(),
-        recalled=recalled(live, stream),
+        recalled=recalled(live, stream, pasts or Pasts(live)),
     )
 
 

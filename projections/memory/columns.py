@@ -7,7 +7,6 @@ that does not stand is not allowed anywhere.
 from __future__ import annotations
 
 import math
-import sys
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 
 from eventlog.errors import InputRefused
 from eventlog.events import MemoryKind
+from projections.memory import arrays
 from projections.memory.lifecycle import DAY, LifePolicy, Status, stage
 
 KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
@@ -136,8 +136,11 @@ class Columns:
         self, wanted: Wanted, now: int, policy: LifePolicy, only: Iterable[int] | None = None
     ) -> bytearray:
         """A byte a row, other than zero where it is asked for. ``only``: some ids among them."""
-        among = self._shares_numpy if self.ids and "numpy" in sys.modules else self._shares_plain
-        found = among(wanted, now, policy)
+        np = arrays.loaded() if self.ids else None
+        if np is not None:
+            found = self._shares_numpy(np, wanted, now, policy)
+        else:
+            found = self._shares_plain(wanted, now, policy)
         if only is not None:
             kept = bytearray(len(self))
             for id in only:
@@ -168,8 +171,7 @@ class Columns:
                 found[row] = stage(share, policy) in wanted.statuses
         return found
 
-    def _shares_numpy(self, wanted: Wanted, now: int, policy: LifePolicy) -> bytearray:
-        np: Any = sys.modules["numpy"]
+    def _shares_numpy(self, np: Any, wanted: Wanted, now: int, policy: LifePolicy) -> bytearray:
         kinds = np.frombuffer(self._kinds, dtype=np.uint8)
         found = np.frombuffer(self._stands, dtype=np.uint8) != 0
         if wanted.kinds:

@@ -18,7 +18,7 @@ BM25 and Beyond", Foundations and Trends in Information Retrieval 3 (4), 2009.""
 OFTEN = 50
 """Memories that may hold a word, whatever share of all they are."""
 
-POSTINGS = 20_000
+POSTINGS = 10_000
 """Rows that are read for the words of a query, its rarest word aside."""
 
 SCALE = 1_000_000

@@ -68,12 +68,14 @@ def at_once(interactions: Iterable[Interaction], policy: LearnPolicy, into: str)
 def leaving(interactions: Iterable[Interaction], policy: LearnPolicy, into: str) -> Iterator[Draft]:
     """What is remembered of interactions that have left the window."""
     for interaction in interactions:
-        if interaction.erased:
+        if interaction.erased or not interaction.said or interaction.said[0].by == "model":
             continue
         rules = rules_of(interaction)
         scored = score(rules, weights=policy.weights)
         if scored.value > policy.threshold:
             for kind, text, positions in _told(interaction, rules):
+                if not text:
+                    continue  # a picture, say
                 sources = interaction.source(*positions)
                 event = Remembered(
                     kind=kind,

@@ -7,13 +7,14 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from eventlog.errors import Busy, ReadOnlyLog
+from eventlog.derived import Stamp
+from eventlog.errors import ReadOnlyLog
 from eventlog.log import EventLog
 from eventlog.recorded import StreamKey
 from projections.memory import index
 from projections.memory.columns import Columns
 from projections.memory.embedding import Embedder, embedded
-from projections.memory.index import Vector
+from projections.memory.index import RecallIndex, Vector
 from projections.memory.kept import Kept, KeptInFile, KeptInMemory, erased
 from projections.memory.postings import Postings
 from projections.memory.products import Vectors
@@ -61,14 +62,14 @@ class Loaded:
     # -- columns --------------------------------------------------------------------------------
 
     def bring_up(self) -> None:
-        """Take in what the log holds now."""
+        """Take in what the log holds now. Raises Busy, and what a damaged log raises."""
         end = self._log.last_sequence()
         if end == self._seen and self.kept.is_there():
             return
         try:
             self.kept.bring_up()
-        except (ReadOnlyLog, Busy):
-            # It is read all the same: where nothing can be written, in memory.
+        except ReadOnlyLog:
+            # It is searched all the same, in memory.
             self.kept = KeptInMemory(self._log)
             self._forget()
             self.kept.bring_up()
@@ -80,6 +81,19 @@ class Loaded:
             for entry in index.entries(self.kept.query, self.stream):
                 self.columns.put(entry)
         self._seen = end
+
+    def make_anew(self) -> None:
+        """Drop the tables: they could not be read. Raises Busy."""
+        if self._log.read_only:
+            self.kept = KeptInMemory(self._log, alone=True)
+        else:
+            for table in (MemoryTable(self._log), RecallIndex.of(self._log)):
+                with self._log.writing() as db:
+                    stamp = Stamp(table)
+                    stamp.reset(db)
+                    stamp.store(db)
+            self.kept = KeptInFile(self._log)
+        self._forget()
 
     def _move_on(self) -> None:
         """Read anew what events since then have changed."""

@@ -7,12 +7,11 @@ read once, a rare one is short. A new memory is added to those that are held.
 from __future__ import annotations
 
 import math
-import sys
 from array import array
 from collections.abc import Iterable
 from typing import Any
 
-from projections.memory import index
+from projections.memory import arrays, index
 from projections.memory.columns import Columns, ranked
 from projections.memory.fusing import SCALE, chosen, rarity, share
 from projections.memory.table import Query
@@ -32,7 +31,7 @@ class Postings:
 
     def add(self, memory: int, row: int) -> None:
         """Take in a memory that is new."""
-        for word in index.words_of(self._query, self._stream, memory):
+        for word in index.words_of(self._query, self._stream, memory) if self._rows else ():
             if word in self._rows:
                 self._rows[word].append(row)
 
@@ -59,8 +58,9 @@ class Postings:
             if count
         ]
         mean = self._columns.total / memories
-        if "numpy" in sys.modules and sum(len(rows) for _, rows in terms) > 100:
-            return self._best_numpy(terms, mean, allowed, most)
+        np = arrays.loaded() if sum(len(rows) for _, rows in terms) > 100 else None
+        if np is not None:
+            return self._best_numpy(np, terms, mean, allowed, most)
         scores: dict[int, float] = {}
         for weight, rows in terms:
             for row in rows:
@@ -86,9 +86,13 @@ class Postings:
         return rows
 
     def _best_numpy(
-        self, terms: list[tuple[float, array[int]]], mean: float, allowed: bytearray, most: int
+        self,
+        np: Any,
+        terms: list[tuple[float, array[int]]],
+        mean: float,
+        allowed: bytearray,
+        most: int,
     ) -> list[int]:
-        np: Any = sys.modules["numpy"]
         counts = [len(held) for _, held in terms]
         held = np.concatenate([np.frombuffer(held, dtype=np.intc) for _, held in terms])
         weights = np.repeat([weight for weight, _ in terms], counts)

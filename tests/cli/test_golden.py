@@ -112,6 +112,10 @@ COMMANDS: dict[str, list[str]] = {
     ],
     "memory-graph": ["memory", "graph"],
     "memory-graph-entity": ["memory", "graph", "staging"],
+    "memory-export": ["memory", "export"],
+    "memory-export-markdown": ["memory", "export", "--as", "markdown"],
+    "memory-export-file": ["memory", "export", "<folder>/memories.json"],
+    "memory-import": ["memory", "import", "<folder>/memories.json", "--user", "ada"],
     "memory-gc": ["memory", "gc", "--at", "2026-10-15"],
     "memory-gc-dry": ["memory", "gc", "--dry-run", "--at", NOW],
     "why": ["why", "refunds-0001", "8"],
@@ -161,20 +165,15 @@ COMMANDS: dict[str, list[str]] = {
 }
 ONLY_TEXT = {
     *("compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"),
-    *("state-export", "state-export-messages"),
+    *("state-export", "state-export-messages", "memory-export", "memory-export-markdown"),
 }
 PROMPTED = (
     *("prompt-log", "prompt-diff", "prompt-diff-one", "prompt-diff-file", "show-context-prompted"),
 )
 AGED = {
     *("memory-list", "memory-list-all", "memory-gc", "memory-gc-dry", "memory-profile"),
-    *(
-        "memory-search",
-        "memory-show",
-        "memory-show-superseded",
-        "memory-show-preference",
-        "memory-show-experience",
-    ),
+    *("memory-search", "memory-export", "memory-export-file", "memory-export-markdown"),
+    *("memory-show", "memory-show-superseded", "memory-show-preference", "memory-show-experience"),
 }
 """Asked of memories as they were at a time; the others of ones that are remembered just now."""
 OWN_LOG = {"demo": "demo.db", **dict.fromkeys(PROMPTED, "prompted.db")}
@@ -255,6 +254,8 @@ def answer(name: str, folder: Path, *more: str) -> str:
         log = agent_log(folder)
     if name.startswith("memory-"):
         log = memory_log(folder, timed=name in AGED)
+    if name == "memory-import":
+        run("memory", "export", folder / "memories.json", "--db", log)
     env = {"HOME": str(folder)} if name == "doctor" else {}
     result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
     assert result.exit_code == 0, result.output

@@ -83,12 +83,13 @@ EACH: dict[str, list[list[str]]] = {
     "memory profile": [[]],
     "memory graph": [[]],
     "memory gc": [["--dry-run"]],
+    "memory export": [[], ["--as", "markdown"]],
 }
 """Commands that are asked of each session; ``S`` is its key."""
 
 APART = {
     *("demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"),
-    "memory",
+    *("memory", "memory import"),
 }
 """Run on no log of ours, with a model, before all the others, behind them, or until another process
 ends."""
@@ -144,6 +145,9 @@ class TestHostileTranscripts:
             document = str(tmp_path / "state.json")
             assert shown(["state", "export", key, "-o", document, "--force"], db)[0] == 0
             assert shown(["state", "import", document, "--name", f"{key[-8:]}.copy"], db)[0] == 0
+        document = str(tmp_path / "memories.json")
+        assert shown(["memory", "export", document, "--force"], db)[0] == 0
+        assert shown(["memory", "import", document, "--user", "another"], db)[0] == 0
         assert shown(["backup", str(tmp_path / "copy.db")], db)[0] == 0
         there = json.loads(run("sessions", "--json", "--db", db).stdout)["data"]["sessions"]
         for key in sorted((row["key"] for row in there), key=len, reverse=True):  # forks first

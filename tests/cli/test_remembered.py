@@ -22,7 +22,7 @@ from shown_memories import (
     shows,
 )
 
-from cli.completing import session_names
+from cli.completing import items, of_session, session_names
 from cli.options import Settings
 from eventlog import events
 from eventlog.jsonvalue import Json
@@ -81,6 +81,8 @@ class TestLists:
         settings = Settings(db=db)
         assert session_names(settings, "") == ["last", "first", "later"]
         assert session_names(settings, "m") == session_names(settings, "ann/_") == []
+        log(db, remembered(SPACES))
+        assert of_session(settings, KEY, "", items) == ["2", "1"]
 
     def test_all_sessions_are_compared_and_audited_without_it(self, db: Path) -> None:
         audited = json.loads(run("audit", "--all", "--json", "--db", db).stdout)["data"]
@@ -158,11 +160,25 @@ class TestByItsKey:
             str(FIRST),
         ]
 
-    def test_it_is_neither_renamed_nor_deleted_as_a_session_but_purged(self, db: Path) -> None:
-        for args in (["rename", KEY, "x"], ["delete", KEY]):
-            refused = run(*args, "--db", db)
-            assert refused.exit_code == 2
-            assert f"{KEY} is no session" in refused.stderr
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ["rename", KEY, "x"],
+            ["delete", KEY],
+            ["resume", KEY],
+            ["fork", KEY],
+            ["rewind", f"{KEY}@1"],
+            ["chat", KEY, "--model", "m", "--base-url", "http://127.0.0.1:9"],
+        ],
+    )
+    def test_nobody_goes_on_with_it(self, db: Path, args: list[str]) -> None:
+        before = data("verify", "--db", db)["head"]
+        refused = run(*args, "--db", db, input="hello\n")
+        assert refused.exit_code == 2
+        assert f"{KEY} is no session" in refused.stderr
+        assert data("verify", "--db", db)["head"] == before
+
+    def test_a_purge_erases_all_of_it(self, db: Path) -> None:
         purged = data("delete", KEY, "--purge", "--yes", "--confirm", "memory", "--db", db)
         assert purged["erased"] == 1
         with open_log(db) as live:

@@ -221,6 +221,26 @@ def test_a_vector_of_another_size_is_made_anew(person: Person) -> None:
     assert again.passages == ["tabs"]
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update recall_words_data set block = x'0000' where id > 10",
+        "drop table recall_frequencies",
+        "drop table memories",
+    ],
+)
+def test_damaged_tables_are_made_anew(person: Person, damage: str, read_only: bool) -> None:
+    person.add("tabs", "spaces", "tabs and spaces")
+    before = said(person.find("tabs"))
+    with closing(sqlite3.connect(person.path)) as db:
+        db.execute(damage)
+        db.commit()
+    again = Person(person.path, read_only=read_only)
+    with again.live:
+        assert said(again.find("tabs")) == before
+
+
 def test_two_persons_and_two_processes_index_at_once(person: Person) -> None:
     other = Person(person.path, user="bob")
     with other.live:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from eventlog import StreamKey, events
 from eventlog.errors import EventInvalid
 from eventlog.redaction import Target, redact
 from eventlog.scrub import scrub
+from eventlog.transfer import export, import_export
 from projections import Live, open_log
 from projections.memory import fold
 from projections.memory.errors import MemoryNotFound
@@ -182,6 +184,41 @@ class TestForkedAndMoved:
         assert [(each.id, each.text) for each in Memories(live, "bob").all()] == [(4, "spaces")]
         assert [each.id for each in Memories(live, "ada").all()] == [1, 2]
         assert_as_folded(live)
+
+    def test_an_export_of_the_log_takes_all_of_it_along(self, live: Live, tmp_path: Path) -> None:
+        live.append(ADA, prefers("tabs"), prefers("secret", subject="x"))
+        live.append(WORK, shown(1, 2))
+        live.append(
+            ADA, prefers("spaces"), events.ProfileUpdated(section="basics", values={"n": 1})
+        )
+        live.log.fork(WORK._replace(session="child"), WORK, 1, shown(3))
+        _erased(live, 2)
+        text = Memories(live, "ada").text()
+        with open_log(tmp_path / "copy.db") as copy:
+            _carried(live, copy)
+            assert Memories(copy, "ada").text() == text == folded(copy)
+            assert Memories(copy, "ada").get(3).accesses == 2
+
+    def test_a_session_may_come_into_a_log_without_the_memories_that_it_recalled(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        live.append(ADA, prefers("tabs"))
+        live.append(WORK, shown(1))
+        with open_log(tmp_path / "copy.db") as copy:
+            _carried(live, copy, [WORK])
+            assert_as_folded(copy)
+            assert users(copy) == []
+            _carried(live, copy, [ADA])
+            assert Memories(copy, "ada").get(1).accesses == 0
+            assert_as_folded(copy)
+            copy.append(WORK, shown(1))
+            assert Memories(copy, "ada").get(1).accesses == 1
+
+
+def _carried(live: Live, copy: Live, streams: list[StreamKey] | None = None) -> None:
+    file = io.StringIO()
+    export(live.log, file, streams)
+    import_export(copy.log, file.getvalue().splitlines())
 
 
 def test_said_is_appended_at_the_time_of_its_source(live: Live) -> None:
