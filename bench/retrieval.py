@@ -26,6 +26,7 @@ from bench.labelled import (
     Held,
     Labelled,
     answered,
+    held_out,
     labelled,
     score,
 )
@@ -127,7 +128,8 @@ def ways(asked: Asked, embedders: dict[str, Embedder]) -> dict[str, Answers]:
 
 def found_table(given: Labelled, found: Mapping[str, Answers]) -> list[str]:
     """Markdown: how often the right one is first, and among five, for each way to ask."""
-    columns = ["", *(name for name in CATEGORIES if name != UNKNOWN)]
+    there = {each.category for each in given.questions} - {UNKNOWN}
+    columns = ["", *(name for name in CATEGORIES if name in there)]
     nobody: Answers = {each.id: [] for each in given.questions}
     heads = [f"{name or 'all'} ({score(given, nobody, name).of})" for name in columns]
     lines = [row(["", *heads, "unknown"]), row(["---"] + ["--:"] * (len(heads) + 1))]
@@ -203,6 +205,9 @@ def main() -> None:
                 if each.memory is not None and each.memory not in answers[each.id][:5]
             ]
             print(f"\n{name}, not among five: {' '.join(missed)}")
+    given = held_out()
+    with measured(given) as (asked, embedders):
+        print("\n".join(["", *found_table(given, ways(asked, embedders))]))
 
 
 def row(cells: list[str]) -> str:
