@@ -165,14 +165,19 @@ def _told(given: Labelled, answers: Answers) -> str:
 
 def needing_nothing() -> Iterator[str]:
     """Markdown: the tables of what is always there, for docs/memory-retrieval.md."""
-    given, embedder = labelled(), HashingEmbedder()
-    with folder() as place, open_log(place / "memories.db", durability="normal") as live:
-        asked = Asked(live, given)
-        yield from found_table(given, ways(asked, {"hashing": embedder}))
-        yield ""
-        yield f"`{embedder.name}`, whose floor is {embedder.floor}:"
-        yield ""
-        yield from floors_table(given, asked, embedder, FLOORS["hashing"])
+    embedder = HashingEmbedder()
+    for name, given in {"first": labelled(), "second": held_out()}.items():
+        with folder() as place, open_log(place / "memories.db", durability="normal") as live:
+            asked = Asked(live, given)
+            yield f"The {name} set:"
+            yield ""
+            yield from found_table(given, ways(asked, {"hashing": embedder}))
+            yield ""
+            if name == "first":
+                yield f"Of that, `{embedder.name}` with another floor than {embedder.floor}:"
+                yield ""
+                yield from floors_table(given, asked, embedder, FLOORS["hashing"])
+                yield ""
 
 
 def nearer_to_its_negation(embedder: Embedder) -> int:
