@@ -197,7 +197,7 @@ class Columns:
 
 
 def ranked(
-    found: list[tuple[float, int]], most: int, order: Callable[[int], tuple[float, int, int]]
+    found: list[tuple[float, int]], most: int, order: Callable[[int], tuple[float, ...]]
 ) -> list[tuple[float, int]]:
     """Values with their rows, the highest first, up to so many; ``order`` decides between equals,
     and is asked of those alone."""
