@@ -53,7 +53,7 @@ class Loaded:
 
     def _forget_vectors(self) -> None:
         self.vectors = Vectors(1, numpy=self._numpy)
-        self._embedder = ("", 0)
+        self._embedder: tuple[str, int] | None = None
         self._held: list[str] = []
         """Of which rendition the vector of each row is."""
         self._missing: set[int] = set()
@@ -113,7 +113,7 @@ class Loaded:
                     self.postings.add(entry.id, row)
                 elif not is_same:
                     self.postings.forget()
-                if self._embedder[0]:
+                if self._embedder is not None:
                     self._look_at(row)
 
     # -- vectors --------------------------------------------------------------------------------
