@@ -178,6 +178,13 @@ class TestWhatWasLearned:
         assert found == [1, 2]
         assert [t.position for t in referenced(plan(live, fork, ["4"]))] == [3]
 
+    def test_however_many_they_are(self, live: Live) -> None:
+        live.append(MEMORY, *[remembered(f"number {n}", 2) for n in range(60)])
+        live.append(LATER, said("many", "memory"), shows("8", "61"), said("few"), shows("10", "99"))
+        found = referenced(plan(live, FIRST, ["2"]))
+        assert len([t for t in found if t.stream == MEMORY]) == 61
+        assert [t for t in found if t.stream == LATER] == [Target(LATER, 3), Target(LATER, 8)]
+
     def test_with_copies_they_go(self, live: Live) -> None:
         done = apply(live, plan(live, FIRST, ["2"]), with_copies=True, needles=[TABS])
         assert (done.scrub.complete, done.scrub.found) == (True, ())
