@@ -17,6 +17,7 @@ from shown_memories import (
     remember,
     remembered,
     said,
+    shows,
 )
 
 from eventlog import StreamKey, events, integrity
