@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memories_made import ADA, OF_MEMORY
 from shown_memories import (
     FIRST,
     LATER,
@@ -33,6 +36,7 @@ from projections.memory.copies import scope
 from projections.memory.learned_from import learned_in
 from projections.memory.naming import Named, named
 from projections.memory.recall import Recall, Wanted
+from projections.memory.state import fold
 from projections.memory.table import Memories
 
 
@@ -257,3 +261,24 @@ def test_the_scope_of_quotes(live: Live) -> None:
     assert set(scope(live, MEMORY, {Target(MEMORY, 1): ("1", event)})) == {MEMORY, FIRST, LATER}
     live.append(StreamKey("bob", "coder", "s"), said("x"))
     assert scope(live, StreamKey("bob", "coder", "s"), {}) == [StreamKey("bob", "coder", "s")]
+
+
+@settings(max_examples=15)
+@given(st.lists(OF_MEMORY, min_size=1, max_size=12), st.data())
+def test_whatever_is_erased_the_rest_folds_on(
+    tmp_path_factory: pytest.TempPathFactory, some: list[events.Event], data: st.DataObject
+) -> None:
+    with open_log(tmp_path_factory.mktemp("log") / "log.db", durability="normal") as live:
+        live.append(ADA, *some)
+        before = Memories(live, "ada").text()
+        assert before == fold(live.log.read(ADA), str(ADA)).text()
+        at = data.draw(st.integers(1, len(some)))
+        names, positions = named(live, ADA, [str(at)])
+        made = plan(live, ADA, names, positions=positions)
+        apply(live, made, with_copies=data.draw(st.booleans()))
+        live.append(ADA, *some)
+        memories = Memories(live, "ada")
+        assert memories.text() == fold(live.log.read(ADA), str(ADA)).text()
+        for name in names:
+            erased = memories.get(int(name))
+            assert (erased.is_erased, erased.stands, erased.held) == (True, False, ())
