@@ -47,6 +47,8 @@ class Wanted:
         """Raises InputRefused."""
         if not isinstance(self.top, int) or not 1 <= self.top <= _MOST:
             raise InputRefused(f"between 1 and {_MOST:,} memories can be asked for")
+        if not all(isinstance(time or 0, int) for time in (self.since, self.until)):
+            raise InputRefused("a time is a whole number of microseconds since 1970")
         for given, known, what in (
             (self.kinds, KINDS, "kind"),
             (self.statuses, STATUSES, "status"),
@@ -197,7 +199,7 @@ class Columns:
 
 
 def ranked(
-    found: list[tuple[float, int]], most: int, order: Callable[[int], tuple[float, int, int]]
+    found: list[tuple[float, int]], most: int, order: Callable[[int], tuple[float, ...]]
 ) -> list[tuple[float, int]]:
     """Values with their rows, the highest first, up to so many; ``order`` decides between equals,
     and is asked of those alone."""

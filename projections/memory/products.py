@@ -65,7 +65,7 @@ class Vectors:
         allowed: bytearray | None,
         floor: float,
         most: int,
-        order: Callable[[int], tuple[float, int, int]],
+        order: Callable[[int], tuple[float, ...]],
     ) -> list[tuple[float, int]]:
         """Up to ``most`` cosines with their rows, the nearest first; ``order`` decides between
         equal ones.

@@ -1,8 +1,9 @@
 """Which memories belong to a question: by what they mean and by the words that they hold.
 
 Vectors and words each rank the memories that are asked for, and the two rankings are made one by
-reciprocal rank. Equal ones stand in the order of weight, then the newer first, then the higher id,
-so the same log gives the same answer on every machine. What does not stand is never recalled.
+reciprocal rank. Often each side names another one first: then cosine and share of the question's
+words, added up, decide, and between equal ones weight, then the newer, then the higher id. So the
+same log gives the same answer on every machine. What does not stand is never recalled.
 
 Words and vectors are kept with the log (``index``); the columns that filters need, and the vectors,
 are held in memory and moved on by what is new. An embedder that cannot answer breaks nothing: then
@@ -137,8 +138,12 @@ class Recall:
             near = loaded.vectors.nearest(vector, allowed, floor, most, columns.order)
             similar = {row: similarity for similarity, row in near}
         held = loaded.postings.best(words(query), allowed, most)
-        fusion = [(score, row) for row, score in fused(list(similar), held).items()]
-        best = ranked(fusion, wanted.top, columns.order)
+
+        def order(row: int) -> tuple[float, ...]:
+            return -similar.get(row, 0.0) - held.get(row, 0.0), *columns.order(row)
+
+        fusion = [(score, row) for row, score in fused(list(similar), list(held)).items()]
+        best = ranked(fusion, wanted.top, order)
         memories = self._memories([columns.ids[row] for _, row in best])
         for score, row in best:
             memory = memories.get(columns.ids[row])

@@ -91,6 +91,7 @@ def test_no_memory_is_no_row() -> None:
     [
         ({"top": 0}, "between 1 and 10,000"),
         ({"top": 10**9}, "between 1 and 10,000"),
+        ({"since": 1.5}, "a whole number of microseconds"),
         ({"kinds": frozenset({"gossip"})}, "'gossip' is no kind of a memory"),
         ({"statuses": frozenset({"forgotten"})}, "'forgotten' is no status of a memory"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory.fusing import POSTINGS, WORDS, chosen, fused, rarity, share
+from projections.memory.fusing import POSTINGS, SPAN, WORDS, chosen, fused, rarity, share, weight_of
 
 
 def test_a_rank_counts_one_over_sixty_and_itself() -> None:
@@ -39,3 +39,8 @@ def test_no_more_rows_are_read_than_there_is_room_for_but_for_one_word() -> None
 def test_of_a_long_question_the_rarest_words_are_looked_for() -> None:
     found = chosen({f"w{n}": n for n in range(1, 200)}, 10_000)
     assert [count for _, count in found] == list(range(1, WORDS + 1))
+
+
+def test_of_a_long_message_only_the_rarest_words_are_weighed() -> None:
+    assert weight_of([0] * 100, 50) == pytest.approx(SPAN * rarity(0, 50))
+    assert weight_of([3, 0], 50) == pytest.approx(rarity(0, 50) + rarity(3, 50))

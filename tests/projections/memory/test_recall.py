@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,24 @@ class TestFinding:
         ]
         assert ada.find("quokkas") == []
 
+    def test_a_word_shared_by_chance_names_nothing(self, ada: Person) -> None:
+        ada.embedder.floor = 1.01
+        assert ada.ids("Which tabs?") == [2]
+        others = "quokka wombat numbat bilby dingo emu platypus echidna taipan goanna kiwi moa"
+        assert ada.ids(f"{others} tabs") == []
+
+    def test_where_each_side_names_another_one_the_stronger_comes_first(self, ada: Person) -> None:
+        class Wrong(Hashing):
+            def vector(self, text: str) -> Sequence[float]:
+                first = {"Fridays": 1.0, TEXTS[1]: 0.6}.get(text, 0.0)
+                return [first, math.sqrt(1 - first * first), *[0.0] * 126]
+
+        wrong = Wrong("wrong/1")
+        wrong.floor = 0.5
+        found = ada.anew(wrong).find("Fridays", Wanted(), ada.memory.clock())
+        assert [(each.memory.id, each.score) for each in found[:2]] == [(1, 1 / 61), (2, 1 / 61)]
+        assert [each.by for each in found[:2]] == [("words",), ("vector",)]
+
     def test_nobody_finds_what_another_one_said(self, ada: Person) -> None:
         other = Person(ada.path, user="bob")
         with other.live:
@@ -101,6 +120,9 @@ class TestFinding:
         found = person.find("anything")
         assert found == []
         assert found.fault is None
+        person.embedder.is_down = False
+        person.add("anything goes")
+        assert [each.by for each in person.find("anything")] == [("vector", "words")]
 
     def test_equal_ones_come_by_weight_then_by_time_then_by_id(self, person: Person) -> None:
         at = person.memory.clock()
