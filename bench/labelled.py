@@ -15,7 +15,7 @@ from projections.live import Live
 from projections.memory.embedding import Embedder, TextKind
 from projections.memory.recall import Recall, Recalled, Wanted
 
-FILE = Path(__file__).parents[1] / "tests" / "projections" / "memory" / "labelled.json"
+FOLDER = Path(__file__).parents[1] / "tests" / "projections" / "memory"
 CATEGORIES = ("english", "chinese", "cross-lingual", "near-duplicate", "negation", "unknown")
 UNKNOWN = CATEGORIES[-1]
 NOW = 1_790_000_000_000_000
@@ -62,7 +62,17 @@ Answers = Mapping[str, Sequence[str]]
 
 def labelled() -> Labelled:
     """The set as it stands in its file."""
-    kept = json.loads(FILE.read_text("utf-8"))
+    return _read("labelled.json")
+
+
+def held_out() -> Labelled:
+    """The questions that nothing was chosen by, on the memories of both files."""
+    later = _read("held_out.json")
+    return Labelled(labelled().memories + later.memories, later.questions)
+
+
+def _read(name: str) -> Labelled:
+    kept = json.loads((FOLDER / name).read_text("utf-8"))
     return Labelled(
         tuple(Known(**each) for each in kept["memories"]),
         tuple(Question(**each) for each in kept["questions"]),
