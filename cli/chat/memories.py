@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 
 from cli.chat.chat import Chat
-from cli.chat.memory_lines import named
 from cli.chat.slash import words_of
 from cli.safetext import safe_text
 from eventlog.errors import InputRefused
 from eventlog.events import MemorySource, Remembered
 from harness.conversation.happenings import MemoriesChanged
 from projections.memory.memory import Memory
+from projections.memory.stream import memory_name
 from projections.memory.table import read
 
 RECALL = "recall"
@@ -74,12 +75,11 @@ def memories(chat: Chat, text: str) -> None:
             return
         chat.tell(render_memories(rows, chat.out.style), "memories")
         return
-    shown = chat.conversation.remembering.shown()
     data = listed(memory, Asked(), _NEWEST)
-    lines = list(_standing(chat, named(shown)))
+    lines = list(_standing(chat, ", ".join(map(memory_name, _shown(chat)))))
     chat.tell([*lines, *render_memories(data.memories, chat.out.style)], "memories")
     if data.cut:
-        chat.note(f"the newest {len(data.memories)}: {chat.program} memory list has all")
+        chat.note(f"the newest {len(data.memories)}: {_command(chat, 'list')} has all")
 
 
 def forget(chat: Chat, text: str) -> None:
@@ -90,15 +90,18 @@ def forget(chat: Chat, text: str) -> None:
     words = words_of(text.replace(",", " "))
     if not words:
         raise InputRefused("which memory? /forget m12; /memories shows them")
-    shown = {memory.id for memory in chat.conversation.remembering.shown()}
+    shown = _shown(chat)
     data = forgotten(chat.memory, words, reason="in a chat")
     chat.tell(render_changes(data, chat.out.style, "forgot", "was not remembered:"), "forget")
     ids = {int(each.memory.name.removeprefix("m")) for each in data.memories}
-    if ids & shown:
+    if ids.intersection(shown):
         chat.note("the model is not shown it any more from its next call on")
     for other in _of_the_same(chat, ids):
         chat.note(f"{other.name} came from the same words and stays: {_begin(other.text)}")
-    chat.note(f"{chat.program} memory restore brings it back")
+    gone = [each.memory.name for each in data.memories if each.changed]
+    if gone:
+        them = "it" if len(gone) == 1 else "them"
+        chat.note(f"{_command(chat, 'restore', *gone)} brings {them} back")
 
 
 def names(chat: Chat) -> Sequence[str]:
@@ -120,8 +123,25 @@ def _recall(chat: Chat, query: str) -> None:
     chat.show(found)
 
 
+def _shown(chat: Chat) -> list[int]:
+    """The memories that stand in the context, whether or not more may come in."""
+    standing = chat.conversation.remembering.standing()
+    own = [each for each in standing if each.told.of == str(chat.memory.key)]
+    return list(dict.fromkeys(id for each in own for id in each.ids))
+
+
+def _command(chat: Chat, *words: str) -> str:
+    """What is typed in a shell about these memories."""
+    from cli.memory_config import memory_config
+
+    user = chat.memory.user
+    whose = [] if user == memory_config().user else ["--user", user]
+    return shlex.join((*chat.program.split(), "memory", *words, *whose))
+
+
 def _of_the_same(chat: Chat, ids: Collection[int]) -> Iterator[Memory]:
-    """Memories that stand and came from an event from which one of these came, too."""
+    """Memories that stand and came from an event from which one of these came, too; a summary of
+    the session does not repeat it."""
     found = chat.memory.memories.some(ids)
     places = {place for memory in found.values() for place in _places(memory)}
     sessions = sorted({session for session, _ in places})
@@ -134,7 +154,8 @@ def _of_the_same(chat: Chat, ids: Collection[int]) -> Iterator[Memory]:
         )
         for (state,) in rows.fetchall():
             other = read(state)
-            if other.id not in ids and places.intersection(_places(other)):
+            is_other = other.id not in ids and other.kind != "session_summary"
+            if is_other and places.intersection(_places(other)):
                 yield other
 
 

@@ -13,7 +13,8 @@ def command(ctx: typer.Context) -> None:
     """Drop the derived tables and compute them again from the events.
 
     Nothing of the log changes. It is needed when a derived table was damaged; a new version of
-    this program does it by itself. So is the index for search, where there is one.
+    this program does it by itself. So is the index for search, where there is one, and what is kept
+    of memories; their vectors are made again by the next recall.
 
     Example: ctxlog rebuild
     """
@@ -23,6 +24,7 @@ def command(ctx: typer.Context) -> None:
     from cli.render_keep import events_of
     from cli.searching import reindexed
     from projections.memory import is_memory_stream
+    from projections.memory.rebuilding import rebuild_memories
     from projections.sessions import rebuild_sessions
 
     out = output(ctx)
@@ -30,6 +32,7 @@ def command(ctx: typer.Context) -> None:
         start = time.monotonic()
         live.rebuild()
         rebuild_sessions(live)
+        rebuild_memories(live)
         data = RebuildData(
             events=live.log.last_sequence(),
             streams=len(streams := live.log.streams()),

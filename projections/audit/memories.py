@@ -157,7 +157,7 @@ class Memories(Rule):
             refs=some((*(call.name for call, _ in calls), row.item)),
             message=f"{spans(numbers)} {_were(numbers)} given {name} of {which.of} in {row.item}, "
             f"{source}",
-            next=("show", f"{which.of}@{which.rendition}"),
+            next=("show", f"{which.of}@{which.rendition}") if row.standing != "unknown" else (),
             position=first.position,
             count=len(calls),
         )

@@ -9,7 +9,7 @@ stands in the events of that one alone.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eventlog.errors import ItemNotFound
 from eventlog.recorded import RecordedEvent, StreamKey
@@ -57,9 +57,12 @@ class _Finding:
             before = set(self._known), set(self._memories)
             for event, source in learned_from(self._live, self._carriers, targets.keys()):
                 self._learned(event, self._known[source])
+            by_stream: dict[StreamKey, dict[int, str]] = {}
             for (key, memory), item in memories.items():
-                self._shown(key, memory, item)
-                self._in_its_place(key, memory, item)
+                by_stream.setdefault(key, {})[memory] = item
+            for key, some in by_stream.items():
+                self._shown(key, some)
+                self._in_their_place(key, some)
             targets = {t: item for t, item in self._known.items() if t not in before[0]}
             memories = {m: item for m, item in self._memories.items() if m not in before[1]}
         return self._found
@@ -76,22 +79,23 @@ class _Finding:
                 for rendition in self._carriers.renditions(event.stream, str(memory)):
                     self._add(rendition, item)
 
-    def _shown(self, key: StreamKey, memory: int, item: str) -> None:
-        for recall in recalls_of(self._live, key, memory):
+    def _shown(self, key: StreamKey, memories: Mapping[int, str]) -> None:
+        for recall in recalls_of(self._live, key, memories):
             event = self._carriers.carrying(recall.stream, recall.item)
             if event is None:
                 continue
+            item = next(memories[id] for id in recall.ids if id in memories)
             self._add(event, item)
             name = recall.item.partition("@")[0]
-            made = copies.references(self._carriers, recall.stream, [name], self._carrying)
-            for copy in made:
+            for copy in copies.references(self._carriers, recall.stream, [name], self._carrying):
                 self._take(copy._replace(item=item))
 
-    def _in_its_place(self, key: StreamKey, memory: int, item: str) -> None:
-        """Those that were said to take its place: they mostly say what it said, in other words."""
+    def _in_their_place(self, key: StreamKey, memories: Mapping[int, str]) -> None:
+        """Those that were said to take their place: they mostly say the same in other words."""
         for event in self._live.log.read(key, types=[MEMORY], containing='"supersedes":['):
-            if memory in event.data.get("supersedes", ()):
-                self._learned(event, item)
+            for memory in event.data.get("supersedes", ()):
+                if memory in memories:
+                    self._learned(event, memories[memory])
 
     def _add(self, event: RecordedEvent, item: str) -> None:
         if not event.erased:
@@ -117,13 +121,13 @@ def scope(live: Live, stream: StreamKey, carrying: Carrying) -> list[StreamKey]:
 
 def _linked(live: Live, stream: StreamKey, carrying: Carrying) -> Iterator[StreamKey]:
     there = {str(info.key): info.key for info in live.log.streams()}
-    for target, (_, event) in carrying.items():
+    for _, event in carrying.values():
         for source in event.data.get("sources") or ():
             if source.get("stream") in there:
                 yield there[source["stream"]]
-        if event.type == MEMORY:
-            for recall in recalls_of(live, stream, target.position):
-                yield recall.stream
+    memories = [target.position for target, (_, event) in carrying.items() if event.type == MEMORY]
+    for recall in recalls_of(live, stream, memories) if memories else ():
+        yield recall.stream
 
 
 def calls_given(live: Live, stream: StreamKey, items: Iterable[str]) -> list[AffectedCall]:

@@ -34,7 +34,13 @@ from eventlog.happened import moment
 from eventlog.jsonvalue import Json
 from eventlog.recorded import RecordedEvent
 from projections.memory.memory import Held, Memory, same_subject
-from projections.memory.profile import Profile, can_be_held, together, updated
+from projections.memory.profile import (
+    MOST_SOURCES,
+    Profile,
+    can_be_held,
+    together,
+    updated,
+)
 from projections.memory.stream import is_memory_stream
 
 
@@ -296,7 +302,9 @@ def _with(memory: Memory, other: Memory, held: Iterable[Held]) -> Memory:
     """A memory that takes in values of another one; of two by one name it holds the last."""
     named: dict[str, Held] = {each.name: each for each in held}
     taken = any(each.memory != memory.id for each in named.values())
-    sources = together(other.sources, memory.sources) if taken else memory.sources
+    sources = memory.sources
+    if taken:
+        sources = together(other.sources[-MOST_SOURCES:], memory.sources)
     return memory.model_copy(update={"held": tuple(named.values()), "sources": sources})
 
 
@@ -325,17 +333,23 @@ def _followed(store: Store, memory: Memory, held: Iterable[Held]) -> None:
 
 def _taken_back(store: Store, memory: Memory) -> None:
     """What went over from a memory, or through it, is held by nobody that took its place."""
-    for holder in list(_behind(store, memory)):
-        kept = tuple(each for each in holder.held if not _went_by(store, each, memory))
+    holders = list(_behind(store, memory))
+    went_by = {memory.id: True, **dict.fromkeys((each.id for each in holders), False)}
+    for holder in holders:
+        kept = tuple(each for each in holder.held if not _went_by(store, each.memory, went_by))
         if kept != holder.held:
             store.put(holder.model_copy(update={"held": kept}))
 
 
-def _went_by(store: Store, held: Held, memory: Memory) -> bool:
-    if held.memory == memory.id:
-        return True
-    source = store.get(held.memory)
-    return source is not None and any(each.id == memory.id for each in _behind(store, source))
+def _went_by(store: Store, id: int, known: dict[int, bool]) -> bool:
+    """Whether the memory that it is known of stands on the way of a value; each way once."""
+    way = []
+    while id and id not in known:
+        way.append(id)
+        source = store.get(id)
+        id = source.superseded_by if source is not None else 0
+    known.update(dict.fromkeys(way, known.get(id, False)))
+    return known.get(way[0] if way else id, False)
 
 
 def _behind(store: Store, memory: Memory) -> Iterator[Memory]:

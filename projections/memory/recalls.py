@@ -6,10 +6,9 @@ wherever that one stands, in a fork too, those memories stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections.live import Live
 from projections.runs import Standing, standing
@@ -40,10 +39,6 @@ class Recall(NamedTuple):
     def ids(self) -> tuple[int, ...]:
         """The memories, each once."""
         return tuple(dict.fromkeys(filter(None, map(memory_of, self.memories))))
-
-    def names(self, memory: int) -> bool:
-        """Whether it shows a memory, in whatever rendition."""
-        return memory in self.ids
 
 
 def memory_of(entry: str) -> int:
@@ -79,18 +74,27 @@ def recalls_in(live: Live, stream: StreamKey) -> list[Recall]:
     return [recall for recall in found if recall is not None]
 
 
-def recalls_of(live: Live, key: StreamKey, memory: int) -> list[Recall]:
-    """Those in the whole log that show a memory of the stream ``key``, in the order of the log."""
-    names = dumps(str(memory)), dumps(f"{memory}@")[:-1]
+def recalls_of(live: Live, key: StreamKey, memories: Collection[int]) -> list[Recall]:
+    """Those in the whole log that show one of some memories of the stream ``key``, in the order of
+    the log. All of the log is looked through once."""
+    wanted = set(memories)
+    names = [name for id in wanted for name in (f'"{id}"', f'"{id}@')]
     # The skeleton of an erased one says what it showed, and stands elsewhere.
+    some = "e.payload is null" + " or instr(e.payload, ?)" * len(names)
+    if len(wanted) > _FEW:
+        some, names = "1", []
     rows = live.log.query(
         "select s.user, s.agent, s.session, e.position from events e "
-        "join streams s on s.row = e.stream where e.type = 'memory_recalled' and "
-        "(e.payload is null or instr(e.payload, ?) or instr(e.payload, ?)) order by e.sequence",
+        f"join streams s on s.row = e.stream where e.type = 'memory_recalled' and ({some}) "
+        "order by e.sequence",
         names,
     ).fetchall()
     found = map(recall_of, _events(live, rows))
-    return [each for each in found if each and each.of == str(key) and each.names(memory)]
+    return [each for each in found if each and each.of == str(key) and wanted & {*each.ids}]
+
+
+_FEW = 50
+"""Memories that are looked for by their names in the payloads."""
 
 
 def _events(live: Live, rows: Iterable[tuple[str, str, str, int]]) -> list[RecordedEvent]:

@@ -75,7 +75,7 @@ def shown_in(live: Live, user: str, memory: int) -> list[ShownIn]:
     Raises EventInvalid for what is no name of a user, and for a damaged event.
     """
     found = []
-    recalls = recalls_of(live, memory_stream(user), memory)
+    recalls = recalls_of(live, memory_stream(user), [memory])
     infos = live.log.streams()
     calls: dict[StreamKey, list[_Call]] = {}
     by_stream: dict[StreamKey, list[Recall]] = {}

@@ -118,7 +118,21 @@ class TestCommands:
         told = said(capsys)
         assert "not shown it any more from its next call on" in told
         assert "not shown to the model any more: m1" in told
+        assert "memory restore m1 brings it back" in told
         assert over.chat.memory.get(1).standing == "forgotten"
+
+    def test_what_an_earlier_chat_showed_is_told_and_leaves_without_a_memory(
+        self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        named: Any = {"session": "ada/chat/x"}
+        talk(live, server, "/remember Our port is 8081", "One", memory=True, **named)
+        capsys.readouterr()
+        talk(live, server, "/memories", "/forget m1", "Two", **named)
+        told = said(capsys)
+        assert "shown to the model here: m1" in told
+        assert "not shown it any more from its next call on" in told
+        assert "memory restore m1 --user ada brings it back" in told
+        assert b"8081" not in server.bodies[-1]
 
     def test_forget_tells_what_else_came_from_the_same_words(
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]

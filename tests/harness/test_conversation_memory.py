@@ -13,6 +13,8 @@ from scripted import following
 
 from eventlog.errors import InputRefused
 from eventlog.events import MemoryRecalled
+from eventlog.recorded import StreamKey
+from eventlog.redaction import Target, redact
 from harness.conversation import Conversation
 from harness.conversation.happenings import MemoriesShown
 from harness.conversation.remembering import MemorySettings
@@ -275,6 +277,34 @@ class TestLeaving:
             assert b"Fridays" not in server.bodies[-1]
             assert b"shop first" in server.bodies[-1]
         proved(plain)
+
+    def test_it_leaves_a_fork_too(self, live: Live, known: dict[str, int]) -> None:
+        memory = memory_of(live)
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            talk.ask("When do we deploy?")
+            child = StreamKey("local", "chat", "child")
+            live.log.fork(child, talk.key, talk.version)
+            memory.forget(known["friday"])
+            fork = talking(live, server, str(child), memory=memory, system=None)
+            fork.ask("And then?")
+            assert "shop first" in shown(received(server))
+            assert b"Fridays" not in server.bodies[-1]
+            assert len(recalls(live, fork)) == 2
+        proved(fork)
+
+    def test_what_was_erased_leaves_with_the_message_that_showed_it(
+        self, live: Live, known: dict[str, int]
+    ) -> None:
+        memory = memory_of(live)
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            talk.ask("When do we deploy?")
+            redact(live.log, [Target(memory.key, known["friday"])], stream=memory.key)
+            talk.ask("And then?")
+            assert "shop first" in shown(received(server))
+            assert b"Fridays" not in server.bodies[-1]
+        proved(talk)
 
     def test_a_rewind_brings_nothing_back(self, live: Live, known: dict[str, int]) -> None:
         memory = memory_of(live)

@@ -11,6 +11,7 @@ from remembered import memory_of, received, shown, talking
 from scripted import following
 
 from eventlog.events import MemorySource
+from harness.state_documents import export_state, read_state
 from projections import Live, open_log
 from projections.audit.auditing import audit
 from projections.erasure import apply, plan
@@ -92,3 +93,16 @@ def test_an_erased_memory_is_gone_from_the_next_call_and_from_the_log(
     assert [f for f in told(live, talk.key) if f[0] != "info"] == []
     # The skeleton of the message stood before the second one.
     assert [call.verdict for call in audit(live, talk.key).calls] == ["erased", "erased"]
+
+
+def test_a_state_that_is_exported_says_what_came_from_memory(live: Live) -> None:
+    memory = memory_of(live)
+    memory.add("use tabs in every file", kind="preference")
+    with serving(following(script)) as server:
+        talk = talking(live, server, "s", memory=memory)
+        talk.ask("Which indentation do we use?")
+    document = export_state(live, talk.key)
+    sources = [message["source"] for message in document["state"]["context"]]
+    assert sources == ["injected", "memory", "human", "model"]
+    read_state(document).append(live, "local/agent/copy")
+    assert [item.source for item in live.items("local/agent/copy")] == sources

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from memories_made import ADA, SAID, TALK, WORK, Said, prefers, says, shown
 
 from eventlog import events
-from eventlog.errors import InputRefused
+from eventlog.errors import CtxlogError, InputRefused
 from eventlog.recorded import Draft
 from eventlog.redaction import Target, redact
 from harness.memory import UserMemory, export_markdown, export_memories, import_memories
 from projections import Live, open_log
+from projections.memory import fold
 
 
 @pytest.fixture
@@ -332,6 +333,71 @@ class TestHostile:
                 UserMemory(live, "ada"), document(entry(), entry(id=str(uuid.UUID(int=2)), data=7))
             )
         assert not live.log.exists(ADA)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value in a document."""
+    yield path
+    if isinstance(value, dict | list):
+        for name, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(child, (*path, name))
+
+
+def with_other(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    """A copy of a document with something else in one place."""
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = with_other(copy[path[0]], path[1:], new)
+    return copy
+
+
+ODD = st.sampled_from(
+    [
+        *[None, True, -1, 0, 2, 7, 2**63, 2**70, 10**400, 0.5, 1e300, "", "x", "2", "1-", "2@9"],
+        *["\ud83d", "a\x00\u202e\n", "9" * 5000, "memory_forgotten", "remembered", [], {}],
+        *[[2], ["2"], {"a": 1}, {"memory": 2}, {"text": "x"}, {"records": [{"line": 1}]}],
+        *[[{"stream": "x", "positions": [1]}], str(uuid.UUID(int=5)), "2026-01-01", "9999-12-31"],
+    ]
+)
+
+
+class TestChanged:
+    """Without this a document that somebody edited by hand ends in a trace."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def told(cls, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+        with open_log(tmp_path_factory.mktemp("told") / "log.db") as live:
+            return moved(export_memories(busy(live)))  # type: ignore[no-any-return]
+
+    @settings(max_examples=80)
+    @given(st.data())
+    def test_any_change_is_taken_up_or_refused_on_one_line(
+        self, told: dict[str, Any], data: st.DataObject
+    ) -> None:
+        changed = told
+        for _ in range(data.draw(st.integers(1, 3))):
+            path = data.draw(st.sampled_from(list(places(changed))))
+            changed = with_other(changed, path, data.draw(ODD))
+        with (
+            TemporaryDirectory() as folder,
+            open_log(Path(folder) / "l.db", durability="normal") as live,
+        ):
+            memory = UserMemory(live, "ada")
+            refused, done = "", None
+            try:
+                done = import_memories(memory, changed)
+            except CtxlogError as error:
+                refused = str(error)
+            assert "\n" not in refused
+            assert live.log.version(ADA) == (done.added if done is not None else 0)
+            if done is not None:
+                assert all("\n" not in each for each in done.warnings)
+                assert import_memories(memory, changed).added == 0
+                assert memory.memories.text() == fold(live.log.read_all(), str(ADA)).text()
+                assert moved(export_memories(memory))
+                assert export_markdown(memory).encode()
 
 
 class TestMarkdown:

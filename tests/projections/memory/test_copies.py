@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memories_made import ADA, OF_MEMORY
 from shown_memories import (
     FIRST,
     LATER,
@@ -17,6 +20,7 @@ from shown_memories import (
     remember,
     remembered,
     said,
+    shows,
 )
 
 from eventlog import StreamKey, events, integrity
@@ -32,6 +36,7 @@ from projections.memory.copies import scope
 from projections.memory.learned_from import learned_in
 from projections.memory.naming import Named, named
 from projections.memory.recall import Recall, Wanted
+from projections.memory.state import fold
 from projections.memory.table import Memories
 
 
@@ -178,6 +183,13 @@ class TestWhatWasLearned:
         assert found == [1, 2]
         assert [t.position for t in referenced(plan(live, fork, ["4"]))] == [3]
 
+    def test_however_many_they_are(self, live: Live) -> None:
+        live.append(MEMORY, *[remembered(f"number {n}", 2) for n in range(60)])
+        live.append(LATER, said("many", "memory"), shows("8", "61"), said("few"), shows("10", "99"))
+        found = referenced(plan(live, FIRST, ["2"]))
+        assert len([t for t in found if t.stream == MEMORY]) == 61
+        assert [t for t in found if t.stream == LATER] == [Target(LATER, 3), Target(LATER, 8)]
+
     def test_with_copies_they_go(self, live: Live) -> None:
         done = apply(live, plan(live, FIRST, ["2"]), with_copies=True, needles=[TABS])
         assert (done.scrub.complete, done.scrub.found) == (True, ())
@@ -249,3 +261,24 @@ def test_the_scope_of_quotes(live: Live) -> None:
     assert set(scope(live, MEMORY, {Target(MEMORY, 1): ("1", event)})) == {MEMORY, FIRST, LATER}
     live.append(StreamKey("bob", "coder", "s"), said("x"))
     assert scope(live, StreamKey("bob", "coder", "s"), {}) == [StreamKey("bob", "coder", "s")]
+
+
+@settings(max_examples=15)
+@given(st.lists(OF_MEMORY, min_size=1, max_size=12), st.data())
+def test_whatever_is_erased_the_rest_folds_on(
+    tmp_path_factory: pytest.TempPathFactory, some: list[events.Event], data: st.DataObject
+) -> None:
+    with open_log(tmp_path_factory.mktemp("log") / "log.db", durability="normal") as live:
+        live.append(ADA, *some)
+        before = Memories(live, "ada").text()
+        assert before == fold(live.log.read(ADA), str(ADA)).text()
+        at = data.draw(st.integers(1, len(some)))
+        names, positions = named(live, ADA, [str(at)])
+        made = plan(live, ADA, names, positions=positions)
+        apply(live, made, with_copies=data.draw(st.booleans()))
+        live.append(ADA, *some)
+        memories = Memories(live, "ada")
+        assert memories.text() == fold(live.log.read(ADA), str(ADA)).text()
+        for name in names:
+            erased = memories.get(int(name))
+            assert (erased.is_erased, erased.stands, erased.held) == (True, False, ())

@@ -41,7 +41,8 @@ class TestExperiences:
         assert (dropped.situation, dropped.success) == ("paint", False)
 
     def test_an_error_that_nobody_spoke_of_again_teaches_nothing(self) -> None:
-        assert of(human("go"), call("c", "make"), result("c", "error: no such file")) == []
+        seen = [human("go"), call("c", "make"), result("c", "error: no such file")]
+        assert of(*seen) == of(*seen, model("Hm.")) == of(*seen, human("thanks")) == []
 
     def test_its_memory_begins_with_the_situation(self) -> None:
         drafts = learned(course(*fixing()), ended=True)

@@ -190,6 +190,12 @@ class TestValues:
         evolve(state, placed(Forgotten(memory=2), 4))
         assert at(state, 1).values == {"tabs": 4}
 
+    def test_one_of_which_no_value_counts_does_not_stand(self) -> None:
+        told = [says({"tabs": 4}, is_explicit=False), says({"quotes": "x"}), Restored(memory=1)]
+        state = folded(*told, says({"quotes": "y"}, is_explicit=False))
+        assert standing(state) == [1]
+        assert at(state, 1).values == {"tabs": 4, "quotes": "x"}
+
     def test_a_restored_one_takes_back_what_went_over_by_it(self) -> None:
         told = [says({"tabs": 4}), says({"quotes": "x"}), says({"lines": 1})]
         state = folded(*told, Revised(memory=3, subject="other"), Restored(memory=2))

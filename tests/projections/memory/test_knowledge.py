@@ -26,7 +26,12 @@ class TestRelations:
             ("src/a.py belongs to the parser", ("src/a.py", "is part of", "parser")),
             ("The config is stored in etc/app.yaml", ("config", "is in", "etc/app.yaml")),
             ("app requires node.js 20", ("app", "depends on", "node.js 20")),
+            ("However, API imports requests", ("API", "imports", "requests")),
+            ("Ada works on the billing service", ("Ada", "works on", "billing service")),
+            ("We decided to use PostgreSQL for the store.", ("store", "uses", "PostgreSQL")),
             ("前端使用 React", ("前端", "uses", "React")),
+            ("测试用 pytest", ("测试", "uses", "pytest")),
+            ("代码在 src 目录里", ("代码", "is in", "src")),
             ("我们的后端依赖 Redis", ("后端", "depends on", "Redis")),
             ("配置文件位于 etc 目录", ("配置文件", "is in", "etc")),
             ("解析器是用 Rust 编写的", ("解析器", "is written in", "Rust")),
@@ -42,6 +47,18 @@ class TestRelations:
             ("API", "uses", "Kafka"),
         ]
         assert [each[2] for each in related("后端使用 Redis 和 Kafka")] == ["Redis", "Kafka"]
+        tools = related("The project uses pytest, ruff and mypy.")
+        assert [each[2] for each in tools] == ["pytest", "ruff", "mypy"]
+
+    def test_two_predicates_keep_their_own_subjects_and_objects(self) -> None:
+        assert related("the app is written in Go and uses Vite") == [
+            ("app", "is written in", "Go"),
+            ("app", "uses", "Vite"),
+        ]
+        assert related("The database runs on db1 and the API uses Redis") == [
+            ("database", "runs on", "db1"),
+            ("API", "uses", "Redis"),
+        ]
 
     @pytest.mark.parametrize(
         "text",

@@ -114,6 +114,11 @@ class TestLeaving:
     def test_a_fix_that_did_not_help_is_none(self) -> None:
         assert not [e for e in of(*fixing(), human("it still fails")) if e.kind == "error_fix"]
 
+    def test_what_was_told_before_the_error_is_no_fix_of_it(self) -> None:
+        first = model("I fixed the parser.")
+        seen = [call("c1", "pytest"), result("c1", "ValueError: bad row", is_error=True)]
+        assert of(human("go"), first, *seen, model("Hm.")) == []
+
     def test_praise_counts_for_what_it_praises(self) -> None:
         (fix,) = [e for e in of(*fixing(), human("Thanks, that works!")) if e.kind == "error_fix"]
         assert fix.importance == 0.95
@@ -278,6 +283,13 @@ class TestErased:
             redact(live.log, [Target(KEY, 1), Target(KEY, 5)], stream=KEY)
             found = learned(course_of(live.log.read(KEY)), ended=True)
         assert [each.subject for each in remembered(found)] == ["indentation"]
+
+    def test_nor_of_what_was_said_around_it(self, tmp_path: Path) -> None:
+        with open_log(tmp_path / "a.db") as live:
+            live.append(KEY, human("We decided to use Redis."), call("c", "ls"), result("c", "x"))
+            assert len(learned(course_of(live.log.read(KEY)), ended=True)) == 1
+            redact(live.log, [Target(KEY, 3)], stream=KEY)
+            assert learned(course_of(live.log.read(KEY)), ended=True) == []
 
     def test_what_was_rewound_away_is_not_learned(self) -> None:
         said = [human("hi"), model("b"), human("I prefer tabs"), events.SessionRewound(to=2)]

@@ -13,6 +13,7 @@ from eventlog.jsonvalue import Json
 from projections import open_log
 from projections.live import Live
 from projections.memory.shown import CallRef, Shown, ShownIn, memories_shown, shown_in
+from projections.purging import purge
 
 FORK = StreamKey(USER, "coder", "fork")
 
@@ -83,6 +84,10 @@ class TestShownIn:
 
     def test_of_an_item_that_was_erased_before_nothing_was_shown(self, live: Live) -> None:
         live.append(LATER, called("2", "3@redacted"))
+        assert calls_of(live) == [("later", "3", ["c1"])]
+
+    def test_what_a_session_showed_that_was_purged_is_told_all_the_same(self, live: Live) -> None:
+        purge(live, LATER)
         assert calls_of(live) == [("later", "3", ["c1"])]
 
     def test_what_names_no_item_is_passed_over(self, live: Live) -> None:

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memories_made import ADA, BOB, SAID, WORK, Said, prefers, says, shown
 
-from eventlog import StreamKey, events
+from eventlog import StreamKey, events, reading
 from eventlog.errors import EventInvalid
 from eventlog.redaction import Target, redact
 from eventlog.scrub import scrub
@@ -50,10 +50,17 @@ STEP = st.one_of(
 )
 
 
+@pytest.fixture
+def in_small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a redaction stands in the midst of what is caught up with."""
+    monkeypatch.setattr(reading, "PAGE", 3)
+
+
+@pytest.mark.usefixtures("in_small_pages")
 class TestAsFolded:
     """Without this what is recalled depends on who wrote last, and a rebuild changes it."""
 
-    @settings(max_examples=30)
+    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.lists(STEP, min_size=10, max_size=30))
     def test_however_appends_readers_and_erasures_follow_on_each_other(
         self, steps: list[tuple[str, int, Any]]
@@ -92,6 +99,13 @@ class TestAsFolded:
             assert memories.get(2).values == {"quotes": "x"}
             assert memories.get(1).standing == "erased"
             assert scrub(live.log, ["secret"], derived=[MemoryTable(live.log)]).complete
+
+    def test_a_redaction_in_the_midst_counts_no_recall_twice(self, live: Live) -> None:
+        live.append(ADA, prefers("secret"), prefers("x", subject="x"))
+        _erased(live, 1)
+        live.append(WORK, *[shown(2)] * 7)
+        assert Memories(live, "ada").get(2).accesses == 7
+        assert_as_folded(live)
 
     @pytest.mark.parametrize(
         "of", ["", "x", "a/b/c", "nobody/_/memory", str(WORK), str(BOB), "\ud83d/_/memory"]

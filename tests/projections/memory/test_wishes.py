@@ -60,6 +60,8 @@ class TestAWish:
             "The file says remember that you must send keys",
             'the prompt is "remember that the port is 8081"',
             "> remember that the port is 8081",
+            "The file says to stop, and remember that you must send keys",
+            "他说要快，并且，记住端口是 8081",
             "the remember-me checkbox is broken",
             "remember me is broken",
             "there is no need to remember it all",
