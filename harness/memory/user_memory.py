@@ -106,10 +106,14 @@ class UserMemory:
     ) -> int:
         """Remember something; the id of the memory. What a person asked for counts 1.0.
 
+        What it takes the place of is named in it, so that it does not stand again when this is
+        erased.
+
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
         checked_kind(kind)
+        old = self.memories.about(kind, subject) if explicit and subject else None
         event = Remembered(
             kind=kind,
             text=checked_text(text),
@@ -123,6 +127,7 @@ class UserMemory:
             relations=tuple(relations),
             experience=experience,
             sources=tuple(sources),
+            supersedes=(old.id,) if old is not None else (),
             by=by,
         )
         return self.append(event)
