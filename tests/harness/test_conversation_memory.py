@@ -129,6 +129,21 @@ class TestSessionStart:
             assert "context_compacted" in types(live, talk.key)
         proved(talk)
 
+    def test_preferences_take_no_place_of_what_else_is_related(self, live: Live) -> None:
+        memory = memory_of(live)
+        wishes = [
+            memory.add(f"deploy wish {n}", kind="preference", area="technical") for n in range(6)
+        ]
+        facts = [memory.add(f"we deploy the shop {n}") for n in range(7)]
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            happened = told(talk.say("When do we deploy?"))
+        (found,) = [each for each in happened if isinstance(each, MemoriesShown)]
+        ids = [each.id for each in found.memories]
+        assert set(wishes) == set(ids[:6])
+        assert len(ids[6:]) == 5
+        assert set(ids[6:]) < set(facts)
+
     def test_nothing_known_is_nothing_said(self, live: Live) -> None:
         with serving(following(script)) as server:
             talk = talking(live, server, "s")
