@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import random
+import statistics
 import subprocess
 import sys
 import time
@@ -23,13 +24,16 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import Row, compared, folder, interleaved
+from eventlog.catching_up import catch_up_in_steps
 from eventlog.clock import now_us
 from eventlog.events import MemoryRecalled, Remembered
 from projections import open_log
 from projections.live import Live
 from projections.memory.embedding import TextKind
+from projections.memory.index import RecallIndex
 from projections.memory.recall import Recall, Wanted
 from projections.memory.stream import memory_stream
+from projections.memory.table import MemoryTable
 from projections.strategies import hashing
 
 COUNTS = (1_000, 10_000, 100_000)
@@ -98,7 +102,7 @@ class Known:
         self.dimension = len(next(iter(vectors.values())))
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> list[Sequence[float]]:
-        return [self.vectors[text] for text in texts]
+        return [self.vectors[text].tolist() for text in texts]
 
 
 def fill(live: Live, said: Sequence[str]) -> None:
@@ -123,39 +127,49 @@ def run(rounds: int) -> list[Row]:
             path = place / f"{count}.db"
             said = texts(count)
             with open_log(path, durability="normal") as live:
+                empty = _bytes(live)
                 fill(live, said)
-                rows += _measured(live, said, "384 random", _random(said), rounds)
-                rows += _measured(live, said, "128 hashed", _hashed(said), rounds)
+                rows.append(_grown(live, "the events", empty, said))
+                rows += _measured(live, said, "384 random", _random(said, rounds), rounds)
+                rows += _measured(live, said, "128 hashed", _hashed(said, rounds), rounds)
             rows += _fresh(path, count, min(rounds, 5))
     return rows
 
 
-def _questions(said: Sequence[str]) -> list[tuple[str, str]]:
-    """What is asked, and the memory that it is close to."""
+def _questions(said: Sequence[str], rounds: int) -> list[list[tuple[str, str]]]:
+    """What is asked in each round, and the memory that it is close to: no question comes twice."""
     choose = random.Random(3)
     found = []
-    for target in choose.choices(said, k=ASKED):
-        words = target.split()
-        found.append((" ".join(choose.sample(words, min(len(words), 6))), target))
+    for _ in range(rounds + 1):
+        targets = choose.choices(said, k=ASKED)
+        found.append(
+            [
+                (" ".join(choose.sample(words := target.split(), min(len(words), 6))), target)
+                for target in targets
+            ]
+        )
     return found
 
 
-def _random(said: Sequence[str]) -> Known:
+def _random(said: Sequence[str], rounds: int) -> Known:
     import numpy as np
 
-    made = np.random.default_rng(5).standard_normal((len(said) + ASKED, 384)).astype(np.float32)
-    vectors = dict(zip(said, made, strict=False))
-    for noise, (question, target) in zip(made[len(said) :], _questions(said), strict=True):
-        vectors[question] = vectors[target] + noise
-    return Known(
-        "random/384", 0.0, {text: (v / np.linalg.norm(v)).tolist() for text, v in vectors.items()}
-    )
+    asked = [pair for of in _questions(said, rounds) for pair in of]
+    made = np.random.default_rng(5).standard_normal((len(said) + len(asked), 384))
+    places = {text: row for row, text in enumerate(said)}
+    for row, (_, target) in enumerate(asked, len(said)):
+        made[row] += made[places[target]]
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    names = [*said, *(question for question, _ in asked)]
+    return Known("random/384", 0.0, dict(zip(names, made.astype(np.float32), strict=True)))
 
 
-def _hashed(said: Sequence[str]) -> Known:
-    asked = [question for question, _ in _questions(said)]
-    floor = Hashing.floor
-    return Known(Hashing.name, floor, {text: hashing.embed(text) for text in [*said, *asked]})
+def _hashed(said: Sequence[str], rounds: int) -> Known:
+    import numpy as np
+
+    names = [*said, *(question for of in _questions(said, rounds) for question, _ in of)]
+    vectors = {text: np.array(hashing.embed(text), dtype=np.float32) for text in names}
+    return Known(Hashing.name, Hashing.floor, vectors)
 
 
 def _measured(
@@ -163,75 +177,94 @@ def _measured(
 ) -> list[Row]:
     import numpy as np
 
+    title = f"{len(said):,} memories, {name}"
+    rows = []
+    if name.startswith("384"):
+        before, began = _bytes(live), time.perf_counter()
+        live.log.catch_up(MemoryTable(live.log))
+        rows.append(_grown(live, "the table of memories", before, said, began))
+        before, began = _bytes(live), time.perf_counter()
+        for _ in catch_up_in_steps(live.log, RecallIndex.of(live.log)):
+            pass
+        rows.append(_grown(live, "their words", before, said, began))
+    before, began = _bytes(live), time.perf_counter()
     recall = Recall(live, USER, embedder)
-    before = _bytes(live)
-    began = time.perf_counter()
     recall.catch_up()
-    spent = time.perf_counter() - began
-    grown = (_bytes(live) - before) / len(said)
-    matrix = np.array([embedder.vectors[text] for text in said], dtype=np.float32)
-    asked = [question for question, _ in _questions(said)]
-    vectors = [np.array(embedder.vectors[text], dtype=np.float32) for text in asked]
+    rows.append(_grown(live, f"their vectors, {name}", before, said, began))
+    matrix = np.array([embedder.vectors[text] for text in said])
     wanted, now = Wanted(), now_us()
+    asked = [[question for question, _ in of] for of in _questions(said, rounds)]
+    of_ours, of_brute = iter(asked), iter(asked)
 
     def ours() -> None:
-        for question in asked:
+        for question in next(of_ours):
             assert recall.find(question, wanted, now)
 
     def brute() -> None:
-        for vector in vectors:
-            near = matrix @ vector
+        for question in next(of_brute):
+            near = matrix @ embedder.vectors[question]
             best = np.argpartition(near, -5)[-5:]
-            best = best[np.argsort(-near[best])]
-            assert len(best.tolist()) == 5
+            assert len(best[np.argsort(-near[best])].tolist()) == 5
 
-    def running() -> float:
-        spent = 0.0
-        for question in asked[:10]:
-            began = time.perf_counter()
-            found = recall.find(question, wanted, now)
-            spent += time.perf_counter() - began
-            shown = tuple(each.memory.rendition for each in found)
-            of = str(memory_stream(USER))
-            live.append("bench/agent/s", MemoryRecalled(of=of, item="1", memories=shown))
-        return spent
+    rows.append(
+        compared(
+            f"recall, {title}",
+            interleaved({"ctxlog": ours, "numpy": brute}, rounds),
+            base="numpy",
+            per=ASKED,
+            aim=1.5,
+        )
+    )
+    spent = []
+    of = str(memory_stream(USER))
+    for question in asked[0]:
+        began = time.perf_counter()
+        found = recall.find(question, wanted, now)
+        spent.append(time.perf_counter() - began)
+        shown = tuple(each.memory.rendition for each in found)
+        live.append("bench/agent/s", MemoryRecalled(of=of, item="1", memories=shown))
+    rows.append(Row("  when the one before was recorded", statistics.median(spent) * 1e6))
+    return rows
 
-    title = f"{len(said):,} memories, {name}"
-    times = interleaved({"ctxlog": ours, "numpy": brute}, rounds)
-    run = interleaved({"ctxlog": running, "numpy": brute}, min(rounds, 5))
-    run["numpy"] = [seconds * 10 / ASKED for seconds in run["numpy"]]
-    return [
-        compared(f"recall, {title}", times, base="numpy", per=ASKED, aim=1.5),
-        compared("  each followed by an event of it", run, base="numpy", per=10),
-        Row("  words and vectors made anew", spent, "s"),
-        Row("  what they take on the disk, a memory", grown, "B"),
-    ]
+
+def _grown(
+    live: Live, what: str, before: int, said: Sequence[str], began: float | None = None
+) -> Row:
+    """What something takes on the disk, a memory, and the seconds that it took to make."""
+    spent = None if began is None else time.perf_counter() - began
+    grown = (_bytes(live) - before) / len(said)
+    name = f"{len(said):,} memories: {what}, each"
+    return Row(name, grown, "B", base=spent, against="(s to make all)" if spent else "")
 
 
 def _bytes(live: Live) -> int:
-    """What the derived tables of memory take."""
+    """How much of the file holds something."""
     used = "select page_count - freelist_count from pragma_page_count, pragma_freelist_count"
     pages = live.log.query(used).fetchone()[0]
     return int(pages * live.log.query("pragma page_size").fetchone()[0])
 
 
 _CHILD = """
-import json, resource, sys, time
+import json, os, sys, time
 from bench.recall import USER, Hashing
 from eventlog.clock import now_us
 from projections import open_log
 from projections.memory.recall import Recall, Wanted
 began = time.perf_counter()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def held():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+before = held()
 with open_log(sys.argv[1]) as live:
-    assert Recall(live, USER, Hashing()).find(sys.argv[2], Wanted(), now_us())
-spent = time.perf_counter() - began
-print(json.dumps([spent, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024]))
+    recall = Recall(live, USER, Hashing())
+    assert recall.find(sys.argv[2], Wanted(), now_us())
+    spent = time.perf_counter() - began
+    print(json.dumps([spent, held() - before]))
 """
 
 
 def _fresh(path: Path, count: int, rounds: int) -> list[Row]:
-    question = _questions(texts(count))[0][0]
+    question = _questions(texts(count), 0)[0][0][0]
     found = []
     for _ in range(rounds):
         done = subprocess.run(

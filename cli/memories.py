@@ -20,6 +20,7 @@ from eventlog.clock import now_us
 from eventlog.errors import InputRefused
 from eventlog.events import MemoryKind
 from eventlog.happened import iso
+from harness.embedders import Embedder
 from harness.memory import UserMemory
 from harness.memory.user_memory import KINDS
 from projections import Live
@@ -59,10 +60,16 @@ def remembered(
         yield memory
 
 
-def user_memory(live: Live, user: str | None, of: MemoryConfig | None = None) -> UserMemory:
+def user_memory(
+    live: Live,
+    user: str | None,
+    of: MemoryConfig | None = None,
+    embedder: Embedder | None = None,
+) -> UserMemory:
     """The memories of a person in a log that is open. Raises EventInvalid for what is no name."""
     of = of or memory_config()
-    return UserMemory(live, of.user if user is None else user, policy=of.policy)
+    name = of.user if user is None else user
+    return UserMemory(live, name, embedder=embedder, policy=of.policy)
 
 
 def nothing_note(memory: UserMemory, program: str) -> str:

@@ -25,7 +25,7 @@ from projections.context import ITEM_TYPES
 from projections.memory.history import history
 from projections.memory.lifecycle import DAY
 from projections.memory.memory import Memory
-from projections.memory.shown import shown_in
+from projections.memory.shown import ShownIn, shown_in
 
 State = Literal["there", "erased", "missing"]
 
@@ -61,7 +61,7 @@ def shown(memory: UserMemory, name: str, at: str = "") -> MemoryShowData:
         superseded_by=next(iter(other), None),
         supersedes=rows_of(memory, found.supersedes, now),
         sources=list(_sources(memory.live, found)),
-        shown=_stood(memory, found),
+        shown=list(_stood(memory, found)),
     )
 
 
@@ -80,17 +80,25 @@ def _life(memory: UserMemory, found: Memory) -> MemoryLife:
     )
 
 
-def _stood(memory: UserMemory, found: Memory) -> list[MemoryShownData]:
-    return [
-        MemoryShownData(
-            session=str(each.stream),
+def _stood(memory: UserMemory, found: Memory) -> Iterator[MemoryShownData]:
+    for each in shown_in(memory.live, memory.user, found.id):
+        is_elsewhere = each.stream == memory.key
+        yield MemoryShownData(
+            session=_elsewhere(memory, each) if is_elsewhere else str(each.stream),
             item=each.item,
             rendition=each.rendition,
             position=each.recalled_at,
             calls=[MemoryCallData(call=call.number, position=call.position) for call in each.calls],
+            is_elsewhere=is_elsewhere,
         )
-        for each in shown_in(memory.live, memory.user, found.id)
-    ]
+
+
+def _elsewhere(memory: UserMemory, each: ShownIn) -> str:
+    """The session in which a recall stood, in the log from which it was taken up."""
+    (event,) = memory.live.log.at(memory.key, [each.recalled_at]).values()
+    origin = event.event.origin
+    names = (record.id.partition(" ")[2] for record in origin.records) if origin else iter(())
+    return next(filter(None, names), "")
 
 
 def _sources(live: Live, found: Memory) -> Iterator[MemorySourceData]:

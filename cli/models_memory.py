@@ -63,6 +63,8 @@ class MemoryAddData(BaseModel):
     """Those that stood until now, about the same subject."""
     gave_way_to: MemoryRow | None
     """The one that stands in its place: what a person said is not replaced by what was inferred."""
+    profile: dict[str, Any] = {}
+    """What its text says of the person, as ``section.name``: it is in the profile now."""
 
 
 class MemoryChanged(BaseModel):
@@ -121,6 +123,7 @@ class MemoryGcData(BaseModel):
     at: str
     dry_run: bool
     forgotten: list[DueRow]
+    """Each memory as it was until then; a dry run has the same ones."""
 
 
 class MemorySourceData(BaseModel):
@@ -170,6 +173,8 @@ class MemoryShownData(BaseModel):
     position: int
     """Of the event that tells it."""
     calls: list[MemoryCallData]
+    is_elsewhere: bool = False
+    """It did so in another log, from which the memory was taken up: the calls stand there."""
 
 
 class MemoryLife(BaseModel):
@@ -272,3 +277,59 @@ class MemoryLearnData(BaseModel):
     """Things that were learned of it before."""
     withheld: int
     """Things that were left out, since they hold what looks like a key."""
+
+
+class MemoryHit(BaseModel):
+    """A memory that is related to a text."""
+
+    memory: MemoryRow
+    score: float
+    """Of the fusion of both rankings: 1 / 61 for the first of one, twice that for the first of
+    both."""
+    similarity: float | None
+    """The cosine of the vectors; null: they did not name it."""
+    by: list[Literal["vector", "words"]]
+    """Which rankings named it."""
+
+
+class MemorySearchData(BaseModel):
+    """``memory search``"""
+
+    user: str
+    query: str
+    at: str
+    embedder: str
+    """All that determines its vectors; empty where it could not be asked."""
+    dimension: int
+    fault: str
+    """Why words alone were looked for; empty: vectors were compared, too."""
+    hits: list[MemoryHit]
+    """The most related first."""
+
+
+class MemoryExportData(BaseModel):
+    """``memory export FILE``"""
+
+    user: str
+    form: Literal["json", "markdown"]
+    file: str
+    bytes: int
+    events: int
+    """Of the document; of Markdown, which holds none, 0."""
+    erased: int
+    """Memories, and changes of the profile, that were erased and are not in the document."""
+
+
+class MemoryImportData(BaseModel):
+    """``memory import``"""
+
+    user: str
+    file: str
+    stream: str
+    """Whose the document says that it is."""
+    dry_run: bool
+    added: int
+    """Events that are new, or would be."""
+    known: int
+    """Events that stood there already."""
+    warnings: list[str]

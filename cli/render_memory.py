@@ -13,6 +13,7 @@ from cli.models_memory import (
     MemoryLearnData,
     MemoryProfileData,
     MemoryRow,
+    MemorySearchData,
     ProfileRow,
 )
 from cli.safetext import display_width
@@ -24,15 +25,45 @@ _LEAST_TEXT = 24
 _MOST = 6
 """Names of memories behind an entity."""
 
-_GIVING_WAY = ("recalled", "imp", "kind", "age", "status")
+_GIVING_WAY = ("recalled", "imp", "kind", "age", "status", "by", "score", "similar")
 """What goes first where it is narrow. The name stays."""
+
+
+Columns = dict[str, tuple[list[str], bool]]
+"""By title the cells, and whether they stand at the right."""
 
 
 def render_memories(rows: Sequence[MemoryRow], style: Style) -> Iterator[str]:
     """One line a memory."""
+    yield from _lines(rows, _columns(rows), style)
+
+
+def render_hits(data: MemorySearchData, style: Style) -> Iterator[str]:
+    """One line a memory that was found, and how."""
+    rows = [hit.memory for hit in data.hits]
+    yield from _lines(rows, _hit_columns(data), style)
+
+
+def no_room(rows: Sequence[MemoryRow], style: Style) -> str:
+    """Which columns of a list are left out, if any."""
+    return _no_room(_columns(rows), style) if rows else ""
+
+
+def no_room_for_hits(data: MemorySearchData, style: Style) -> str:
+    """Which columns of what was found are left out, if any."""
+    return _no_room(_hit_columns(data), style) if data.hits else ""
+
+
+def _no_room(columns: Columns, style: Style) -> str:
+    widths = _widths(columns, style)
+    gone = [title for title in _GIVING_WAY if title in columns and title not in widths]
+    return f"no room for: {', '.join(gone)} (--width and --json have it)" if gone else ""
+
+
+def _lines(rows: Sequence[MemoryRow], columns: Columns, style: Style) -> Iterator[str]:
     if not rows:
         return
-    columns, widths = _table(rows, style)
+    widths = _widths(columns, style)
     room = _room(style, widths)
     head = [_cell(title, columns[title][1], width) for title, width in widths.items()]
     yield style.paint("  ".join([*head, "text"]).rstrip(), "dim")
@@ -45,21 +76,8 @@ def render_memories(rows: Sequence[MemoryRow], style: Style) -> Iterator[str]:
         yield "  ".join([style.paint(cells[0], "bold"), *cells[1:], said]).rstrip()
 
 
-def no_room(rows: Sequence[MemoryRow], style: Style) -> str:
-    """Which columns are left out, if any."""
-    if not rows:
-        return ""
-    columns, widths = _table(rows, style)
-    gone = [title for title in _GIVING_WAY if title in columns and title not in widths]
-    return f"no room for: {', '.join(gone)} (--width and --json have it)" if gone else ""
-
-
-_Columns = dict[str, tuple[list[str], bool]]
-"""By title the cells, and whether they stand at the right."""
-
-
-def _table(rows: Sequence[MemoryRow], style: Style) -> tuple[_Columns, dict[str, int]]:
-    columns: _Columns = {
+def _columns(rows: Sequence[MemoryRow]) -> Columns:
+    return {
         "memory": ([row.name for row in rows], False),
         "kind": ([row.kind for row in rows], False),
         "status": ([standing(row) for row in rows], False),
@@ -67,6 +85,23 @@ def _table(rows: Sequence[MemoryRow], style: Style) -> tuple[_Columns, dict[str,
         "recalled": ([f"{row.recalled:,}" for row in rows], True),
         "age": ([age(row.age_days) for row in rows], True),
     }
+
+
+def _hit_columns(data: MemorySearchData) -> Columns:
+    hits = data.hits
+    of = _columns([hit.memory for hit in hits])
+    similar = ["-" if hit.similarity is None else f"{hit.similarity:.2f}" for hit in hits]
+    return {
+        "memory": of["memory"],
+        "score": ([f"{hit.score:.4f}" for hit in hits], True),
+        "similar": (similar, True),
+        "by": (["+".join(hit.by) for hit in hits], False),
+        **{title: of[title] for title in ("kind", "status", "age")},
+    }
+
+
+def _widths(columns: Columns, style: Style) -> dict[str, int]:
+    """The columns for which there is room, and how wide they are."""
     widths = {
         title: max(display_width(title), *map(display_width, cells))
         for title, (cells, _) in columns.items()
@@ -74,8 +109,8 @@ def _table(rows: Sequence[MemoryRow], style: Style) -> tuple[_Columns, dict[str,
     for title in _GIVING_WAY:
         if _room(style, widths) >= _LEAST_TEXT:
             break
-        del widths[title]
-    return columns, widths
+        widths.pop(title, None)
+    return widths
 
 
 def _room(style: Style, widths: dict[str, int]) -> int:
@@ -120,6 +155,8 @@ def render_added(data: MemoryAddData, style: Style, verb: str) -> Iterator[str]:
         yield line(row, style, "  it took the place of", row.text)
     if data.gave_way_to is not None:
         yield line(data.gave_way_to, style, "  what a person said stands:")
+    for name, value in data.profile.items():
+        yield "  " + style.line(f"profile {name} = {value_text(value)}", style.width - 2)
 
 
 def render_learned(data: MemoryLearnData, style: Style) -> Iterator[str]:

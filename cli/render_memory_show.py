@@ -168,13 +168,21 @@ def _source(each: MemorySourceData) -> str:
 
 
 def _stood(shown: list[MemoryShownData]) -> str:
-    if not shown:
-        return "before no model yet"
-    calls = sum(len(each.calls) for each in shown)
-    sessions = len({each.session for each in shown})
-    return f"in {plural(calls, 'call')} of {plural(sessions, 'session')}"
+    here = [each for each in shown if not each.is_elsewhere]
+    told = []
+    if here:
+        calls = sum(len(each.calls) for each in here)
+        sessions = len({each.session for each in here})
+        told.append(f"in {plural(calls, 'call')} of {plural(sessions, 'session')}")
+    if len(here) < len(shown):
+        sessions = len({each.session for each in shown if each.is_elsewhere})
+        told.append(f"in {plural(sessions, 'session')} of another log")
+    return "; ".join(told) or "before no model yet"
 
 
 def _shown(each: MemoryShownData) -> str:
-    calls = ", ".join(call.call for call in each.calls) or "no call yet"
-    return f"{each.session}  {calls}: item {each.item}, as {each.rendition}"
+    if each.is_elsewhere:
+        where = f"{each.session or 'a session'}, in another log"
+    else:
+        where = f"{each.session}  {', '.join(call.call for call in each.calls) or 'no call yet'}"
+    return f"{where}: item {each.item}, as {each.rendition}"

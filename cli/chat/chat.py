@@ -16,6 +16,7 @@ from typing import Any
 from cli.chat.asked import Asked
 from cli.chat.elsewhere import events_elsewhere
 from cli.chat.lines import Lines
+from cli.chat.own_memory import memory_of
 from cli.chat.permission import question, with_rule
 from cli.chat.places import Place
 from cli.chat.remembered import Remembered
@@ -34,6 +35,7 @@ from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
 from harness.conversation import Conversation
 from harness.conversation.happenings import Ended, Happening
+from harness.memory import UserMemory
 from harness.tools.patterns import matches_text
 from harness.tools.permissions import Judgement, read_rule
 from harness.tools.tool import Tool
@@ -77,6 +79,10 @@ class Chat(Telling):
         self.set_aside = ""
         """What the session allows and nobody here was asked about."""
         self.conversation: Conversation
+        self.memory: UserMemory
+        """What is remembered of whom the session belongs to."""
+        self.remembers = False
+        """Whether the model is shown it, and what is said is learned."""
 
     # -- a session --------------------------------------------------------------------------------
 
@@ -92,6 +98,7 @@ class Chat(Telling):
         elif permissions is None:
             known = agent_state(live, place.key).permissions
             permissions = taken_up(self, known, has_tools=bool(tools.groups))
+        self.memory, self.remembers = memory_of(live, place.key, asked)
         self.conversation = Conversation(
             live,
             self.model.client,
@@ -106,6 +113,7 @@ class Chat(Telling):
             groups=tools.groups if asked.tools or place.is_new else None,
             window=self.window,
             retitle=asked.auto_title,
+            memory=self.memory if self.remembers else None,
         )
         self.place = place
 
@@ -115,7 +123,10 @@ class Chat(Telling):
         self.open(Place(key), as_set(self.conversation.state.permissions))
 
     def leave(self) -> None:
-        """A session that nobody named, or asked for, and in which nothing was said is hidden."""
+        """End it: what is left of it is remembered. A session that nobody named, or asked for, and
+        in which nothing was said is hidden."""
+        for each in self.conversation.end():
+            self.show(each)
         place, key = self.place, self.conversation.key
         is_by_the_way = place.forked_from is not None or (place.is_new and not place.is_named)
         if not is_by_the_way or key != place.key:
@@ -133,6 +144,11 @@ class Chat(Telling):
     def name(self) -> str:
         """What is typed in a shell for the session."""
         return typed_name(self.live, str(self.conversation.key))
+
+    @property
+    def program(self) -> str:
+        """What is typed in a shell for ctxlog."""
+        return current_program()
 
     def use(self, model: Model) -> None:
         """Another model from here on."""

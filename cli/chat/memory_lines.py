@@ -14,6 +14,9 @@ from projections.memory.stream import memory_name
 REMEMBERED = "✎"
 """In front of what concerns memories."""
 
+_COUNTED = "behaviour."
+"""Of the profile, what is counted of each session: nobody has to be told."""
+
 _MOST = 80
 """Characters of a memory that are told."""
 
@@ -26,8 +29,9 @@ def memory_lines(
         yield "!", f"not remembered: {told.error}; it is tried again when the session goes on"
     elif isinstance(told, MemoriesChanged):
         yield from ((REMEMBERED, learned(memory)) for memory in told.memories)
-        if told.profile:
-            yield REMEMBERED, f"known of you: {', '.join(map(_plain, told.profile))}"
+        known = [name for name in told.profile if not name.startswith(_COUNTED)]
+        if known:
+            yield REMEMBERED, f"known of you: {', '.join(map(_plain, known))}"
     else:
         yield from _shown(told)
 

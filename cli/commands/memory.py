@@ -5,13 +5,16 @@ from __future__ import annotations
 from cli.commanding import SubApp
 from cli.commands import (
     memory_add,
+    memory_export,
     memory_forget,
     memory_gc,
     memory_graph,
+    memory_import,
     memory_list,
     memory_profile,
     memory_restore,
     memory_revise,
+    memory_search,
     memory_show,
 )
 
@@ -25,6 +28,7 @@ app = SubApp(
     """,
     {
         "list": memory_list.command,
+        "search": memory_search.command,
         "add": memory_add.command,
         "show": memory_show.command,
         "revise": memory_revise.command,
@@ -33,5 +37,7 @@ app = SubApp(
         "profile": memory_profile.command,
         "graph": memory_graph.command,
         "gc": memory_gc.command,
+        "export": memory_export.command,
+        "import": memory_import.command,
     },
 )

@@ -34,13 +34,12 @@ from harness.conversation.beginning import Parent, begin, key_of
 from harness.conversation.client import own_client
 from harness.conversation.happenings import Answered, Ended, Happening, MemoriesShown, NotRemembered
 from harness.conversation.own_session import OwnSession
-from harness.conversation.remembering import MemorySettings, Remembering
+from harness.conversation.remembering import MemorySettings, Remembering, Shown
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
 from harness.conversation.sub_agents import SubAgent
 from harness.endpoint import Endpoint
 from harness.errors import ReplyFailed, UpstreamFault
-from harness.memory.user_memory import UserMemory
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
 from harness.titles import Retitled, is_due, retitle
 from harness.tools.permissions import Judgement
@@ -55,6 +54,8 @@ from projections.written import Summarize
 
 if TYPE_CHECKING:
     from openai import OpenAI
+
+    from harness.memory.user_memory import UserMemory
 
 STRATEGY = "cut:limit=16000 | clear:keep=5,trigger=24000 | compact:trigger_tokens=48000"
 """Results are cut as they come in, old ones cleared, old turns summarised. With the numbers of the
@@ -166,7 +167,7 @@ class Conversation(OwnSession):
 
         A failure to learn is one of what happened, and raises nothing.
         """
-        return list(self.remembering.learning.end())
+        return list(self.remembering.end())
 
     def close(self) -> None:
         """End it, and close the log, where it was opened here. Nothing has to be saved.
@@ -282,13 +283,20 @@ class Conversation(OwnSession):
         raises.
         """
         with self.writing():
-            shown = self.remembering.more(query, top)
-            if shown is None or not shown.made.text:
-                return self.remembering.happened(shown, 0) if shown else MemoriesShown(0)
-            events = self.charge.coming(shown.message)
-            at = self.version + 1 + events.index(shown.message)
-            self.append(*events, self.remembering.told(shown, at, 0))
-            return self.remembering.happened(shown, at)
+            return self._show(self.remembering.more(query, top))
+
+    def show(self, *memories: int) -> MemoriesShown:
+        """The same for memories that are named. Raises MemoryNotFound too."""
+        with self.writing():
+            return self._show(self.remembering.these(memories))
+
+    def _show(self, shown: Shown | None) -> MemoriesShown:
+        if shown is None or not shown.made.text:
+            return self.remembering.happened(shown, 0) if shown is not None else MemoriesShown(0)
+        events = self.charge.coming(shown.message)
+        at = self.version + 1 + events.index(shown.message)
+        self.append(*events, self.remembering.told(shown, at, 0))
+        return self.remembering.happened(shown, at)
 
     def _answer(self, happenings: Happenings) -> str:
         text = ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from eventlog.errors import CtxlogError, InputRefused
 from eventlog.events import Event, ProfileUpdated, Remembered
-from eventlog.recorded import Draft, RecordedEvent
+from eventlog.recorded import Draft
 from harness.conversation.happenings import MemoriesChanged, NotRemembered
 from harness.memory.user_memory import UserMemory
 from projections.findings import for_secrets
@@ -23,6 +23,7 @@ from projections.memory.interactions import Course
 from projections.memory.learned import learned
 from projections.memory.learning import LearnPolicy
 from projections.memory.memory import Memory, same_subject
+from projections.memory.short_term import left
 from projections.memory.summary import closing, subject_of, summarized_to
 from projections.memory.table import read
 
@@ -33,18 +34,22 @@ Learned = MemoriesChanged | NotRemembered
 
 
 class Learning:
-    """What one conversation learns. Without a memory it learns nothing."""
+    """What one conversation learns."""
 
     def __init__(
-        self, of: Conversation, memory: UserMemory | None, policy: LearnPolicy | None
+        self, of: Conversation, memory: UserMemory, policy: LearnPolicy | None = None
     ) -> None:
-        """``policy``: its numbers; None: nothing is learned."""
-        self.memory = memory if policy is not None else None
+        """``policy``: its numbers; None: the usual ones."""
+        self.memory = memory
         self.policy = policy or LearnPolicy()
         self._of = of
         self._fold = CourseFold()
         self._known: set[uuid.UUID] = set()
         """What was appended from here, or refused."""
+        self._erased = 0
+        """The last erasure that the fold knows of."""
+        self._left = 0
+        """Interactions that have left the window, and were looked at then."""
         self._ended_at = 0
         """The position up to which this conversation was ended."""
 
@@ -55,12 +60,10 @@ class Learning:
     def end(self) -> Iterator[Learned]:
         """Learn all that is left, and the summary; nothing where nothing was said since the last
         one."""
-        if self.memory is not None and self._ended_at < self._of.live.log.version(self._of.key):
+        if self._ended_at < self._of.live.log.version(self._of.key):
             yield from self._tried(ended=True)
 
     def _tried(self, *, ended: bool) -> Iterator[Learned]:
-        if self.memory is None:
-            return
         try:
             found = list(self._learn(self.memory, ended=ended))
         except CtxlogError as error:
@@ -73,7 +76,8 @@ class Learning:
     def _learn(self, memory: UserMemory, *, ended: bool) -> Iterator[Learned]:
         key, into = str(self._of.key), str(memory.key)
         course = self._course()
-        found = [[draft] for draft in learned(course, self.policy, into=into, ended=ended)]
+        part = course if ended else self._new(course)
+        found = [[draft] for draft in learned(part, self.policy, into=into, ended=ended)]
         if ended:
             since = summarized_to(_summaries(memory, key), key)
             # A session is counted with its summary, or it would be counted again.
@@ -88,6 +92,7 @@ class Learning:
             self._known |= {draft.id for draft in new if held and draft.id is not None}
         at = memory.append_new(*kept)
         self._known |= {draft.id for draft in kept if draft.id is not None}
+        self._left = len(left(course, self.policy.capacity))
         if ended:
             self._ended_at = course.position
         changed = _changed(memory, at)
@@ -96,19 +101,22 @@ class Learning:
         for secret in secrets:
             yield NotRemembered(f"it holds what looks like a key ({secret})")
 
+    def _new(self, course: Course) -> Course:
+        """The course without what had left the window before: that was learned. A rewind may bring
+        some of it into the window again."""
+        before = min(self._left, len(left(course, self.policy.capacity)))
+        return course.model_copy(update={"interactions": course.interactions[before:]})
+
     def _course(self) -> Course:
         """The course of the session as it stands."""
-        events = self._read(self._fold.position)
-        if any(event.type == "redacted" for event in events):
-            self._fold = CourseFold()
-            events = self._read(0)
+        erased = self._of.stream.redactions()
+        if erased != self._erased:  # what earlier events say may be gone
+            self._fold, self._erased = CourseFold(), erased
+        log, position = self._of.live.log, self._fold.position
+        events = log.read(self._of.key, position, types=[*READ])
         for event in events:
             self._fold.evolve(event)
         return self._fold.course
-
-    def _read(self, position: int) -> Sequence[RecordedEvent]:
-        types = [*READ, "redacted"]
-        return list(self._of.live.log.read(self._of.key, position, types=types))
 
 
 def _summaries(memory: UserMemory, key: str) -> Iterator[Memory]:

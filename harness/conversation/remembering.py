@@ -7,16 +7,20 @@ it is asked for. Nothing is shown twice, and nothing as if a person said it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eventlog import messages
 from eventlog.errors import CtxlogError, InputRefused
 from eventlog.events import Event, MessageAppended
 from eventlog.jsonvalue import Json
-from harness.conversation.happenings import Happening, MemoriesShown
-from harness.conversation.learning import Learning
+from harness.conversation.happenings import (
+    Happening,
+    MemoriesChanged,
+    MemoriesShown,
+    NotRemembered,
+)
 from harness.conversation.standing_memories import (
     LABEL,
     Standing,
@@ -25,16 +29,17 @@ from harness.conversation.standing_memories import (
     recalled,
     renewal,
 )
-from harness.memory.user_memory import UserMemory
 from projections.memory.injecting import BUDGET, Injection, injection
-from projections.memory.learning import LearnPolicy
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile
-from projections.memory.recall import Found, Wanted
 from projections.tokens import counter
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
+    from harness.conversation.learning import Learning
+    from harness.memory.user_memory import UserMemory
+    from projections.memory.learning import LearnPolicy
+    from projections.memory.recall import Found
 
 MOST = 50
 """Memories that are asked for at once."""
@@ -48,9 +53,11 @@ class MemorySettings:
     """Related memories that come in when a session begins."""
     budget: int = BUDGET
     """Tokens of the message that shows them, as strategies count."""
-    learning: LearnPolicy | None = field(default_factory=LearnPolicy)
-    """From which importance on what leaves the short-term window is remembered, and how much stays
-    in that; None: only what is added by hand is remembered."""
+    learns: bool = True
+    """Whether anything is learned; else only what is added by hand is remembered."""
+    learning: LearnPolicy | None = None
+    """From which importance on what leaves the short-term window is remembered, how much stays in
+    that, and the other numbers; None: the usual ones."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.top <= MOST:
@@ -65,10 +72,8 @@ class Shown:
 
     message: MessageAppended
     made: Injection
-    is_first: bool
-    """They are related to what a person says, and stand in front of it."""
     query: str = ""
-    """What they are related to else."""
+    """What they are related to, where that is not what a person says behind them."""
     embedder: str = ""
     dimension: int = 0
     fault: str = ""
@@ -76,8 +81,8 @@ class Shown:
 
 
 class Remembering:
-    """The memory of one conversation. Without a ``UserMemory`` nothing comes in; what is forgotten
-    leaves in any case."""
+    """The memory of one conversation. Without a ``UserMemory`` nothing comes in and nothing is
+    learned; what is forgotten leaves in any case."""
 
     def __init__(
         self, of: Conversation, memory: UserMemory | None, settings: MemorySettings | None
@@ -85,7 +90,11 @@ class Remembering:
         self.memory = memory
         self.settings = settings or MemorySettings()
         self._of = of
-        self.learning = Learning(of, memory, self.settings.learning)
+        self._learning: Learning | None = None
+        if memory is not None and self.settings.learns:
+            from harness.conversation.learning import Learning  # its rules take long to import
+
+            self._learning = Learning(of, memory, self.settings.learning)
         self._standing = StandingMemories(of.live, of.key)
         self._has_begun = False
 
@@ -115,10 +124,10 @@ class Remembering:
         query = messages.text(said.dialect, said.message.value)
         try:
             liked = [each for each in preferences(self.memory.memories) if self._is_alive(each)]
-            related = self._related(query, self.settings.top, ())
-            return self._as_message(self.memory.profile, liked, related, is_first=True)
+            found = self._found(query, self.settings.top, ())
+            return self._message(self.memory.profile, liked, _memories(found), found)
         except CtxlogError as error:  # what is not known is no reason not to answer
-            return self._as_message(Profile(), (), Found("", 0, error), is_first=True)
+            return self._message(Profile(), (), (), fault=str(error))
 
     def began(self) -> None:
         """A person has said something: what comes in when a session begins stands in the log."""
@@ -147,15 +156,21 @@ class Remembering:
 
     def more(self, query: str, top: int) -> Shown | None:
         """Memories that are related to something and do not stand in the context yet; None where
-        there is none. Raises InputRefused."""
-        if self.memory is None:
-            raise InputRefused("this conversation has no memory")
+        there is none. Raises InputRefused, and what ``UserMemory.recall`` raises."""
         if not query.strip():
             raise InputRefused("what are the memories to be about?")
         if not 1 <= top <= MOST:
             raise InputRefused(f"between 1 and {MOST} memories come in at once, not {top}")
-        related = self._related(query, top, [each.id for each in self.shown()])
-        return self._as_message(Profile(), [], related, query=query)
+        found = self._found(query, top, [each.id for each in self.shown()])
+        return self._message(Profile(), (), _memories(found), found, query=query)
+
+    def these(self, ids: Sequence[int]) -> Shown | None:
+        """These memories, but those that stand in the context already; None where there is none.
+
+        Raises InputRefused, MemoryNotFound.
+        """
+        memory = self._asked()
+        return self._message(Profile(), (), [memory.get(id) for id in ids])
 
     def renewed(self) -> Iterator[Happening]:
         """Take out what is no longer to be seen; to be called before the context is shown."""
@@ -169,36 +184,58 @@ class Remembering:
         of.append(*found.events)
         yield MemoriesShown(0, found.came, gone=found.gone)
 
-    def _related(self, query: str, top: int, exclude: Sequence[int]) -> Found:
+    # -- what is learned --------------------------------------------------------------------------
+
+    def learn(self) -> Iterator[MemoriesChanged | NotRemembered]:
+        """Learn what is to be learned at once, and what has left the short-term window."""
+        if self._learning is not None:
+            yield from self._learning.turn()
+
+    def end(self) -> Iterator[MemoriesChanged | NotRemembered]:
+        """Learn all that is left, and what the session leaves behind as a whole."""
+        if self._learning is not None:
+            yield from self._learning.end()
+
+    # ---------------------------------------------------------------------------------------------
+
+    def _asked(self) -> UserMemory:
+        if self.memory is None:
+            raise InputRefused("this conversation has no memory")
+        return self.memory
+
+    def _found(self, query: str, top: int, exclude: Sequence[int]) -> Found | None:
         """Memories by their rank. Where only their words could be compared it says why."""
-        assert self.memory is not None
+        memory = self._asked()
         if not query.strip() or not top:
-            return Found("", 0, None)
-        return self.memory.recall(query, Wanted(top=top, exclude=frozenset(exclude)))
+            return None
+        from projections.memory.recall import Wanted
+
+        return memory.recall(query, Wanted(top=top, exclude=frozenset(exclude)))
 
     def _is_alive(self, memory: Memory) -> bool:
-        assert self.memory is not None
-        return self.memory.status(memory) in ("active", "stale")
+        return self._asked().status(memory) in ("active", "stale")
 
-    def _as_message(
+    def _message(
         self,
         profile: Profile,
-        liked: Sequence[Memory],
-        related: Found,
+        liked: Iterable[Memory],
+        related: Sequence[Memory],
+        found: Found | None = None,
         *,
-        is_first: bool = False,
         query: str = "",
+        fault: str = "",
     ) -> Shown | None:
         made = injection(
             profile,
             liked,
-            [each.memory for each in related],
+            related,
             counting=counter(),
             budget=self.settings.budget,
-            standing=self.shown() if related or liked else (),
+            standing=self.shown() if not fault else (),
         )
-        fault = str(related.fault) if related.fault is not None else ""
-        if not made.text and not fault:
+        if found is not None and found.fault is not None:
+            fault = str(found.fault)
+        if not made.text and not fault and not made.left_out:
             return None
         message = MessageAppended(
             dialect="openai_chat",
@@ -206,5 +243,9 @@ class Remembering:
             label=LABEL,
             message=Json({"role": "system", "content": made.text}),
         )
-        by = (related.embedder, related.dimension) if related and not fault else ("", 0)
-        return Shown(message, made, is_first, query, *by, fault)
+        by = (found.embedder, found.dimension) if found and not fault else ("", 0)
+        return Shown(message, made, query, *by, fault)
+
+
+def _memories(found: Found | None) -> list[Memory]:
+    return [each.memory for each in found or ()]

@@ -118,7 +118,7 @@ class Reply:
                     return
                 for each in self._steps():
                     if isinstance(each, Ended):
-                        yield from of.remembering.learning.turn()
+                        yield from of.remembering.learn()
                     yield each
         except (KeyboardInterrupt, GeneratorExit):
             with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
@@ -132,7 +132,7 @@ class Reply:
         check_stands(of.live, of.key)
         first = opening[0]
         if of.remembering.is_first(first):  # a process that died learned nothing more
-            yield from of.remembering.learning.turn()
+            yield from of.remembering.learn()
         shown = of.remembering.opening(first)
         known = [shown.message] if shown is not None and shown.made.text else []
         events = [event for each in (*known, *opening) for event in of.charge.coming(each)]

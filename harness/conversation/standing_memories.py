@@ -7,7 +7,7 @@ brings a rendition back, an undo, a rewind, a fork, it is known what stands in i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from eventlog.errors import EventInvalid
 from eventlog.events import (
@@ -19,16 +19,18 @@ from eventlog.events import (
     ProfileUpdated,
 )
 from eventlog.jsonvalue import Json
-from eventlog.recorded import StreamKey
+from eventlog.recorded import RecordedEvent, StreamKey
 from projections import Live
 from projections.items import Item
 from projections.memory.injecting import BUDGET, Injection, injection, shown_facts
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile, updated
 from projections.memory.stream import is_memory_stream
-from projections.memory.table import Memories, read
 from projections.runs import origin
 from projections.tokens import counter
+
+if TYPE_CHECKING:
+    from projections.memory.table import Memories
 
 LABEL = "memories"
 """Of the messages that show them."""
@@ -95,8 +97,17 @@ def id_of(entry: str) -> int:
     return int(id) if id.isdecimal() else 0
 
 
+def is_renewal(event: RecordedEvent) -> bool:
+    """Whether it is what made such a message say something else, or nothing."""
+    if event.type == "context_compacted":
+        return (event.data.get("by") or {}).get("name") == RENEWED
+    return event.type == "message_revised" and event.data.get("reason") == REASON
+
+
 def preferences(memories: Memories) -> list[Memory]:
     """The preferences that stand and belong to the profile."""
+    from projections.memory.table import read
+
     query, stream = memories.query()
     rows = query(
         "select state from memories where stream = ? and stands and kind = 'preference' "
@@ -159,6 +170,8 @@ def renewal(
 
 def _memories(live: Live, of: str) -> Memories | None:
     """Whose memories a message shows; None for what is no such stream, whatever a log says."""
+    from projections.memory.table import Memories
+
     try:
         key = StreamKey.parse(of)
         return Memories(live, key.user) if is_memory_stream(key) else None

@@ -181,6 +181,7 @@ def _without_password(url: str) -> str:
     """An address as it may stand in a log."""
     try:
         parts = urlsplit(url)
-        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
+        host = parts.netloc.rpartition("@")[2]
+        return urlunsplit(parts._replace(netloc=host, query="")).rstrip("/")
     except ValueError:
         return "an address that is none"

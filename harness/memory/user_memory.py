@@ -34,6 +34,7 @@ from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
 from projections.live import Live
 from projections.memory.embedding import Embedder
+from projections.memory.knowledge import knowledge_after, with_knowledge
 from projections.memory.lifecycle import Due, LifePolicy, Status, due, status
 from projections.memory.memory import Memory
 from projections.memory.profile import SECTIONS, Profile
@@ -131,13 +132,18 @@ class UserMemory:
         by: str = "human",
         at: int | None = None,
     ) -> int:
-        """Remember something; the id of the memory. What a person asked for counts 1.0. ``at`` is
+        """Remember something; the id of the memory. What a person asked for counts 1.0. What the
+        text speaks of by name is noted beside the entities and relations that are given. ``at`` is
         when it came up, in microseconds since 1970, where that is not now.
+
+        What it takes the place of is named in it, so that it does not stand again when this is
+        erased.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
         checked_kind(kind)
+        old = self.memories.about(kind, subject) if explicit and subject else None
         event = Remembered(
             kind=kind,
             text=checked_text(text),
@@ -151,8 +157,10 @@ class UserMemory:
             relations=tuple(relations),
             experience=experience,
             sources=tuple(sources),
+            supersedes=(old.id,) if old is not None else (),
             by=by,
         )
+        event = with_knowledge(event)
         return self.append(event if at is None else Draft(event, occurred_at=iso(at)))
 
     def revise(
@@ -170,12 +178,15 @@ class UserMemory:
         reason: str = "",
         by: str = "human",
     ) -> int:
-        """A memory says something else from here on; the position of the event.
+        """A memory says something else from here on; the position of the event. With another text
+        it speaks of what that names, unless entities or relations are given.
 
         Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
         nothing is to be changed.
         """
         found = self._alive(memory)
+        if text is not None and entities is None and relations is None:
+            entities, relations = knowledge_after(found, checked_text(text))
         event = MemoryRevised(
             memory=found.id,
             text=checked_text(text) if text is not None else None,
@@ -244,8 +255,14 @@ class UserMemory:
     def append(self, *events: Event | Draft) -> int:
         """Append events of memory, all or none; the position of the first.
 
-        Raises what an append raises.
+        Under a clock that was given they are of its time: what is restored is as young there as it
+        should be. Raises what an append raises.
         """
+        if self.clock is not now_us:
+            at = iso(self.clock())
+            events = tuple(
+                each if isinstance(each, Draft) else Draft(each, occurred_at=at) for each in events
+            )
         return self.live.append(self.key, *events).first
 
     def append_new(self, *drafts: Draft) -> list[int]:
@@ -281,9 +298,12 @@ class UserMemory:
         return list(due(self.all(), self.clock() if now is None else now, self.policy))
 
     def gc(self, now: int | None = None) -> list[Due]:
-        """Forget what is expired, and what is old and of little importance; each can be restored.
+        """Forget what is expired, and what is old and of little importance; each can be restored,
+        and is as young then as one that was just recalled.
 
-        It is one append: all of it or nothing. Raises what an append raises.
+        A moment that lies behind the last refreshes finds nothing; one ahead finds what would be
+        forgotten then, and what is restored before it is found again. It is one append: all of it
+        or nothing. Raises what an append raises.
         """
         at = self.clock() if now is None else now
         lost: WrongExpectedVersion | None = None

@@ -6,7 +6,7 @@ that does not stand is not allowed anywhere.
 
 from __future__ import annotations
 
-import sys
+import math
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 
 from eventlog.errors import InputRefused
 from eventlog.events import MemoryKind
+from projections.memory import arrays
 from projections.memory.lifecycle import DAY, LifePolicy, Status, stage
 
 KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
@@ -46,6 +47,8 @@ class Wanted:
         """Raises InputRefused."""
         if not isinstance(self.top, int) or not 1 <= self.top <= _MOST:
             raise InputRefused(f"between 1 and {_MOST:,} memories can be asked for")
+        if not all(isinstance(time or 0, int) for time in (self.since, self.until)):
+            raise InputRefused("a time is a whole number of microseconds since 1970")
         for given, known, what in (
             (self.kinds, KINDS, "kind"),
             (self.statuses, STATUSES, "status"),
@@ -135,8 +138,11 @@ class Columns:
         self, wanted: Wanted, now: int, policy: LifePolicy, only: Iterable[int] | None = None
     ) -> bytearray:
         """A byte a row, other than zero where it is asked for. ``only``: some ids among them."""
-        among = self._shares_numpy if self.ids and "numpy" in sys.modules else self._shares_plain
-        found = among(wanted, now, policy)
+        np = arrays.loaded() if self.ids else None
+        if np is not None:
+            found = self._shares_numpy(np, wanted, now, policy)
+        else:
+            found = self._shares_plain(wanted, now, policy)
         if only is not None:
             kept = bytearray(len(self))
             for id in only:
@@ -167,8 +173,7 @@ class Columns:
                 found[row] = stage(share, policy) in wanted.statuses
         return found
 
-    def _shares_numpy(self, wanted: Wanted, now: int, policy: LifePolicy) -> bytearray:
-        np: Any = sys.modules["numpy"]
+    def _shares_numpy(self, np: Any, wanted: Wanted, now: int, policy: LifePolicy) -> bytearray:
         kinds = np.frombuffer(self._kinds, dtype=np.uint8)
         found = np.frombuffer(self._stands, dtype=np.uint8) != 0
         if wanted.kinds:
@@ -184,14 +189,17 @@ class Columns:
             share = np.maximum(age, 0) / lives[kinds]
             # A status is asked for or not, from one limit to the next: as ``status`` asks them.
             asked = [status in wanted.statuses for status in STATUSES]
-            live = np.where(share < policy.archived, asked[2], asked[3])
-            live = np.where(share < policy.stale, asked[1], live)
-            found &= np.where(share < policy.active, asked[0], live)
+            limits = (policy.active, policy.stale, policy.archived, math.inf)
+            live: Any = asked[3]
+            for at in (2, 1, 0):
+                if asked[at] != asked[at + 1] or limits[at] > limits[at + 1]:
+                    live = np.where(share < limits[at], asked[at], live)
+            found &= live
         return bytearray(found)
 
 
 def ranked(
-    found: list[tuple[float, int]], most: int, order: Callable[[int], tuple[float, int, int]]
+    found: list[tuple[float, int]], most: int, order: Callable[[int], tuple[float, ...]]
 ) -> list[tuple[float, int]]:
     """Values with their rows, the highest first, up to so many; ``order`` decides between equals,
     and is asked of those alone."""

@@ -11,7 +11,7 @@ memory, no injected text, and nothing in a sub-agent's session, whose messages a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from eventlog import messages
@@ -91,7 +91,8 @@ class CourseFold:
         self._events: list[RecordedEvent] = []
         """Without their text."""
         self._pieces: dict[int, _Piece] = {}
-        self._owners: dict[int, str] = {}
+        self._owners: list[tuple[int, str]] = []
+        """The sessions that this one was forked from, with the last position that each owns."""
         self._human: dict[int, RecordedEvent] = {}
         """What people said, for revisions of it."""
         self._course: Course | None = None
@@ -113,6 +114,9 @@ class CourseFold:
         if kind in ("session_started", "session_titled"):
             self._titled(event)
             return self
+        if kind == "session_forked":
+            self._owners.append((event.position - 1, str(event.data["parent"])))
+            return self
         if kind in REFOLDING:
             self._events.append(event)
             return self
@@ -120,7 +124,6 @@ class CourseFold:
         if piece is not None:
             self._events.append(event.without_text("{}"))
             self._pieces[event.position] = piece
-            self._owners[event.position] = str(event.stream)
         return self
 
     @property
@@ -129,6 +132,9 @@ class CourseFold:
         if self._course is None:
             self._course = self._assembled()
         return self._course
+
+    def _owner(self, position: int) -> str:
+        return next((owner for last, owner in self._owners if position <= last), self._stream)
 
     def _titled(self, event: RecordedEvent) -> None:
         if event.type == "session_started":
@@ -212,7 +218,7 @@ class CourseFold:
             in_force, _ = effective(in_force)
         pieces = [(event.position, self._pieces[event.position]) for event in in_force]
         revised = {piece.revises: piece for _, piece in pieces if piece.revises}
-        made = _Assembly(self._owners)
+        made = _Assembly(self._owner)
         for position, piece in pieces:
             if not piece.revises:
                 made.take(position, piece, revised.get(position))
@@ -241,8 +247,8 @@ def course_of(events: Iterable[RecordedEvent], at: int | None = None) -> Course:
 class _Assembly:
     """Interactions in the making."""
 
-    def __init__(self, owners: dict[int, str]) -> None:
-        self._owners = owners
+    def __init__(self, owner: Callable[[int], str]) -> None:
+        self._owner = owner
         self._parts: list[dict[str, Any]] = []
         self._open: dict[str, list[tuple[int, int, bool]]] = {}
         """Of each call id the calls without a result: interaction, place, whether it runs."""
@@ -324,7 +330,7 @@ class _Assembly:
     def _sources(self, positions: list[int]) -> Iterator[MemorySource]:
         found: dict[str, list[int]] = {}
         for position in positions:
-            found.setdefault(self._owners[position], []).append(position)
+            found.setdefault(self._owner(position), []).append(position)
         for stream, at in found.items():
             yield MemorySource(stream=stream, positions=tuple(sorted(set(at))))
 

@@ -71,6 +71,8 @@ def embedded(embedder: Embedder, texts: Sequence[str], kind: TextKind) -> list[a
 
 def _vector(embedder: Embedder, given: Iterable[float]) -> array[float]:
     try:
+        if isinstance(given, bytes | bytearray):  # an array would take them as they are
+            raise TypeError
         numbers = array("d", given)
     except (TypeError, ValueError, OverflowError):
         raise VectorsRefused(embedder.name, "one holds what is no number") from None

@@ -27,6 +27,7 @@ def experiences(
     interaction: Interaction, scored: Score, policy: LearnPolicy, into: str
 ) -> Iterator[Draft]:
     """What was experienced in an interaction."""
+    sources = interaction.source(*_positions(interaction))
     for number, found in enumerate(experienced(interaction)):
         parts = (found.situation, found.action, found.outcome)
         event = Remembered(
@@ -35,10 +36,17 @@ def experiences(
             importance=scored.value,
             scored=scored.rules,
             experience=found,
-            sources=interaction.sources,
+            sources=sources,
             by=BY,
         )
-        yield drafted(event, into, f"experience {number}", interaction.sources)
+        yield drafted(event, into, f"experience {number}", sources)
+
+
+def _positions(interaction: Interaction) -> set[int]:
+    """Where it is told: what was asked, the error, what fixed it, and how it ended."""
+    told = {said.position for said, _ in interaction.fixes} | set(interaction.error_at)
+    ends = [said.position for said in (*interaction.said[:1], *interaction.said[-1:])]
+    return told | set(ends) | {interaction.last}
 
 
 def experienced(interaction: Interaction) -> Iterator[Experience]:
@@ -46,9 +54,9 @@ def experienced(interaction: Interaction) -> Iterator[Experience]:
     is_content = interaction.feedback != "negative"
     answer = one_line(interaction.answer, PART)
     if interaction.errors and interaction.answer and (interaction.fixes or not is_content):
-        error = one_line(interaction.errors[0], PART)
+        error = one_line(interaction.error, PART)
         situation = one_line(interaction.request, PART) or error
-        if interaction.request and interaction.errors[0] not in interaction.request:
+        if interaction.request and interaction.error not in interaction.request:
             situation = f"{situation}: {error}"
         action = fix_text(interaction) or _tools(interaction) or answer
         outcome = one_line(interaction.fixes[-1][1].text, PART) if interaction.fixes else answer

@@ -10,8 +10,8 @@ Of two memories of one kind about the same subject only one stands:
 
 The one that does not stand stays readable. Forgetting the newer brings no older one back. A value
 that went over says what its memory says, as long as that was not forgotten or erased: then nobody
-holds it any more. What was erased contradicts nothing, since nobody knows what it was about: the
-older one stands as if it had never been said.
+holds it any more. What was erased contradicts nothing, since nobody knows what it was about: an
+older one stands as if it had never been said, unless the erased one names it as superseded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,13 @@ from eventlog.happened import moment
 from eventlog.jsonvalue import Json
 from eventlog.recorded import RecordedEvent
 from projections.memory.memory import Held, Memory, same_subject
-from projections.memory.profile import Profile, can_be_held, together, updated
+from projections.memory.profile import (
+    MOST_SOURCES,
+    Profile,
+    can_be_held,
+    together,
+    updated,
+)
 from projections.memory.stream import is_memory_stream
 
 
@@ -129,7 +135,10 @@ def _remembered(store: Store, event: RecordedEvent) -> None:
     )
     for other in said.supersedes:
         old = store.get(other)
-        if old is not None and old.stands and _may_replace(memory, old):
+        # What it is about, too, is settled below. Erased, it says of nothing what it is about.
+        if old is None or not old.stands or _is_about_the_same(old, memory):
+            continue
+        if _may_replace(memory, old):
             old, memory = _replaced(old, memory)
             store.put(old)
     store.put(_settled(store, memory))
@@ -284,6 +293,11 @@ def _settled(store: Store, memory: Memory) -> Memory:
     return memory
 
 
+def _is_about_the_same(one: Memory, other: Memory) -> bool:
+    subject = same_subject(one.subject)
+    return bool(subject) and (one.kind, subject) == (other.kind, same_subject(other.subject))
+
+
 def _may_replace(new: Memory | Held, old: Memory | Held) -> bool:
     return new.is_explicit or not old.is_explicit
 
@@ -296,7 +310,9 @@ def _with(memory: Memory, other: Memory, held: Iterable[Held]) -> Memory:
     """A memory that takes in values of another one; of two by one name it holds the last."""
     named: dict[str, Held] = {each.name: each for each in held}
     taken = any(each.memory != memory.id for each in named.values())
-    sources = together(other.sources, memory.sources) if taken else memory.sources
+    sources = memory.sources
+    if taken:
+        sources = together(other.sources[-MOST_SOURCES:], memory.sources)
     return memory.model_copy(update={"held": tuple(named.values()), "sources": sources})
 
 
@@ -325,17 +341,23 @@ def _followed(store: Store, memory: Memory, held: Iterable[Held]) -> None:
 
 def _taken_back(store: Store, memory: Memory) -> None:
     """What went over from a memory, or through it, is held by nobody that took its place."""
-    for holder in list(_behind(store, memory)):
-        kept = tuple(each for each in holder.held if not _went_by(store, each, memory))
+    holders = list(_behind(store, memory))
+    went_by = {memory.id: True, **dict.fromkeys((each.id for each in holders), False)}
+    for holder in holders:
+        kept = tuple(each for each in holder.held if not _went_by(store, each.memory, went_by))
         if kept != holder.held:
             store.put(holder.model_copy(update={"held": kept}))
 
 
-def _went_by(store: Store, held: Held, memory: Memory) -> bool:
-    if held.memory == memory.id:
-        return True
-    source = store.get(held.memory)
-    return source is not None and any(each.id == memory.id for each in _behind(store, source))
+def _went_by(store: Store, id: int, known: dict[int, bool]) -> bool:
+    """Whether the memory that it is known of stands on the way of a value; each way once."""
+    way = []
+    while id and id not in known:
+        way.append(id)
+        source = store.get(id)
+        id = source.superseded_by if source is not None else 0
+    known.update(dict.fromkeys(way, known.get(id, False)))
+    return known.get(way[0] if way else id, False)
 
 
 def _behind(store: Store, memory: Memory) -> Iterator[Memory]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 K = 60
@@ -18,11 +18,18 @@ BM25 and Beyond", Foundations and Trends in Information Retrieval 3 (4), 2009.""
 OFTEN = 50
 """Memories that may hold a word, whatever share of all they are."""
 
-POSTINGS = 20_000
+POSTINGS = 10_000
 """Rows that are read for the words of a query, its rarest word aside."""
 
 SCALE = 1_000_000
 """Scores are compared in millionths."""
+
+LEAST = 0.1
+"""A memory that holds less than this of what the words of a question weigh does not belong to it. A
+question in another language shares a word with some memory by chance, and would name it first."""
+
+SPAN = 12
+"""Words that are weighed for that."""
 
 WORDS = 64
 """Words of a query, the rarest ones."""
@@ -52,6 +59,14 @@ def rarity(count: int, memories: int) -> float:
 
 
 Number = TypeVar("Number")
+
+
+def weight_of(counts: Iterable[int], memories: int) -> float:
+    """What the words of a question weigh: the rarest ones, those that no memory holds among them.
+
+    In a long message most words are about something else than the memory that it needs.
+    """
+    return sum(rarity(count, memories) for count in sorted(counts)[:SPAN])
 
 
 def share(length: Number, mean: float) -> Number:

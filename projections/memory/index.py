@@ -31,7 +31,7 @@ from projections.memory.columns import Entry
 from projections.memory.folding import concerns
 from projections.memory.memory import Memory, weight
 from projections.memory.stream import is_memory_stream
-from projections.memory.table import Query, read
+from projections.memory.table import MemoryTable, Query, read
 from projections.memory.words import found_by, words
 
 _TABLES = {
@@ -77,6 +77,12 @@ class RecallIndex:
     def __init__(self, log: EventLog, query: Query, catch_up: Callable[[], None]) -> None:
         """``query`` reads the table ``memories``, which ``catch_up`` brings up to date."""
         self._log, self._query, self._catch_up = log, query, catch_up
+
+    @classmethod
+    def of(cls, log: EventLog) -> RecallIndex:
+        """That of a log's own file."""
+        memories = MemoryTable(log)
+        return cls(log, log.query, lambda: log.catch_up(memories))
 
     # -- Derived --------------------------------------------------------------------------------
 

@@ -125,12 +125,13 @@ def injection(
 
 
 def shown_facts(profile: Profile) -> dict[tuple[str, str], Any]:
-    """What a message shows of a profile as something that holds: a count that went on since is no
-    reason to say it anew."""
+    """What a message shows of a profile, by section and name. What was counted of the sessions is
+    nothing that a model needs, and changes with each of them: of the behaviour only what a person
+    said is shown."""
     return {
         (each.section, each.name): each.value.value
         for each in profile.known
-        if each.section != "behaviour"
+        if each.section != "behaviour" or each.is_explicit
     }
 
 
@@ -146,9 +147,11 @@ def _rank(memory: Memory) -> tuple[bool, float, int]:
 def _facts(profile: Profile) -> dict[str, object]:
     """What is known, by name; one name in two sections is told with its section."""
     found: dict[str, object] = {}
+    shown = shown_facts(profile)
     for section in SECTIONS:
-        for name, value in profile.section(section).items():
-            found[f"{section}: {name}" if name in found else name] = value
+        for (of, name), value in shown.items():
+            if of == section:
+                found[f"{section}: {name}" if name in found else name] = value
     return found
 
 

@@ -79,6 +79,20 @@ class Interaction(Value):
                 kept.append(text)
         return tuple(kept)
 
+    @property
+    def error(self) -> str:
+        """The first error that says what is wrong, and not only that something is."""
+        found = self.errors
+        return next((each for each in found if len(each) >= 20), found[0] if found else "")
+
+    @property
+    def error_at(self) -> tuple[int, ...]:
+        """Where that error stands."""
+        wanted = self.error
+        told = [tool.answered for tool in self.tools if wanted and tool.error == wanted]
+        told += [said.position for said, sign in self.signs("error") if sign.text == wanted]
+        return (min(told),) if told else ()
+
     def signs(self, *kinds: SignKind) -> Iterator[tuple[Said, Sign]]:
         """What was said of these kinds, with the message that says it."""
         for said in self.said:

@@ -27,8 +27,8 @@ class Kept(Protocol):
         """Run one reading statement; fetch from it at once."""
 
     def bring_up(self) -> None:
-        """Take in what the log holds now. Raises ReadOnlyLog and Busy where that has to be written
-        and cannot be."""
+        """Take in what the log holds now. Raises ReadOnlyLog where that has to be written, and
+        cannot be, and Busy."""
 
     def is_there(self) -> bool:
         """Whether the tables are there: a scrub drops them."""
@@ -61,8 +61,6 @@ class KeptInFile:
         end = self._log.last_sequence()
         self._catch_up()
         if self._lacks(self._index):
-            if self._log.read_only:
-                raise ReadOnlyLog(str(self._log.path))
             for _ in catch_up_in_steps(self._log, self._index):
                 pass
         self._seen = end
@@ -72,7 +70,16 @@ class KeptInFile:
             self._log.catch_up(self._memories)
 
     def _lacks(self, table: MemoryTable | RecallIndex) -> bool:
-        """Whether an event is missing that changes the table: most do not, and cost no write."""
+        """Whether an event is missing that changes the table: most do not, and cost no write.
+
+        Raises ReadOnlyLog where one is, and cannot be taken in.
+        """
+        found = self._is_behind(table)
+        if found and self._log.read_only:
+            raise ReadOnlyLog(str(self._log.path))
+        return found
+
+    def _is_behind(self, table: MemoryTable | RecallIndex) -> bool:
         types = ", ".join(f"'{name}'" for name in sorted(table.reads))
         with reached(self._log, table) as (db, held):
             if held is None:
@@ -102,8 +109,9 @@ class KeptInFile:
 class KeptInMemory:
     """In memory, for as long as this is held."""
 
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
+    def __init__(self, log: EventLog, *, alone: bool = False) -> None:
+        """``alone``: nothing is taken from the file, whose tables cannot be read."""
+        self._log, self._alone = log, alone
         self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self._memories = MemoryTable(log)
         self._index = RecallIndex(log, self.query, lambda: None)
@@ -141,6 +149,8 @@ class KeptInMemory:
 
     def take_over(self, stream: int, name: str, dimension: int) -> None:
         """Take the vectors of an embedder that the file holds."""
+        if self._alone:
+            return
         with reached(self._log, self._index) as (_, held):
             if held is not None:
                 found = index.vectors(self._log.query, stream, name, dimension)

@@ -43,7 +43,9 @@ def learned(
         return []
     into = into or stream_of(course.stream)
     gone = course.interactions if ended else left(course, policy.capacity)
-    return [*at_once(course.interactions, policy, into), *leaving(gone, policy, into)]
+    found = (*at_once(course.interactions, policy, into), *leaving(gone, policy, into))
+    # Who says two things about one subject in one message means the second.
+    return list({draft.id: draft for draft in found}.values())
 
 
 def at_once(interactions: Iterable[Interaction], policy: LearnPolicy, into: str) -> Iterator[Draft]:
@@ -66,12 +68,14 @@ def at_once(interactions: Iterable[Interaction], policy: LearnPolicy, into: str)
 def leaving(interactions: Iterable[Interaction], policy: LearnPolicy, into: str) -> Iterator[Draft]:
     """What is remembered of interactions that have left the window."""
     for interaction in interactions:
-        if interaction.erased:
+        if interaction.erased or not interaction.said or interaction.said[0].by == "model":
             continue
         rules = rules_of(interaction)
         scored = score(rules, weights=policy.weights)
         if scored.value > policy.threshold:
             for kind, text, positions in _told(interaction, rules):
+                if not text:
+                    continue  # a picture, say
                 sources = interaction.source(*positions)
                 event = Remembered(
                     kind=kind,
@@ -106,13 +110,14 @@ def _wish(
     scored = score(["explicit"], weights=policy.weights)
     for known in said_basics(sign.text):
         yield _basics(known, sources, into)
-    preferred = said_preferences(sign.text)
+    decides = is_decision(sign.text)
+    preferred = () if decides else said_preferences(sign.text)
     for preference in preferred:
         yield _preference(preference, scored, sources, policy, into)
     if preferred:
         return
     event = Remembered(
-        kind="project" if is_decision(sign.text) else "fact",
+        kind="project" if decides else "fact",
         text=one_line(sign.text, policy.longest),
         importance=scored.value,
         scored=scored.rules,
@@ -207,7 +212,6 @@ def _decision(interaction: Interaction) -> _Told:
 
 def _fix(interaction: Interaction) -> _Told:
     positions = {said.position for said, _ in interaction.fixes}
-    positions |= {tool.answered for tool in interaction.tools if tool.error}
-    positions |= {said.position for said, _ in interaction.signs("error")}
+    positions |= set(interaction.error_at)
     told = fix_text(interaction)
-    return "error_fix", f"{one_line(interaction.errors[0], 240)} → {told}", tuple(sorted(positions))
+    return "error_fix", f"{one_line(interaction.error, 240)} → {told}", tuple(sorted(positions))

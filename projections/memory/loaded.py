@@ -4,16 +4,17 @@ new, so that a question costs neither a fold nor a pass over the tables."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from eventlog.errors import Busy, ReadOnlyLog
+from eventlog.derived import Stamp
+from eventlog.errors import ReadOnlyLog
 from eventlog.log import EventLog
 from eventlog.recorded import StreamKey
 from projections.memory import index
 from projections.memory.columns import Columns
 from projections.memory.embedding import Embedder, embedded
-from projections.memory.index import Vector
+from projections.memory.index import RecallIndex, Vector
 from projections.memory.kept import Kept, KeptInFile, KeptInMemory, erased
 from projections.memory.postings import Postings
 from projections.memory.products import Vectors
@@ -41,6 +42,8 @@ class Loaded:
         self._log, self._key, self._numpy = log, key, numpy
         self.kept: Kept = KeptInFile(log)
         self.stream = 0
+        self._erasures = 0
+        """How many events were erased when the tables were brought up."""
         self._forget()
 
     def _forget(self) -> None:
@@ -52,7 +55,7 @@ class Loaded:
 
     def _forget_vectors(self) -> None:
         self.vectors = Vectors(1, numpy=self._numpy)
-        self._embedder = ("", 0)
+        self._embedder: tuple[str, int] | None = None
         self._held: list[str] = []
         """Of which rendition the vector of each row is."""
         self._missing: set[int] = set()
@@ -61,18 +64,23 @@ class Loaded:
     # -- columns --------------------------------------------------------------------------------
 
     def bring_up(self) -> None:
-        """Take in what the log holds now."""
+        """Take in what the log holds now. Raises Busy, and what a damaged log raises."""
+        erasures = erased(self._log)  # before the end is asked for: what follows is looked at anew
         end = self._log.last_sequence()
         if end == self._seen and self.kept.is_there():
             return
         try:
             self.kept.bring_up()
-        except (ReadOnlyLog, Busy):
-            # It is read all the same: where nothing can be written, in memory.
+        except ReadOnlyLog:
+            # It is searched all the same, in memory.
             self.kept = KeptInMemory(self._log)
             self._forget()
             self.kept.bring_up()
-        self.stream = index.row_of(self._log, str(self._key))
+        self._erasures = erasures
+        stream = index.row_of(self._log, str(self._key))
+        if stream != self.stream:  # its first memory came
+            self.stream = stream
+            self._forget()
         if self._seen >= 0:
             self._move_on()
         if self._seen < 0:
@@ -80,6 +88,19 @@ class Loaded:
             for entry in index.entries(self.kept.query, self.stream):
                 self.columns.put(entry)
         self._seen = end
+
+    def make_anew(self) -> None:
+        """Drop the tables: they could not be read. Raises Busy."""
+        if self._log.read_only:
+            self.kept = KeptInMemory(self._log, alone=True)
+        else:
+            for table in (MemoryTable(self._log), RecallIndex.of(self._log)):
+                with self._log.writing() as db:
+                    stamp = Stamp(table)
+                    stamp.reset(db)
+                    stamp.store(db)
+            self.kept = KeptInFile(self._log)
+        self._forget()
 
     def _move_on(self) -> None:
         """Read anew what events since then have changed."""
@@ -99,7 +120,7 @@ class Loaded:
                     self.postings.add(entry.id, row)
                 elif not is_same:
                     self.postings.forget()
-                if self._embedder[0]:
+                if self._embedder is not None:
                     self._look_at(row)
 
     # -- vectors --------------------------------------------------------------------------------
@@ -112,12 +133,11 @@ class Loaded:
         of = (embedder.name, embedder.dimension)
         if self._embedder != of:
             self._load(*of)
-        total = len(self._missing)
+        done = 0
         while self._missing:
-            erasures = erased(self._log)
             batch = sorted(self._missing)[:BATCH]
-            made = self._made(embedder, batch)
-            if not self.kept.keep(self.stream, *of, made, erasures):
+            made = self._made(embedder, set(batch))
+            if not self.kept.keep(self.stream, *of, made, self._erasures):
                 self.bring_up()  # something was erased, or the tables were: read anew
                 if self._embedder != of:
                     self._load(*of)
@@ -125,15 +145,13 @@ class Loaded:
             for vector in made:
                 self._take(vector.memory, vector.rendition, vector.numbers)
             self._missing.difference_update(batch)
+            done += len(batch)
             if progress is not None:
-                progress(Embedded(total - len(self._missing), total))
+                progress(Embedded(done, done + len(self._missing)))
 
-    def _made(self, embedder: Embedder, batch: Sequence[int]) -> list[Vector]:
-        memories = [
-            memory
-            for memory in index.now(self.kept.query, self.stream, set(batch))
-            if memory.stands and memory.id in self.columns.rows
-        ]
+    def _made(self, embedder: Embedder, batch: set[int]) -> list[Vector]:
+        found = index.now(self.kept.query, self.stream, batch)
+        memories = [memory for memory in found if memory.stands and memory.id in batch]
         texts = [found_by(memory)[:READ] for memory in memories]
         numbers = embedded(embedder, texts, "passage")
         return [

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from projections.memory.clipping import one_line
 from projections.memory.spoken import HIDDEN, Sentence
-from projections.memory.subjects import Area, Values, about, own_subject
+from projections.memory.subjects import LANGUAGE, Area, Values, about, own_subject
 
 _CLAUSE = r"(?:^|[,;:.!(–—]\s{0,9}|\b(?:and|but|so|then|also|please|btw|anyway|instead)\b,?\s{1,9})"
 _POINTS = (
@@ -33,14 +34,15 @@ _DOES = (
 
 _LASTING = re.compile(
     rf"""(?:
-      \bi\s{_HABIT}(?:prefer|like|love|hate|dislike)\s(?!to\ssee\b|{_POINTS})
-      |\bi(?:['’]d|\swould)\s(?:much\s)?prefer\s(?!{_POINTS}|not\b|if\b)
-      |\bi(?:['’]d|\swould)\s(?:much\s)?rather\s(?:use|have|work\swith|write|read|see|get)\s(?!{_POINTS})
+      \bi\s{_HABIT}prefer\s(?!{_POINTS})
+      |\bi\s{_HABIT}(?:like|love|hate|dislike)\s(?!to\s(?:see|say|ask|admit|bother)\b|the\b|{_POINTS})
       |\bi\s(?:really\s)?(?:do\snot|don['’]?t)\slike\s(?!{_POINTS})
-      |\b(?:i|we)\s(?:always|never|usually|normally|generally)\s{_DOES}\b
+      |\b(?:i|we)\s(?:always|never|usually|normally|generally)\s(?:use|write|commit|format|squash|mock)\b
       |\bmy\s(?:preferred|favou?rite)\s
       |{_CLAUSE}(?:you\s(?:should|must)\s)?(?:always|never)\s(?!{_NO_ORDER})
       |{_CLAUSE}(?:from\snow\son|going\sforward|in\s(?:the\s)?future|from\shere\son|by\sdefault)\b
+        ,?\s{{1,3}}(?!(?:the|a|an|we|it|its|this|that|these|there|our|my|they|he|she|call\sme)\b
+          |\w{{1,30}}\s(?:is|are|was|will|has|must|can|\w{{2,20}}s)\b)
     )""",
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
@@ -48,16 +50,29 @@ _KNOWN_ONLY = re.compile(
     rf"""(?:
       {_CLAUSE}(?:use|prefer|write|choose|stick\s(?:to|with))\s
         (?=[^.]{{1,80}}(?:,\snot\s|\binstead\sof\b|\brather\sthan\b|\bover\b))
-      |{_CLAUSE}(?:answer|reply|respond|talk|speak)\s(?:to\sme\s)?(?:in|using)\s
+      |{_CLAUSE}(?:always\s)?(?:answer|reply|respond|talk|speak)\s(?:to\sme\s)?(?:(?:in|using)\s|(?={LANGUAGE}\b))
+      |\bi\s(?:want|need|expect)\s(?:your\s)?
+        (?:(?:short|brief|concise|terse|detailed|long)\w{{0,3}}\s)?
+        (?:answers|replies|responses|explanations)\b
       |{_CLAUSE}(?:be|keep)\s(?:(?:your\s)?(?:answers|replies|responses|explanations)\s)?(?:more\s|less\s)?
         (?:short|brief|concise|terse|verbose|detailed|formal|informal|casual)
     )""",
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
 """Counts where it is about something of the table."""
-_REFUSED = re.compile(
-    rf"{_CLAUSE}(?:don['’]?t|do\snot)\s(?:ever\s)?{_DOES}\s(?!the\b|{_POINTS})", re.I | re.ASCII
+_STOPPED = re.compile(
+    rf"{_CLAUSE}(?:stop|quit|avoid|no\smore)\s(?:using\s|adding\s|writing\s)?(?!{_POINTS}|the\b)",
+    re.IGNORECASE | re.ASCII,
 )
+"""So does this, where it is not of now."""
+_REFUSED = re.compile(
+    rf"{_CLAUSE}(?:don['’]?t|do\snot)\s(?:ever\s)?{_DOES}\s(?!the\b|{_POINTS})"
+    rf"|\bi(?:['’]d|\swould)\s(?:much\s)?prefer\s(?!{_POINTS}|not\b|if\b|a\b|the\b)"
+    r"|\bi(?:['’]d|\swould)\s(?:much\s)?rather\s(?:use|have|work\swith|write|read|see|get)"
+    rf"\s(?!{_POINTS}|a\b|the\b)",
+    re.IGNORECASE | re.ASCII,
+)
+"""What is refused, or would be liked better; not where it is of now."""
 _NOW = re.compile(
     r"\b(?:this|that|these|those|here|yet|now(?!\son)|today|for\sthe\smoment|it|for\sonce|this\stime)\b",
     re.IGNORECASE | re.ASCII,
@@ -75,6 +90,7 @@ _LASTING_CHINESE = re.compile(
 _KNOWN_ONLY_CHINESE = re.compile(
     r"(?:^|[，,。;；：:])(?:请|麻烦|都|一直|统一)?用[^，,。;；\s]{2,5}(?:来)?"
     r"(?:回答|回复|答复|交流|对话|沟通|说话|跟我|和我|写注释|写文档|写提交信息)"
+    rf"|(?:请|一直|全程|统一|都)用(?:{LANGUAGE})(?:吧|就好|即可)?[。.!！]?$"
     r"|(?:回答|回复|解释)(?:请|要|得)?(?:尽量|再|更)?(?:简短|简洁|精简|详细|正式)"
 )
 _REFUSED_CHINESE = re.compile(
@@ -96,7 +112,8 @@ _OTHERS = re.compile(
 
 
 _DIRECTS = re.compile(
-    r"\b(?:uses?|using|prefers?|answers?|reply|write|avoid|never|always|don['’]t|likes?|keep|wants?)\b"
+    r"\b(?:uses?|using|prefers?|answers?|reply|write|avoid|never|always|don['’]t|likes?|keep|wants?"
+    r"|indent(?:s|ed|ation)?|format(?:s|ted)?|test(?:s|ed)?|works?|speaks?|reads?|codes?|runs?)\b"
     r"|用|不要|别|喜欢|偏好",
     re.IGNORECASE | re.ASCII,
 )
@@ -124,7 +141,10 @@ def preferences(sentence: Sentence, *, is_wished: bool = False) -> tuple[Prefere
         return ()
     lasting = _first(masked, _LASTING, _LASTING_CHINESE)
     known = _first(masked, _KNOWN_ONLY, _KNOWN_ONLY_CHINESE)
-    refused = None if _is_of_now(masked) else _first(masked, _REFUSED, _REFUSED_CHINESE)
+    refused = None
+    if not _is_of_now(masked):
+        refused = _first(masked, _REFUSED, _REFUSED_CHINESE)
+        known = known if known is not None else _first(masked, _STOPPED, _KNOWN_ONLY_CHINESE)
     found = [each for each in (lasting, known, refused) if each is not None]
     if not found and not (is_wished and _DIRECTS.search(masked)):
         return ()
@@ -136,6 +156,11 @@ def preferences(sentence: Sentence, *, is_wished: bool = False) -> tuple[Prefere
     said = [Preference(text, each.subject, each.area, each.values) for each in about(text)]
     if said or (lasting is None and refused is None):
         return tuple(said)
+    favourite = _FAVOURITE.search(text)
+    if favourite is not None:
+        subject = " ".join(f"favourite {favourite['en'] or favourite['zh']}".casefold().split())
+        values: Values = {subject: one_line(favourite["v"] or favourite["v2"], 60)}
+        return (Preference(text, subject, _area(text), values),)
     subject = own_subject(text[min(found) :] if found else text)
     return (Preference(text, subject, _area(text), {}),) if subject else ()
 
@@ -151,6 +176,11 @@ def _is_of_now(masked: str) -> bool:
     return bool(_NOW.search(masked) or _NOW_CHINESE.search(masked))
 
 
+_FAVOURITE = re.compile(
+    r"\bmy\s(?:preferred|favou?rite)\s(?P<en>(?:[\w-]{1,30}\s){1,3}?)(?:is|are)\s(?P<v>[^,.;，。；]{1,60})"
+    r"|我最喜欢的(?P<zh>[^是，,。；]{1,12})是(?P<v2>[^，,。；]{1,40})",
+    re.IGNORECASE,
+)
 _TALK = re.compile(
     r"\b(?:answer|repl|respon|explain|explanation|ask|tell|talk|apologi|summar|greet|joke|remind)\w{0,8}"
     r"|回答|回复|解释|提问|道歉|总结|语气|称呼",

@@ -7,14 +7,12 @@ does not depend on how a library adds up.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import sys
 from array import array
 from collections.abc import Callable
 from operator import mul
 from typing import Any
 
+from projections.memory import arrays
 from projections.memory.columns import ranked
 
 PLACES = 6
@@ -23,7 +21,7 @@ PLACES = 6
 WORTH_IT = 400_000
 """Numbers to multiply from which on numpy, which takes a tenth of a second to load, is loaded."""
 
-_SLACK = 4e-6
+_SLACK = 1e-5
 """What single precision may be wrong by, for unit vectors, and then some."""
 
 _CHUNK = 4_096
@@ -46,7 +44,11 @@ class Vectors:
         """Have so many rows at least; new ones have no vector yet."""
         if rows > len(self):
             self._empty.update(range(len(self), rows))
-            self._numbers.frombytes(bytes(4 * self.dimension * (rows - len(self))))
+            nothing = array("f", [0.0]) * (self.dimension * (rows - len(self)))
+            if self._numbers:
+                self._numbers.extend(nothing)
+            else:
+                self._numbers = nothing
 
     def put(self, row: int, vector: array[float]) -> None:
         """Set a row."""
@@ -63,7 +65,7 @@ class Vectors:
         allowed: bytearray | None,
         floor: float,
         most: int,
-        order: Callable[[int], tuple[float, int, int]],
+        order: Callable[[int], tuple[float, ...]],
     ) -> list[tuple[float, int]]:
         """Up to ``most`` cosines with their rows, the nearest first; ``order`` decides between
         equal ones.
@@ -84,9 +86,9 @@ class Vectors:
     def _library(self) -> Any:
         if self._numpy is False:
             return None
-        if self._numpy is None and "numpy" not in sys.modules and len(self._numbers) < WORTH_IT:
-            return None
-        return _numpy()
+        if self._numpy is None and len(self._numbers) < WORTH_IT:
+            return arrays.loaded()
+        return arrays.load()
 
     def _nearest_plain(
         self, query: array[float], allowed: bytearray | None, floor: float
@@ -108,16 +110,16 @@ class Vectors:
         matrix = np.frombuffer(self._numbers, dtype=np.float32).reshape(-1, self.dimension)
         wanted = np.frombuffer(query, dtype=np.float32)
         about = matrix @ wanted
-        if allowed is not None:
+        if allowed is not None and 0 in allowed:
             about[np.frombuffer(allowed, dtype=np.uint8) == 0] = -2.0
         if floor <= _SLACK and self._empty:  # else they are below it
             about[list(self._empty)] = -2.0
-        rows = np.flatnonzero(about >= max(floor, -1.0) - _SLACK)
-        if len(rows) > most:
-            among = about[rows]
-            least = np.partition(among, len(among) - most)[len(among) - most]
-            # Twice: the least of them may be too high, and who is to be found too low.
-            rows = rows[among >= least - 2 * _SLACK]
+        least = max(floor, -1.0)
+        if len(about) > most:
+            # The last of them may be too high by the slack, and who comes before it too low.
+            last = np.partition(about, len(about) - most)[len(about) - most]
+            least = max(least, float(last) - _SLACK)
+        rows = np.flatnonzero(about >= least - _SLACK)
         exactly = wanted.astype(np.float64)
         found: list[tuple[float, int]] = []
         for start in range(0, len(rows), _CHUNK):
@@ -126,9 +128,3 @@ class Vectors:
             near = [(round(v, PLACES), r) for v, r in zip(values, part.tolist(), strict=True)]
             found += [pair for pair in near if pair[0] >= floor]
         return found
-
-
-def _numpy() -> Any:
-    if importlib.util.find_spec("numpy") is None:
-        return None
-    return importlib.import_module("numpy")

@@ -13,7 +13,8 @@ MOST = 1e15
 """A larger number is none of a count: it is not added, nor is anything added to it."""
 
 MOST_SOURCES = 50
-"""Sessions that a number which was added to names, the last ones."""
+"""Sessions of others that a number which was added to, or a memory that took in values, names: the
+last ones."""
 
 SECTIONS: tuple[ProfileSection, ...] = get_args(ProfileSection)
 

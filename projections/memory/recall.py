@@ -1,8 +1,9 @@
 """Which memories belong to a question: by what they mean and by the words that they hold.
 
 Vectors and words each rank the memories that are asked for, and the two rankings are made one by
-reciprocal rank. Equal ones stand in the order of weight, then the newer first, then the higher id,
-so the same log gives the same answer on every machine. What does not stand is never recalled.
+reciprocal rank. Often each side names another one first: then cosine and share of the question's
+words, added up, decide, and between equal ones weight, then the newer, then the higher id. So the
+same log gives the same answer on every machine. What does not stand is never recalled.
 
 Words and vectors are kept with the log (``index``); the columns that filters need, and the vectors,
 are held in memory and moved on by what is new. An embedder that cannot answer breaks nothing: then
@@ -12,9 +13,12 @@ words alone speak, and the answer says so (``Found.fault``).
 from __future__ import annotations
 
 import threading
+from array import array
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from eventlog.errors import CtxlogError
+from eventlog.connection import translated
+from eventlog.errors import CtxlogError, DamagedLog
 from projections.live import Live
 from projections.memory import index
 from projections.memory.columns import Wanted, ranked
@@ -71,6 +75,7 @@ class Recall:
         are the same. Raises EventInvalid for what is no name of a person."""
         self.embedder = embedder
         self.policy = policy or LifePolicy()
+        self._path = live.log.path
         self._loaded = Loaded(live.log, memory_stream(user), numpy=numpy)
         self._mutex = threading.RLock()
 
@@ -80,50 +85,71 @@ class Recall:
         Vectors are made in batches, each of which is kept: whoever is stopped goes on from there.
         Raises VectorsRefused, what the embedder raises, and what a damaged log raises.
         """
-        with self._mutex:
+        with self._mutex, translated(self._path):
             self._loaded.bring_up()
             self._loaded.embed(self.embedder, progress)
 
     def find(self, query: str, wanted: Wanted, now: int) -> Found:
         """The memories that belong to a text, the best first. ``now``: microseconds since 1970.
 
-        Memories that have no vector yet are embedded first. Raises VectorsRefused, and what a
-        damaged log raises; any other fault of the embedder is told in ``Found.fault``.
+        Memories that have no vector yet are embedded first. Where there is no memory, or nothing is
+        asked, no embedder is. Raises VectorsRefused, and what a damaged log raises; any other fault
+        of the embedder is told in ``Found.fault``.
         """
         with self._mutex:
-            self._loaded.bring_up()
-            name, dimension, vector, fault = "", 0, None, None
-            columns = self._loaded.columns
             try:
-                name, dimension = self.embedder.name, self.embedder.dimension
-                self._loaded.embed(self.embedder)
-                (vector,) = embedded(self.embedder, [query[:READ]], "query")
-            except VectorsRefused:
-                raise
-            except CtxlogError as error:
-                fault = error
-            only = None
-            if wanted.session:
-                kept = self._loaded.kept
-                only = index.from_session(kept.query, self._loaded.stream, wanted.session)
-            allowed = columns.allowed(wanted, now, self.policy, only)
-            most = max(DEPTH, 4 * wanted.top)
-            near: list[tuple[float, int]] = []
-            if vector is not None:
-                floor = self.embedder.floor
-                near = self._loaded.vectors.nearest(vector, allowed, floor, most, columns.order)
+                return self._found(query, wanted, now)
+            except DamagedLog:
+                self._loaded.make_anew()  # what is derived can be; if it is not that, it is told
+                return self._found(query, wanted, now)
+
+    def _found(self, query: str, wanted: Wanted, now: int) -> Found:
+        loaded = self._loaded
+        with translated(self._path):
+            loaded.bring_up()
+        if not loaded.columns.indexed or not query.strip():
+            return Found("", 0, None)
+        name, dimension, vector, fault = "", 0, None, None
+        try:
+            name, dimension = self.embedder.name, self.embedder.dimension
+            loaded.embed(self.embedder)
+            (vector,) = embedded(self.embedder, [query[:READ]], "query")
+        except (VectorsRefused, DamagedLog):
+            raise
+        except CtxlogError as error:
+            fault = error
+        found = Found(name, dimension, fault)
+        with translated(self._path):
+            found += self._ranked(query, vector, wanted, now)
+        return found
+
+    def _ranked(
+        self, query: str, vector: array[float] | None, wanted: Wanted, now: int
+    ) -> Iterator[Recalled]:
+        loaded, columns = self._loaded, self._loaded.columns
+        only = None
+        if wanted.session:
+            only = index.from_session(loaded.kept.query, loaded.stream, wanted.session)
+        allowed = columns.allowed(wanted, now, self.policy, only)
+        most = max(DEPTH, 4 * wanted.top)
+        similar: dict[int, float] = {}
+        if vector is not None:
+            floor = self.embedder.floor
+            near = loaded.vectors.nearest(vector, allowed, floor, most, columns.order)
             similar = {row: similarity for similarity, row in near}
-            held = self._loaded.postings.best(words(query), allowed, most)
-            fusion = [(score, row) for row, score in fused(list(similar), held).items()]
-            best = ranked(fusion, wanted.top, columns.order)
-            memories = self._memories([columns.ids[row] for _, row in best])
-            found = Found(name, dimension, fault)
-            for score, row in best:
-                memory = memories.get(columns.ids[row])
-                if memory is not None and memory.stands:  # another process writes meanwhile
-                    by = ("vector",) * (row in similar) + ("words",) * (row in held)
-                    found.append(Recalled(memory, score, similar.get(row), by))
-            return found
+        held = loaded.postings.best(words(query), allowed, most)
+
+        def order(row: int) -> tuple[float, ...]:
+            return -similar.get(row, 0.0) - held.get(row, 0.0), *columns.order(row)
+
+        fusion = [(score, row) for row, score in fused(list(similar), list(held)).items()]
+        best = ranked(fusion, wanted.top, order)
+        memories = self._memories([columns.ids[row] for _, row in best])
+        for score, row in best:
+            memory = memories.get(columns.ids[row])
+            if memory is not None and memory.stands:  # another process writes meanwhile
+                by = ("vector",) * (row in similar) + ("words",) * (row in held)
+                yield Recalled(memory, score, similar.get(row), by)
 
     def _memories(self, ids: list[int]) -> dict[int, Memory]:
         loaded = self._loaded

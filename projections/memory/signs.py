@@ -252,10 +252,14 @@ _COMPLAINT = re.compile(
 )
 
 
+_CHINESE_ERROR = re.compile(r"(?:错误|异常|报错)：[ \t]?[^\n]{2,120}")
+
+
 def _errors(text: str, source: Literal["human", "tool"]) -> list[Sign]:
     """The errors that stand in a text: their own words, or a person's about them."""
     looked_at = clipped(text)
     found = [each.text for each in anchors(looked_at, source) if each.kind == "error"]
+    found += [each[0] for each in _CHINESE_ERROR.finditer(looked_at)]
     if not found and source == "human":
         said = (s for s in spoken(text) if not s.asks and _COMPLAINT.search(s.masked))
         found = [sentence.text for sentence in said]

@@ -61,6 +61,8 @@ def clipped(text: str) -> str:
 _END = re.compile(r"(?<=[.!?])(?<!\b[ei]\.[ge]\.)(?<!\bvs\.)[\"')*_]{0,3}[ \t]+|(?<=[。！？；])")
 _LEAD = re.compile(r"[\s>#*_•·–—\"'“(-]{1,40}|\d{1,3}[.)、][ \t]{1,9}")
 _POINT = re.compile(r"[ \t]{0,12}(?:[-*•·–—]|\d{1,3}[.)、])[ \t]{0,9}\S")
+_PICTURES_FROM = "\u2600"
+"""A heart and a thumb say something."""
 _ASKS = re.compile(r"[?？][\s)\"'”*_]{0,5}$|(?:吗|呢|么|嘛)[。.!！\s]{0,3}$")
 _ASKING = re.compile(
     r"(?:do|does|did|should|shall|can|could|would|will|is|are|was|were|have|has|may|might|what|which"
@@ -81,7 +83,7 @@ def _in_line(line: str, masked: str) -> Iterator[Sentence]:
         if not 0 < last - first <= MAX_SENTENCE:
             continue
         hidden = masked[first:last]
-        if not any(each.isalnum() for each in hidden):
+        if not any(each.isalnum() or each > _PICTURES_FROM for each in hidden):
             continue
         said = line[first:last]
         asks = bool(_ASKS.search(hidden) or _ASKING.match(hidden))
@@ -102,8 +104,10 @@ def _trimmed(masked: str, start: int, end: int) -> tuple[int, int]:
 _FENCE = re.compile(r"[ \t]{0,12}(?:```|~~~)")
 _CODE = re.compile(r"(?: {4}|\t)[ \t]*(?![-*•·–—\s]|\d{1,3}[.)、])")
 _LOGGED = re.compile(
-    r"[^\s:：]{1,200}:\d|\[?\d{2,4}[-:/]\d\d|[ \t]{1,12}(?:at |File )|Traceback |[-+]{3} "
-    r"|(?:\[[^\]\n]{0,40}\][ \t]?)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b"
+    r"[\w/\\@+-]{0,100}[./\\][\w./\\@+-]{0,100}:\d|\[?\d{2,4}[-:/]\d\d|[ \t]{1,12}(?:at |File )"
+    r"|Traceback |[-+]{3} "
+    r"|(?:\[[^\]\n]{0,40}\][ \t]?)?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b",
+    re.ASCII,
 )
 _OPENING = re.compile(r"[ \t]{0,12}<([A-Za-z][\w-]{0,40})(?:[ \t][^>\n]{0,200})?>")
 _OWN_TAGS = frozenset({"user_query"})

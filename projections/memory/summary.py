@@ -13,11 +13,13 @@ from eventlog.recorded import Draft
 from projections.memory.behaviour import behaviour
 from projections.memory.clipping import one_line
 from projections.memory.importance import Rule, score
-from projections.memory.interactions import Course
+from projections.memory.interactions import LONGEST_TEXT, Course, Interaction
 from projections.memory.learned import rules_of
 from projections.memory.learning import BY, LearnPolicy, drafted, stream_of
 from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import together
+from projections.memory.signs import SignKind
+from projections.memory.spoken import spoken
 
 MOST_DECISIONS, MOST_TASKS, MOST_ERRORS, MOST_OPEN, MOST_NEXT = 5, 3, 3, 8, 3
 """The last ones of each that stand in a summary."""
@@ -25,6 +27,11 @@ PART = 240
 """Code points of each."""
 _COUNTED: frozenset[Rule] = frozenset({"decision", "error and fix"})
 """Rules that count for a session as a whole."""
+
+
+_OWN: frozenset[SignKind] = frozenset({"remember", "preference", "basics"})
+ONLY_WISHES = "to say what is to be remembered"
+"""The goal of a session in which nothing else was asked."""
 
 
 def closing(
@@ -118,24 +125,38 @@ def _sources(course: Course) -> tuple[MemorySource, ...]:
     for interaction in course.interactions[:1] + course.interactions[-MOST_TASKS:]:
         if interaction.said:
             found += interaction.source(interaction.said[0].position)
-    for interaction in course.interactions:
-        at = [said.position for said, _ in interaction.signs("decision", "error")]
-        at += [tool.answered for tool in interaction.tools if tool.error]
-        found += interaction.source(*at) if at else ()
+    told = [
+        (each, said.position) for each in course.interactions for said, _ in each.signs("decision")
+    ]
+    wrong = [(each, at) for each in course.interactions for at in each.error_at]
+    for interaction, at in (*told[-MOST_DECISIONS:], *wrong[-MOST_ERRORS:]):
+        found += interaction.source(at)
     found += course.interactions[-1].source(course.interactions[-1].last)
     return together(found)
 
 
 def _goal(course: Course) -> str:
-    request = next((each.request for each in course.interactions if each.request), "")
-    return one_line(course.title or request, PART)
+    request = next((text for each in course.interactions if (text := asked(each))), "")
+    said = any(each.request for each in course.interactions)
+    return one_line(course.title or request or (ONLY_WISHES if said else ""), PART)
 
 
 def _tasks(course: Course) -> list[str]:
     """The list of tasks; without one, what was asked."""
     if course.tasks:
         return [f"{task.title} ({task.status.replace('_', ' ')})" for task in course.tasks]
-    return [each.request for each in course.interactions if each.request]
+    return [text for each in course.interactions if (text := asked(each))]
+
+
+def asked(interaction: Interaction) -> str:
+    """What a person asked, without what they wished to have remembered, prefer, or told of
+    themselves: that has memories of its own, and who forgets one of them means all that says so."""
+    said = interaction.said[0] if interaction.request else None
+    own = [sign.text for sign in said.signs if sign.kind in _OWN] if said is not None else []
+    if said is None or not own:
+        return interaction.request
+    rest = (one_line(sentence.text, LONGEST_TEXT) for sentence in spoken(said.text))
+    return " ".join(text for text in rest if not any(each in text for each in own))
 
 
 def _open(course: Course) -> list[str]:

@@ -26,8 +26,9 @@ _ENGLISH = re.compile(
       |please\s(?:take\s)?note\b
       |(?:make|take)\s(?:a\s)?note\b(?:\sof\b)?
       |note\sto\sself\b
-      |(?:save|store|add|put|commit|write)\s(?:(?:this|that|it|the\sfollowing)\s)?
-        (?:in|to|into|down\sin)\s(?:your\s|the\s)?(?:long[- ]term\s)?memory\b
+      |(?:save|add|commit)\s(?:this|that|the\sfollowing)\sto\s(?:long[- ]term\s)?memory\b
+      |(?:save|store|add|put|keep|commit|write)\s(?:\w{{1,12}}\s){{0,3}}(?:in|to|into)\s
+        your\s(?:long[- ]term\s)?memory\b
       |for\s(?:future\sreference|the\srecord)\b
     )(?P<joint>\s(?:that|this|to|about|down)\b)?""",
     re.IGNORECASE | re.VERBOSE | re.ASCII,
@@ -44,10 +45,10 @@ _CHINESE_OF_SOFTWARE = re.compile(
     r"^(?:密码|登录|登陆|用户|账号|状态|我的?登录)[^，,。]{0,8}(?:功能|按钮|选项|框|逻辑|接口|页面)"
 )
 _POLITE = re.compile(r"(?:can|could|would|will)\syou\s", re.IGNORECASE)
-_POLITE_CHINESE = re.compile(r"(?:能|可以|可否|能否)(?:不能|不可以)?(?:请你?|帮我|你)?")
+_POLITE_CHINESE = re.compile(r"你?(?:可不可以|能不能|可以|可否|能否|能)(?:请你?|帮我|你)?")
 _REPORTED = re.compile(
     r"\b(?:says?|said|saying|reads|writes?|wrote|written|states?|tells?|told|quot\w{1,5}|according|asks?"
-    r"|asked|claims?)\b|说|写着|写道|提到|声称|[他她它]",
+    r"|asked|claims?)\b|说|写着|写道|提到|声称|要求|让你",
     re.IGNORECASE | re.ASCII,
 )
 _REFERS = re.compile(
@@ -56,6 +57,7 @@ _REFERS = re.compile(
     re.IGNORECASE,
 )
 _JOINTS = re.compile(r"[\s:：,，\-–—]{1,9}")
+_NOW = re.compile(r"\b(?:this|that|these|those|here|now|today)\b", re.IGNORECASE)
 _LONG_ENOUGH = re.compile(r"\w{1,40}\W{1,5}\w{1,40}\W{1,5}\w|[\u3400-\u9fff]{4}")
 _ENDS = " \t.!。！;；,，"
 
@@ -103,7 +105,10 @@ def _wished(sentence: Sentence) -> str | None:
     if _REPORTED.search(masked, 0, found.start()):
         return None
     end = found.end()
-    return _content(sentence, found.start(), end, found["joint"] or "")
+    joint = (found["joint"] or "").strip().casefold()
+    if joint == "to" and _NOW.search(masked, end):
+        return None  # "remember to close the file here" is of this piece of work
+    return _content(sentence, found.start(), end, joint)
 
 
 def _wished_in_chinese(sentence: Sentence) -> str | None:
@@ -120,13 +125,14 @@ def _wished_in_chinese(sentence: Sentence) -> str | None:
     end = start + found.end()
     if _CHINESE_OF_SOFTWARE.match(masked[end:]):
         return None
-    return _content(sentence, start + found.start(), end, "")
+    content = _content(sentence, start + found.start(), end, "")
+    return content.rstrip("吗么呢") if polite else content
 
 
 def _content(sentence: Sentence, begin: int, end: int, joint: str) -> str:
     skipped = _JOINTS.match(sentence.masked, end)
     content = sentence.text[skipped.end() if skipped else end :].rstrip(_ENDS + "?？")
     if content and not _REFERS.fullmatch(content):
-        return f"about {content}" if joint.strip().casefold() == "about" else content
+        return f"about {content}" if joint == "about" else content
     before = sentence.text[:begin].rstrip(_ENDS)  # "the port is 8081, remember that"
     return before if _LONG_ENOUGH.search(sentence.masked[:begin]) else ""

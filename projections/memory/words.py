@@ -46,21 +46,15 @@ _SILENT = frozenset(_SAY_NOTHING.split())
 def words(text: str) -> Iterator[str]:
     """The words of a text, with repetitions, in their order."""
     for run in _RUN.findall(unicodedata.normalize("NFKC", text[:READ]).casefold()):
-        if _FIRST_CHINESE.match(run):
-            yield from _heard(_pairs(run))
-        else:
-            yield from map(stem, _heard(iter([run[:_LONGEST]])))
-
-
-def _pairs(run: str) -> Iterator[str]:
-    if len(run) == 1:
-        yield run
-    for first, second in pairwise(run):
-        yield first + second
-
-
-def _heard(found: Iterator[str]) -> Iterator[str]:
-    return (word for word in found if word not in _SILENT)
+        if not _FIRST_CHINESE.match(run):
+            word = run[:_LONGEST]
+            if word not in _SILENT:
+                yield stem(word)
+            continue
+        pairs = [run] if len(run) == 1 else [a + b for a, b in pairwise(run)]
+        for pair in pairs:
+            if pair not in _SILENT:
+                yield pair
 
 
 def found_by(memory: Memory) -> str:

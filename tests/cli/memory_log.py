@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from running import data
 from small_log import answered, called, said
 
 from eventlog import Draft, Json, StreamKey
@@ -29,6 +31,8 @@ SECOND = StreamKey("local", "chat", "tuesday-0002")
 KEY = memory_stream("local")
 NOW = "2026-09-30"
 """When it is looked at."""
+KEY_TEXT = "sk-ant-api03-" + "aB3dE6gH9_" * 9 + "abc-AAAAAAAA"
+"""What has the shape of a key."""
 
 FROM_FIRST = MemorySource(stream=str(FIRST), positions=(2,))
 
@@ -156,14 +160,14 @@ SESSIONS: dict[StreamKey, tuple[Event, ...]] = {
 }
 
 
-def memory_log(folder: Path, name: str = "memory.db") -> Path:
-    """Write it; returns its file."""
+def memory_log(folder: Path, name: str = "memory.db", *, timed: bool = True) -> Path:
+    """Write it; returns its file. Without its times all of it happened just now."""
     path = folder / name
     with open_log(path, durability="normal") as live:
-        drafts = [Draft(event, occurred_at=at) for at, event in MEMORIES]
+        drafts = [Draft(event, occurred_at=at if timed else None) for at, event in MEMORIES]
         live.append(FIRST, *_timed(SESSIONS[FIRST], "2026-09-20"))
         live.append(KEY, *drafts)
-        live.append(SECOND, *_timed(SESSIONS[SECOND], "2026-09-21"))
+        live.append(SECOND, *_timed(SESSIONS[SECOND], "2026-09-21" if timed else ""))
         live.append(
             memory_stream("bob"), Draft(Remembered(text="Bob paints."), occurred_at="2026-09-01")
         )
@@ -172,6 +176,16 @@ def memory_log(folder: Path, name: str = "memory.db") -> Path:
 
 def _timed(events: tuple[Event, ...], day: str) -> list[Draft]:
     return [
-        Draft(event, occurred_at=f"{day}T14:{number:02}:00Z")
+        Draft(event, occurred_at=f"{day}T14:{number:02}:00Z" if day else None)
         for number, event in enumerate(events, 1)
     ]
+
+
+def names(*args: str | Path) -> list[str]:
+    """The memories that ``memory list`` lists."""
+    return [row["name"] for row in data("memory", "list", *args)["memories"]]
+
+
+def add(db: Path, *args: str) -> Any:
+    """What ``memory add`` answers."""
+    return data("memory", "add", *args, "--db", db)

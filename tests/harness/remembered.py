@@ -6,11 +6,15 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
+from conversing import holds
 from model_server import ModelServer
 
 from harness.conversation import Conversation
 from harness.memory import UserMemory
 from projections import Live
+from projections.audit.auditing import audit
+from projections.dialects import dialect
+from projections.legality import sendable
 from projections.memory.embedding import TextKind
 
 
@@ -60,3 +64,15 @@ def shown(messages: Sequence[dict[str, Any]]) -> str:
     """What messages of a memory say among those of a request."""
     said = [m["content"] for m in messages if m["role"] == "system"]
     return "\n".join(text for text in said if text.startswith("Kept from earlier"))
+
+
+def proved(of: Conversation) -> None:
+    """Each call is exact, and the audit finds nothing wrong with the memories before it."""
+    holds(of)
+    found = audit(of.live, of.key).findings
+    assert [
+        each.message for each in found if each.rule == "memories" and each.severity != "info"
+    ] == []
+    for name in ("anthropic", "openai_responses"):
+        told = dialect(name)
+        assert told.validate(told.render(sendable(of.items()).items)) == []

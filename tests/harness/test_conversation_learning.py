@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversing import holds, told
+from conversing import told
 from model_server import ModelServer, serving
-from remembered import memory_of, received, shown, talking
+from remembered import memory_of, proved, received, shown, talking
 from scripted import following
 
 from harness.conversation.conversation import NotLearned
@@ -17,6 +17,7 @@ from harness.conversation.remembering import MemorySettings
 from harness.memory import UserMemory
 from projections import Live, open_log
 from projections.memory.learning import LearnPolicy
+from projections.memory.shown import shown_in
 
 
 def script(text: str, rounds: int) -> str:
@@ -49,7 +50,7 @@ class TestAtOnce:
     ) -> None:
         memory = memory_of(live)
         talk = talking(live, server, "s", memory=memory)
-        happened = told(talk.say("Remember: I always indent with tabs"))
+        happened = told(talk.say("Remember: I indent with tabs"))
         (changed,) = [each for each in happened if isinstance(each, MemoriesChanged)]
         assert isinstance(happened[-1], Ended)
         (found,) = changed.memories
@@ -60,12 +61,12 @@ class TestAtOnce:
         assert source.stream == str(talk.key)
         said = [item for item in talk.items() if item.is_human]
         assert source.positions == (int(said[0].id),)
-        holds(talk)
+        proved(talk)
 
     def test_it_is_learned_once_whoever_goes_on(self, live: Live, server: ModelServer) -> None:
         memory = memory_of(live)
         talk = talking(live, server, "s", memory=memory)
-        talk.ask("Remember: I always indent with tabs")
+        talk.ask("Remember: I indent with tabs")
         version = live.log.version(memory.key)
         again = talking(live, server, "s")
         happened = told(again.say("Hello again"))
@@ -75,7 +76,7 @@ class TestAtOnce:
     def test_what_was_forgotten_is_not_learned_again(self, live: Live, server: ModelServer) -> None:
         memory = memory_of(live)
         talk = talking(live, server, "s", memory=memory)
-        talk.ask("Remember: I always indent with tabs")
+        talk.ask("Remember: I indent with tabs")
         (found,) = memory.all()
         memory.forget(found.id)
         talking(live, server, "s").ask("Hello again")
@@ -100,9 +101,9 @@ class TestAtOnce:
         self, live: Live, server: ModelServer
     ) -> None:
         memory = memory_of(live)
-        settings = MemorySettings(learning=None)
+        settings = MemorySettings(learns=False)
         with talking(live, server, "s", memory=memory, remembering=settings) as talk:
-            talk.ask("Remember: I always indent with tabs")
+            talk.ask("Remember: I indent with tabs")
         assert not live.log.exists(memory.key)
 
     def test_a_failure_breaks_no_reply_and_is_told(
@@ -112,7 +113,7 @@ class TestAtOnce:
         talk = talking(live, server, "s", memory=memory_of(other))
         talk.ask("Hello")
         other.close()
-        happened = told(talk.say("Remember: I always indent with tabs"))
+        happened = told(talk.say("Remember: I indent with tabs"))
         (failed,) = [each for each in happened if isinstance(each, NotRemembered)]
         assert failed.error
         assert isinstance(happened[-1], Ended)
@@ -187,7 +188,7 @@ class TestThreeSessions:
     ) -> None:
         memory = memory_of(live)
         with talking(live, server, "first") as talk:
-            talk.ask("Remember: I always indent with tabs")
+            talk.ask("Remember: I indent with tabs")
         (tabs,) = [each for each in memory.all() if each.kind == "preference"]
         with talking(live, server, "second") as talk:
             talk.ask("Write a function")
@@ -196,8 +197,16 @@ class TestThreeSessions:
             talk.ask("Write a class")
             assert "tabs" in shown(received(server))
             assert all("tabs" not in m["content"] for m in received(server) if m["role"] == "user")
-            holds(talk)
-        assert memory.get(tabs.id).sources[0].stream == "local/chat/first"
+            proved(talk)
+        source = memory.get(tabs.id).sources[0]
+        assert source.stream == "local/chat/first"
+        said = live.log.at(source.stream, source.positions)
+        assert "I indent with tabs" in said[source.positions[0]].payload
+        found = shown_in(live, "local", tabs.id)
+        assert [(each.stream.session, [c.number for c in each.calls]) for each in found] == [
+            ("second", ["c1"]),
+            ("third", ["c1"]),
+        ]
         assert memory.get(tabs.id).accesses == 2
 
     def test_a_contradicting_one_wins_and_both_stay_readable(
@@ -205,18 +214,18 @@ class TestThreeSessions:
     ) -> None:
         memory = memory_of(live)
         with talking(live, server, "first") as talk:
-            talk.ask("Remember: I always indent with tabs")
+            talk.ask("Remember: I indent with tabs")
         with talking(live, server, "second") as talk:
-            talk.ask("Remember: I always indent with spaces")
+            talk.ask("Remember: I indent with spaces")
             talk.ask("Go on")
             assert "spaces" in shown(received(server))
             assert "tabs" not in shown(received(server))
-            holds(talk)
+            proved(talk)
         with talking(live, server, "third") as talk:
             talk.ask("Write a class")
             assert "spaces" in shown(received(server))
             assert b"tabs" not in server.bodies[-1]
-            holds(talk)
+            proved(talk)
         old, new = [e for e in memory.all(standing=False) if e.kind == "preference"]
         assert (old.standing, new.standing) == ("superseded", "stands")
         assert "tabs" in old.text
@@ -226,7 +235,7 @@ class TestThreeSessions:
     ) -> None:
         memory = memory_of(live)
         with talking(live, server, "first") as talk:
-            talk.ask("Remember: I always indent with tabs")
+            talk.ask("Remember: I indent with tabs")
         (tabs,) = [each for each in memory.all() if each.kind == "preference"]
         with talking(live, server, "second") as talk:
             talk.ask("Write a function")
@@ -234,9 +243,9 @@ class TestThreeSessions:
             memory.forget(tabs.id)
             talk.ask("And a class")
             assert b"tabs" not in server.bodies[-1]
-            holds(talk)
+            proved(talk)
         memory.restore(tabs.id)
         with talking(live, server, "third") as talk:
             talk.ask("Write a class")
             assert "tabs" in shown(received(server))
-            holds(talk)
+            proved(talk)

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversing import holds, told, types
+from conversing import told, types
 from model_server import serving
-from remembered import Letters, memory_of, received, shown, talking
+from remembered import Letters, memory_of, proved, received, shown, talking
 from scripted import following
 
 from eventlog.errors import InputRefused
 from eventlog.events import MemoryRecalled
+from eventlog.recorded import StreamKey
+from eventlog.redaction import Target, redact
 from harness.conversation import Conversation
 from harness.conversation.happenings import MemoriesShown
 from harness.conversation.remembering import MemorySettings
@@ -66,7 +68,7 @@ class TestSessionStart:
         assert [each.id for each in shown_.memories] == [tabs, deploy]
         assert str(shown_.position) == event.item
         assert memory.get(tabs).accesses == memory.get(deploy).accesses == 1
-        holds(talk)
+        proved(talk)
 
     def test_it_comes_in_once_and_stays_where_it_is(self, live: Live) -> None:
         memory = memory_of(live)
@@ -81,7 +83,7 @@ class TestSessionStart:
         assert first[1] == second[1] == third[1]
         assert [m["role"] for m in third].count("system") == 2
         assert len(recalls(live, talk)) == 1
-        holds(again)
+        proved(again)
 
     def test_a_session_that_began_without_one_is_told_when_it_is_taken_up(self, live: Live) -> None:
         memory = memory_of(live)
@@ -91,7 +93,7 @@ class TestSessionStart:
             talk = talking(live, server, "s", memory=memory, system=None)
             talk.ask("When do we deploy?")
             assert [m["role"] for m in received(server)] == ["user", "assistant", "system", "user"]
-        holds(talk)
+        proved(talk)
 
     def test_a_system_prompt_is_still_the_system_prompt(self, live: Live) -> None:
         memory = memory_of(live)
@@ -108,7 +110,7 @@ class TestSessionStart:
             talk.ask("Who?")
             assert received(server)[0]["content"] == "Be verbose."
             assert received(server)[1] == messages[1]
-        holds(talk)
+        proved(talk)
 
     def test_strategies_leave_it_in_front(self, live: Live) -> None:
         memory = memory_of(live)
@@ -125,7 +127,7 @@ class TestSessionStart:
                 talk.ask(f"When do we deploy {n}?")
             assert "Fridays" in shown(received(server)[:2])
             assert "context_compacted" in types(live, talk.key)
-        holds(talk)
+        proved(talk)
 
     def test_nothing_known_is_nothing_said(self, live: Live) -> None:
         with serving(following(script)) as server:
@@ -201,7 +203,7 @@ class TestLeaving:
             assert [each.id for each in found.memories] == [known["friday"]]
             talk.ask("Back?")
             assert "Fridays" in shown(received(server))
-        holds(talk)
+        proved(talk)
 
     def test_where_nothing_is_left_the_message_leaves(
         self, live: Live, known: dict[str, int]
@@ -218,7 +220,7 @@ class TestLeaving:
             talk.undo(undone[-1])
             talk.ask("And after an undo?")
             assert b"Fridays" not in server.bodies[-1]
-        holds(talk)
+        proved(talk)
 
     def test_a_revised_one_says_what_it_says_now(self, live: Live, known: dict[str, int]) -> None:
         memory = memory_of(live)
@@ -230,7 +232,7 @@ class TestLeaving:
             assert "Mondays" in shown(received(server))
             assert b"Fridays" not in server.bodies[-1]
         assert f"{known['friday']}@{position}" in recalls(live, talk)[-1].memories
-        holds(talk)
+        proved(talk)
 
     def test_another_that_takes_its_place_is_shown_instead(self, live: Live) -> None:
         memory = memory_of(live)
@@ -243,7 +245,7 @@ class TestLeaving:
             talk.ask("And then?")
             assert "spaces" in shown(received(server))
             assert b"tabs" not in server.bodies[-1]
-        holds(talk)
+        proved(talk)
 
     def test_a_fact_that_changed_is_told_anew_and_one_that_came_is_no_reason(
         self, live: Live
@@ -262,7 +264,7 @@ class TestLeaving:
             assert "name: Ada" in shown(received(server))
             assert b"Ulm" not in server.bodies[-1]
             assert len(recalls(live, talk)) == 2
-        holds(talk)
+        proved(talk)
 
     def test_it_leaves_a_conversation_that_has_no_memory_of_its_own(
         self, live: Live, known: dict[str, int]
@@ -274,7 +276,35 @@ class TestLeaving:
             plain.ask("And then?")
             assert b"Fridays" not in server.bodies[-1]
             assert b"shop first" in server.bodies[-1]
-        holds(plain)
+        proved(plain)
+
+    def test_it_leaves_a_fork_too(self, live: Live, known: dict[str, int]) -> None:
+        memory = memory_of(live)
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            talk.ask("When do we deploy?")
+            child = StreamKey("local", "chat", "child")
+            live.log.fork(child, talk.key, talk.version)
+            memory.forget(known["friday"])
+            fork = talking(live, server, str(child), memory=memory, system=None)
+            fork.ask("And then?")
+            assert "shop first" in shown(received(server))
+            assert b"Fridays" not in server.bodies[-1]
+            assert len(recalls(live, fork)) == 2
+        proved(fork)
+
+    def test_what_was_erased_leaves_with_the_message_that_showed_it(
+        self, live: Live, known: dict[str, int]
+    ) -> None:
+        memory = memory_of(live)
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            talk.ask("When do we deploy?")
+            redact(live.log, [Target(memory.key, known["friday"])], stream=memory.key)
+            talk.ask("And then?")
+            assert "shop first" in shown(received(server))
+            assert b"Fridays" not in server.bodies[-1]
+        proved(talk)
 
     def test_a_rewind_brings_nothing_back(self, live: Live, known: dict[str, int]) -> None:
         memory = memory_of(live)
@@ -287,7 +317,7 @@ class TestLeaving:
             talk.rewind(version)
             talk.ask("Again?")
             assert b"Fridays" not in server.bodies[-1]
-        holds(talk)
+        proved(talk)
 
 
 class TestMore:
@@ -305,7 +335,7 @@ class TestMore:
             assert [m["role"] for m in received(server)][-2:] == ["system", "user"]
         assert [each.memories for each in recalls(live, talk)] == [(str(first),), (str(second),)]
         assert recalls(live, talk)[-1].query == "deploy"
-        holds(talk)
+        proved(talk)
 
     def test_what_cannot_be_asked_is_refused(self, live: Live) -> None:
         with serving(following(script)) as server:

@@ -70,18 +70,27 @@ def folded(*said: Event, state: MemoryState | None = None) -> MemoryState:
 
 # -- any at all -----------------------------------------------------------------------------------
 
+
+def weighed(*choices: tuple[st.SearchStrategy[Any], int]) -> st.SearchStrategy[Any]:
+    """One of these strategies, each as often as its number says: ``one_of`` takes equal ones for
+    one."""
+    several = [strategy for strategy, times in choices for _ in range(times)]
+    return st.sampled_from(range(len(several))).flatmap(several.__getitem__)
+
+
 ODD = st.sampled_from(["", "x", "\ud83d", "\x00\u202e", "y" * 300, "\u200b"])
 SUBJECTS = st.sampled_from(
-    ["", "", " ", "tabs", "Tabs ", "\uff54abs", "t\u200babs", "naming", "stra\u00dfe", "\ud83d"]
+    [*["tabs", "naming"] * 4, "Tabs ", "\uff54abs", "t\u200babs", "", " ", "\u200b", "\ud83d"]
 )
-KINDS = st.sampled_from(["preference", "preference", "preference", "fact", "code"])
-IDS = st.integers(1, 14) | st.sampled_from([99, 2**63, 2**70])
+KINDS = st.sampled_from([*["preference"] * 6, "fact", "code"])
+IDS = weighed((st.integers(1, 6), 6), (st.integers(1, 20), 3), (st.sampled_from([99, 2**70]), 1))
 VALUE = st.sampled_from(["tabs", "spaces", None, 4, 10**400, 0.5, ["a"], "\ud83d"])
-VALUES = st.dictionaries(st.sampled_from(["a", "b", "c", "\ud83d"]), VALUE, max_size=3)
-ENTRIES = st.one_of(
-    st.integers(1, 14).map(str),
-    st.integers(1, 14).map(lambda id: f"{id}@40"),
-    st.sampled_from(["3@redacted", "5.0", "1-9", "7-", "9" * 5000, "1\u0663", "99"]),
+VALUES = st.dictionaries(st.sampled_from(["a", "b", "\ud83d"]), VALUE, min_size=1, max_size=3)
+GIVEN = weighed((VALUES.map(Json), 4), (st.none(), 1), (st.just(Json({})), 1))
+ENTRIES = weighed(
+    (st.integers(1, 9).map(str), 5),
+    (st.integers(1, 9).map(lambda id: f"{id}@40"), 2),
+    (st.sampled_from(["3@redacted", "5.0", "1-9", "7-", "9" * 5000, "1\u0663", "99"]), 2),
 )
 SOURCES = st.lists(
     st.builds(
@@ -99,19 +108,19 @@ REMEMBERED = st.builds(
     importance=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
     is_explicit=st.booleans(),
     subject=SUBJECTS,
-    values=st.none() | VALUES.map(Json),
+    values=GIVEN,
     sources=SOURCES,
-    supersedes=st.lists(IDS, max_size=2).map(tuple),
+    supersedes=st.just(()) | st.lists(IDS, max_size=2).map(tuple),
 )
 REVISED = st.builds(
     events.MemoryRevised,
     memory=IDS,
-    kind=st.none() | KINDS,
+    kind=st.sampled_from([None, None, None, "preference", "fact"]),
     text=st.none() | ODD,
     importance=st.none() | st.just(0.2),
     is_explicit=st.none() | st.booleans(),
     subject=st.none() | SUBJECTS,
-    values=st.none() | VALUES.map(Json),
+    values=GIVEN,
     sources=SOURCES,
 )
 FORGOTTEN = st.builds(
@@ -130,17 +139,15 @@ UPDATED = st.builds(
     is_explicit=st.booleans(),
     sources=SOURCES,
 )
-OF = st.sampled_from([str(ADA), str(ADA), str(ADA), str(BOB), "x", "", "a/b", str(WORK), "\ud83d"])
+OF = st.sampled_from([*[str(ADA)] * 8, str(BOB), "x", "", "a/b", str(WORK), "\ud83d"])
 RECALLED = st.builds(
     events.MemoryRecalled,
     of=OF,
     item=st.just("1"),
-    memories=st.lists(ENTRIES, max_size=4).map(tuple),
+    memories=st.lists(ENTRIES, min_size=1, max_size=4).map(tuple),
     is_renewed=st.sampled_from([False, False, True]),
 )
-OF_MEMORY = st.one_of(
-    REMEMBERED, REMEMBERED, REMEMBERED, REVISED, FORGOTTEN, RESTORED, RESTORED, UPDATED
-)
+OF_MEMORY = weighed((REMEMBERED, 8), (REVISED, 4), (RESTORED, 3), (FORGOTTEN, 1), (UPDATED, 1))
 LABELS = st.sampled_from(
     [None, None, "2026-01-09", "2026-03-01T10:00:00.123456Z", "1999-01-01", "9999-12-31", "soon"]
 )
@@ -159,10 +166,10 @@ class Said(NamedTuple):
         return Draft(self.event, occurred_at=self.label)
 
 
-SAID = st.one_of(
-    *[st.builds(Said, st.just(ADA), OF_MEMORY, LABELS)] * 4,
-    st.builds(Said, st.just(BOB), OF_MEMORY, LABELS),
-    st.builds(Said, st.sampled_from([WORK, TALK, ADA]), RECALLED, LABELS),
+SAID: st.SearchStrategy[Said] = weighed(
+    (st.builds(Said, st.just(ADA), OF_MEMORY, LABELS), 12),
+    (st.builds(Said, st.just(BOB), OF_MEMORY, LABELS), 1),
+    (st.builds(Said, st.sampled_from([WORK, TALK, ADA]), RECALLED, LABELS), 3),
 )
 
 

@@ -30,7 +30,7 @@ from projections.memory.folding import concerns, evolve
 from projections.memory.memory import same_subject
 from projections.memory.state import MemoryState
 
-QUICK = settings(max_examples=150)
+QUICK = settings(max_examples=120)
 Forgotten, Restored, Revised = (
     events.MemoryForgotten,
     events.MemoryRestored,
@@ -85,6 +85,19 @@ class TestConflicts:
         told = [prefers(subject=each) for each in "ab"]
         state = folded(*told, shown(1), shown(1), shown(2), prefers(supersedes=(1, 2, 2, 77)))
         assert (at(state, 6).accesses, at(state, 6).supersedes) == (2, (1, 2))
+
+    def test_one_about_the_same_that_it_names_as_superseded_merges_as_ever(self) -> None:
+        state = folded(says({"tabs": 4}), says({"quotes": "x"}, supersedes=(1,)))
+        assert (standing(state), at(state, 2).values) == ([2], {"tabs": 4, "quotes": "x"})
+
+    @pytest.mark.parametrize(("named", "stands"), [((), [1]), ((1,), [])])
+    def test_erasing_the_newer_brings_the_older_back_unless_it_is_named(
+        self, named: tuple[int, ...], stands: list[int]
+    ) -> None:
+        state = folded(prefers())
+        skeleton = prefers("[redacted]", subject="", supersedes=named)
+        evolve(state, placed(skeleton, 2, erased=True))
+        assert standing(state) == stands
 
     def test_what_was_inferred_cannot_name_what_a_person_said_as_superseded(self) -> None:
         state = folded(prefers(), prefers(subject="x", is_explicit=False, supersedes=(1,)))
@@ -189,6 +202,19 @@ class TestValues:
         assert at(state, 1).values == {"tabs": 4, "quotes": "x"}
         evolve(state, placed(Forgotten(memory=2), 4))
         assert at(state, 1).values == {"tabs": 4}
+
+    def test_one_of_which_no_value_counts_does_not_stand(self) -> None:
+        told = [says({"tabs": 4}, is_explicit=False), says({"quotes": "x"}), Restored(memory=1)]
+        state = folded(*told, says({"quotes": "y"}, is_explicit=False))
+        assert standing(state) == [1]
+        assert at(state, 1).values == {"tabs": 4, "quotes": "x"}
+
+    def test_a_restored_one_takes_back_what_went_over_by_it(self) -> None:
+        told = [says({"tabs": 4}), says({"quotes": "x"}), says({"lines": 1})]
+        state = folded(*told, Revised(memory=3, subject="other"), Restored(memory=2))
+        assert standing(state) == [2, 3]
+        assert at(state, 2).values == {"tabs": 4, "quotes": "x"}
+        assert at(state, 3).values == {"lines": 1}
 
     def test_a_revision_by_a_person_makes_its_own_values_said(self) -> None:
         told = [says({"tabs": 4}, is_explicit=False), Revised(memory=1, is_explicit=True)]
@@ -333,7 +359,7 @@ class TestAnyEvents:
     """Without this some order of events, which nobody thought of, loses or doubles a memory."""
 
     @QUICK
-    @given(st.lists(SAID, max_size=25))
+    @given(st.lists(SAID, min_size=8, max_size=30))
     def test_every_step_keeps_what_must_hold(self, said: list[Said]) -> None:
         seen: list[RecordedEvent] = []
         state = MemoryState()
@@ -349,7 +375,7 @@ class TestAnyEvents:
                 assert state.text() == before.text()
 
     @QUICK
-    @given(st.lists(SAID, max_size=20), st.integers(1, 14), st.booleans())
+    @given(st.lists(SAID, min_size=5, max_size=20), st.integers(1, 14), st.booleans())
     def test_forgetting_and_restoring_twice_is_like_once(
         self, said: list[Said], memory: int, forget: bool
     ) -> None:
@@ -360,7 +386,10 @@ class TestAnyEvents:
         assert state.text() == text
 
     @QUICK
-    @given(st.lists(SAID, max_size=20), st.dictionaries(st.sampled_from("abc"), st.integers(0, 2)))
+    @given(
+        st.lists(SAID, min_size=5, max_size=20),
+        st.dictionaries(st.sampled_from("abc"), st.integers(0, 2)),
+    )
     def test_preferences_merge_value_by_value(
         self, said: list[Said], values: dict[str, int]
     ) -> None:
@@ -379,7 +408,7 @@ class TestAnyEvents:
             assert stands.values == expected
 
     @QUICK
-    @given(st.lists(st.tuples(OF_MEMORY, st.booleans()), max_size=20))
+    @given(st.lists(st.tuples(OF_MEMORY, st.sampled_from([False] * 5 + [True])), min_size=9))
     def test_nothing_that_is_erased_is_held_or_stands(
         self, said: list[tuple[events.Event, bool]]
     ) -> None:

@@ -83,6 +83,15 @@ class TestWhatIsShown:
         found = injection(Profile(known=known, position=2), [], [], counting=COUNT)
         assert "editor: vim\ntechnical: editor: ed" in found.text
 
+    def test_of_the_behaviour_what_a_person_said_is_shown_and_no_count(self) -> None:
+        said = Known(
+            section="behaviour", name="pace", value=Json("slow"), is_explicit=True, position=1
+        )
+        count = Known(section="behaviour", name="sessions", value=Json(9), position=2)
+        found = injection(Profile(known=(said, count), position=2), [], [], counting=COUNT)
+        assert "pace: slow" in found.text
+        assert "sessions" not in found.text.removeprefix(ABOUT)
+
 
 class TestOnce:
     """A memory that is shown twice counts twice for a model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,17 +10,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memories_made import ADA, BOB, SAID, WORK, Said, prefers, says, shown
 
-from eventlog import StreamKey, events
+from eventlog import StreamKey, events, reading
 from eventlog.errors import EventInvalid
 from eventlog.redaction import Target, redact
 from eventlog.scrub import scrub
+from eventlog.transfer import export, import_export
 from projections import Live, open_log
 from projections.memory import fold
 from projections.memory.errors import MemoryNotFound
+from projections.memory.folding import READ
 from projections.memory.table import Memories, MemoryTable, users
 
 
@@ -47,11 +50,18 @@ STEP = st.one_of(
 )
 
 
+@pytest.fixture
+def in_small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a redaction stands in the midst of what is caught up with."""
+    monkeypatch.setattr(reading, "PAGE", 3)
+
+
+@pytest.mark.usefixtures("in_small_pages")
 class TestAsFolded:
     """Without this what is recalled depends on who wrote last, and a rebuild changes it."""
 
-    @settings(max_examples=25)
-    @given(st.lists(STEP, max_size=30))
+    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(st.lists(STEP, min_size=10, max_size=30))
     def test_however_appends_readers_and_erasures_follow_on_each_other(
         self, steps: list[tuple[str, int, Any]]
     ) -> None:
@@ -66,7 +76,7 @@ class TestAsFolded:
                     assert_as_folded(live)
                 elif what == "rebuild":
                     live.log.catch_up(MemoryTable(live.log), rebuild=True)
-                elif given <= live.log.version(ADA):
+                elif any(live.log.read(ADA, given - 1, given, types=READ) if _has(live) else ()):
                     _erased(live, given)
             with open_log(path, read_only=True) as reader:
                 assert_as_folded(reader)
@@ -90,6 +100,13 @@ class TestAsFolded:
             assert memories.get(1).standing == "erased"
             assert scrub(live.log, ["secret"], derived=[MemoryTable(live.log)]).complete
 
+    def test_a_redaction_in_the_midst_counts_no_recall_twice(self, live: Live) -> None:
+        live.append(ADA, prefers("secret"), prefers("x", subject="x"))
+        _erased(live, 1)
+        live.append(WORK, *[shown(2)] * 7)
+        assert Memories(live, "ada").get(2).accesses == 7
+        assert_as_folded(live)
+
     @pytest.mark.parametrize(
         "of", ["", "x", "a/b/c", "nobody/_/memory", str(WORK), str(BOB), "\ud83d/_/memory"]
     )
@@ -111,6 +128,10 @@ class TestAsFolded:
             assert memories.text() == folded(live)
             live.log.catch_up(MemoryTable(live.log))
             assert memories.text() == folded(live)
+
+
+def _has(live: Live) -> bool:
+    return live.log.exists(ADA)
 
 
 def _erased(live: Live, position: int) -> None:
@@ -177,6 +198,41 @@ class TestForkedAndMoved:
         assert [(each.id, each.text) for each in Memories(live, "bob").all()] == [(4, "spaces")]
         assert [each.id for each in Memories(live, "ada").all()] == [1, 2]
         assert_as_folded(live)
+
+    def test_an_export_of_the_log_takes_all_of_it_along(self, live: Live, tmp_path: Path) -> None:
+        live.append(ADA, prefers("tabs"), prefers("secret", subject="x"))
+        live.append(WORK, shown(1, 2))
+        live.append(
+            ADA, prefers("spaces"), events.ProfileUpdated(section="basics", values={"n": 1})
+        )
+        live.log.fork(WORK._replace(session="child"), WORK, 1, shown(3))
+        _erased(live, 2)
+        text = Memories(live, "ada").text()
+        with open_log(tmp_path / "copy.db") as copy:
+            _carried(live, copy)
+            assert Memories(copy, "ada").text() == text == folded(copy)
+            assert Memories(copy, "ada").get(3).accesses == 2
+
+    def test_a_session_may_come_into_a_log_without_the_memories_that_it_recalled(
+        self, live: Live, tmp_path: Path
+    ) -> None:
+        live.append(ADA, prefers("tabs"))
+        live.append(WORK, shown(1))
+        with open_log(tmp_path / "copy.db") as copy:
+            _carried(live, copy, [WORK])
+            assert_as_folded(copy)
+            assert users(copy) == []
+            _carried(live, copy, [ADA])
+            assert Memories(copy, "ada").get(1).accesses == 0
+            assert_as_folded(copy)
+            copy.append(WORK, shown(1))
+            assert Memories(copy, "ada").get(1).accesses == 1
+
+
+def _carried(live: Live, copy: Live, streams: list[StreamKey] | None = None) -> None:
+    file = io.StringIO()
+    export(live.log, file, streams)
+    import_export(copy.log, file.getvalue().splitlines())
 
 
 def test_said_is_appended_at_the_time_of_its_source(live: Live) -> None:
