@@ -124,7 +124,8 @@ class Vectors:
         found: list[tuple[float, int]] = []
         for start in range(0, len(rows), _CHUNK):
             part = rows[start : start + _CHUNK]
-            values = (matrix[part].astype(np.float64) @ exactly).tolist()
+            # No product of a library that starts threads for it: there are few.
+            values = (matrix[part].astype(np.float64) * exactly).sum(axis=1).tolist()
             near = [(round(v, PLACES), r) for v, r in zip(values, part.tolist(), strict=True)]
             found += [pair for pair in near if pair[0] >= floor]
         return found
