@@ -4,7 +4,7 @@ new, so that a question costs neither a fold nor a pass over the tables."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from eventlog.derived import Stamp
@@ -42,6 +42,8 @@ class Loaded:
         self._log, self._key, self._numpy = log, key, numpy
         self.kept: Kept = KeptInFile(log)
         self.stream = 0
+        self._erasures = 0
+        """How many events were erased when the tables were brought up."""
         self._forget()
 
     def _forget(self) -> None:
@@ -63,6 +65,7 @@ class Loaded:
 
     def bring_up(self) -> None:
         """Take in what the log holds now. Raises Busy, and what a damaged log raises."""
+        erasures = erased(self._log)  # before the end is asked for: what follows is looked at anew
         end = self._log.last_sequence()
         if end == self._seen and self.kept.is_there():
             return
@@ -73,7 +76,11 @@ class Loaded:
             self.kept = KeptInMemory(self._log)
             self._forget()
             self.kept.bring_up()
-        self.stream = index.row_of(self._log, str(self._key))
+        self._erasures = erasures
+        stream = index.row_of(self._log, str(self._key))
+        if stream != self.stream:  # its first memory came
+            self.stream = stream
+            self._forget()
         if self._seen >= 0:
             self._move_on()
         if self._seen < 0:
@@ -126,12 +133,11 @@ class Loaded:
         of = (embedder.name, embedder.dimension)
         if self._embedder != of:
             self._load(*of)
-        total = len(self._missing)
+        done = 0
         while self._missing:
-            erasures = erased(self._log)
             batch = sorted(self._missing)[:BATCH]
-            made = self._made(embedder, batch)
-            if not self.kept.keep(self.stream, *of, made, erasures):
+            made = self._made(embedder, set(batch))
+            if not self.kept.keep(self.stream, *of, made, self._erasures):
                 self.bring_up()  # something was erased, or the tables were: read anew
                 if self._embedder != of:
                     self._load(*of)
@@ -139,15 +145,13 @@ class Loaded:
             for vector in made:
                 self._take(vector.memory, vector.rendition, vector.numbers)
             self._missing.difference_update(batch)
+            done += len(batch)
             if progress is not None:
-                progress(Embedded(total - len(self._missing), total))
+                progress(Embedded(done, done + len(self._missing)))
 
-    def _made(self, embedder: Embedder, batch: Sequence[int]) -> list[Vector]:
-        memories = [
-            memory
-            for memory in index.now(self.kept.query, self.stream, set(batch))
-            if memory.stands and memory.id in self.columns.rows
-        ]
+    def _made(self, embedder: Embedder, batch: set[int]) -> list[Vector]:
+        found = index.now(self.kept.query, self.stream, batch)
+        memories = [memory for memory in found if memory.stands and memory.id in batch]
         texts = [found_by(memory)[:READ] for memory in memories]
         numbers = embedded(embedder, texts, "passage")
         return [

@@ -120,6 +120,9 @@ class TestFinding:
         found = person.find("anything")
         assert found == []
         assert found.fault is None
+        person.embedder.is_down = False
+        person.add("anything goes")
+        assert [each.by for each in person.find("anything")] == [("vector", "words")]
 
     def test_equal_ones_come_by_weight_then_by_time_then_by_id(self, person: Person) -> None:
         at = person.memory.clock()
