@@ -61,7 +61,8 @@ def test_what_cannot_be_is_refused(spec: str, url: str | None, said: str) -> Non
 
 def test_the_config_says_how_a_model_is_asked(config: Path) -> None:
     config.write_text(
-        '[embeddings]\nquery_prefix = "query: "\npassage_prefix = "p: "\ndimensions = 1\nfloor = 0.4'
+        "[embeddings]\nquery_prefix = 'query: '\npassage_prefix = 'p: '\n"
+        "dimensions = 1\nfloor = 0.4\n"
     )
     answer = {"data": [{"index": 0, "embedding": [3.0]}]}
     with serving(lambda request: answer) as server:
