@@ -13,7 +13,7 @@ from eventlog.events import Experience, Remembered
 from eventlog.recorded import Draft
 from projections.memory.clipping import one_line
 from projections.memory.importance import Score
-from projections.memory.interactions import Interaction
+from projections.memory.interactions import Interaction, ToolUse
 from projections.memory.learning import BY, LearnPolicy, drafted
 
 PART = 200
@@ -43,10 +43,12 @@ def experiences(
 
 
 def _positions(interaction: Interaction) -> set[int]:
-    """Where it is told: what was asked, the error, what fixed it, and how it ended."""
+    """Where it is told: what was asked and done, the error, what fixed it, and how it ended."""
     told = {said.position for said, _ in interaction.fixes} | set(interaction.error_at)
-    ends = [said.position for said in (*interaction.said[:1], *interaction.said[-1:])]
-    return told | set(ends) | {interaction.last}
+    told |= {said.position for said in interaction.said[:1]}
+    told |= set([said.position for said in interaction.said if said.by == "model"][-1:])
+    told |= {tool.position for tool in _used(interaction)}
+    return told | (set(interaction.tasks_at) if interaction.done or interaction.dropped else set())
 
 
 def experienced(interaction: Interaction) -> Iterator[Experience]:
@@ -86,7 +88,9 @@ def fix_text(interaction: Interaction) -> str:
 
 def _tools(interaction: Interaction) -> str:
     """What the tools were used for, the last calls that went well."""
-    named = [
-        f"{tool.name} {tool.subject}".strip() for tool in interaction.tools if tool.outcome == "ok"
-    ]
-    return one_line("; ".join(dict.fromkeys(named[-_TOOLS:])), PART)
+    named = [f"{tool.name} {tool.subject}".strip() for tool in _used(interaction)]
+    return one_line("; ".join(dict.fromkeys(named)), PART)
+
+
+def _used(interaction: Interaction) -> list[ToolUse]:
+    return [tool for tool in interaction.tools if tool.outcome == "ok"][-_TOOLS:]

@@ -9,7 +9,8 @@ from hypothesis import given
 from told import call, course, fixing, human, model, result, tasks
 
 from eventlog import StreamKey, events
-from eventlog.events import ProfileUpdated, Remembered
+from eventlog.events import ProfileUpdated, Remembered, SessionSummary
+from eventlog.redaction import Target, redact
 from projections import open_log
 from projections.memory.behaviour import counted
 from projections.memory.course import course_of
@@ -80,6 +81,40 @@ class TestSummary:
 
     def test_its_text_leaves_out_empty_parts(self) -> None:
         assert summary_text(summary_of(course(human("go")))) == "Goal: go | Tasks: go"
+
+    def test_it_names_the_events_that_each_of_its_parts_stands_in(self) -> None:
+        said = [
+            events.SessionStarted(title="The importer"),
+            human("We decided to use PostgreSQL."),
+            call("c1", "make"),
+            result("c1", "ValueError: bad row", is_error=True),
+            call("c2", "make slow"),
+            tasks(read="done", write="pending"),
+            human("go on"),
+            model("Next, I will write. Which encoding?"),
+            human("utf-8"),
+            model("ok"),
+        ]
+        memory = closing(course(*said[:8]))[0].event
+        assert isinstance(memory, Remembered)
+        assert [source.positions for source in memory.sources] == [(1, 2, 4, 5, 6, 8)]
+        later = closing(course(*said))[0].event
+        assert isinstance(later, Remembered)
+        assert [source.positions for source in later.sources] == [(1, 2, 4, 5, 6, 10)]
+
+    def test_nothing_of_an_interaction_with_something_erased_stands_in_it(
+        self, tmp_path: Path
+    ) -> None:
+        with open_log(tmp_path / "a.db") as live:
+            live.append(
+                KEY,
+                human("The code is tulip"),
+                model("We decided to use tulip. Next, I will type tulip. Is it tulip?"),
+            )
+            redact(live.log, [Target(KEY, 1)], stream=KEY)
+            found = course_of(live.log.read(KEY))
+            assert summary_of(found) == SessionSummary()
+            assert closing(found) == []
 
     @given(LOG)
     def test_it_is_the_same_twice(self, log: list[events.Event]) -> None:
