@@ -47,14 +47,17 @@ def closing(
 
 def summarized_to(memories: Iterable[Memory], session: str) -> int:
     """The position up to which a session was summarized; 0: never. ``memories`` are all that there
-    ever were: one that was forgotten counted what it counted."""
+    ever were: one that was forgotten, or erased, counted what it counted."""
     subject = same_subject(subject_of(session))
     return max(
         (
             position
             for memory in memories
-            if memory.kind == "session_summary" and same_subject(memory.subject) == subject
+            if memory.kind == "session_summary"
             for source in memory.sources
+            # Of one that was erased the subject is gone, and where it came from is not.
+            if same_subject(memory.subject) == subject
+            or (memory.is_erased and source.stream == session)
             for position in source.positions
         ),
         default=0,

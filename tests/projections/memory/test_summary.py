@@ -15,6 +15,7 @@ from projections import open_log
 from projections.memory.behaviour import counted
 from projections.memory.course import course_of
 from projections.memory.interactions import Course
+from projections.memory.state import fold
 from projections.memory.stream import memory_stream
 from projections.memory.summary import closing, summarized_to, summary_of, summary_text
 from projections.memory.table import Memories
@@ -165,6 +166,19 @@ class TestClosing:
             assert standing.summary is not None
             assert standing.summary.tasks == ("Fix the bug", "Now write tests", "And the docs")
             assert len(list(memories.all(standing=False))) == 3
+
+    def test_a_summary_that_was_erased_or_forgotten_counted_what_it_counted(
+        self, tmp_path: Path
+    ) -> None:
+        into = memory_stream("local")
+        with open_log(tmp_path / "a.db") as live:
+            live.append(KEY, human("Fix the bug"), model("Done."))
+            live.append(into, *closing(course_of(live.log.read(KEY))))
+            live.append(into, events.MemoryForgotten(memory=1))
+            assert summarized_to(fold(live.log.read(into), str(into)), str(KEY)) == 2
+            redact(live.log, [Target(into, 1)], stream=into)
+            assert summarized_to(fold(live.log.read(into), str(into)), str(KEY)) == 2
+            assert summarized_to(fold(live.log.read(into), str(into)), "local/agent/other") == 0
 
     def test_a_fork_counts_its_own_alone(self, tmp_path: Path) -> None:
         child = StreamKey("local", "agent", "child")
