@@ -28,7 +28,8 @@ def experiences(
 ) -> Iterator[Draft]:
     """What was experienced in an interaction."""
     sources = interaction.source(*_positions(interaction))
-    for number, found in enumerate(experienced(interaction)):
+    asked = interaction.source(interaction.said[0].position)
+    for about, found in experienced(interaction):
         parts = (found.situation, found.action, found.outcome)
         event = Remembered(
             kind="experience",
@@ -39,7 +40,7 @@ def experiences(
             sources=sources,
             by=BY,
         )
-        yield drafted(event, into, f"experience {number}", sources)
+        yield drafted(event, into, f"experience of {about}", asked)
 
 
 def _positions(interaction: Interaction) -> set[int]:
@@ -51,8 +52,8 @@ def _positions(interaction: Interaction) -> set[int]:
     return told | (set(interaction.tasks_at) if interaction.done or interaction.dropped else set())
 
 
-def experienced(interaction: Interaction) -> Iterator[Experience]:
-    """Situation, action, outcome and success, each time that there is something to tell."""
+def experienced(interaction: Interaction) -> Iterator[tuple[str, Experience]]:
+    """What it is about, an error or a task by its title, and what was experienced."""
     is_content = interaction.feedback != "negative"
     answer = one_line(interaction.answer, PART)
     if interaction.errors and interaction.answer and (interaction.fixes or not is_content):
@@ -62,18 +63,23 @@ def experienced(interaction: Interaction) -> Iterator[Experience]:
             situation = f"{situation}: {error}"
         action = fix_text(interaction) or _tools(interaction) or answer
         outcome = one_line(interaction.fixes[-1][1].text, PART) if interaction.fixes else answer
-        yield Experience(
-            situation=situation,
-            action=action,
-            outcome="" if outcome in action else outcome,
-            success=is_content,
+        yield (
+            "error",
+            Experience(
+                situation=situation,
+                action=action,
+                outcome="" if outcome in action else outcome,
+                success=is_content,
+            ),
         )
     action = _tools(interaction) or answer
     outcome = answer if answer != action else ""
     for title in interaction.done:
-        yield Experience(situation=title, action=action, outcome=outcome, success=is_content)
+        found = Experience(situation=title, action=action, outcome=outcome, success=is_content)
+        yield f"task {title}", found
     for title in interaction.dropped:
-        yield Experience(situation=title, action=action, outcome=outcome, success=False)
+        found = Experience(situation=title, action=action, outcome=outcome, success=False)
+        yield f"task {title}", found
 
 
 def fix_text(interaction: Interaction) -> str:
