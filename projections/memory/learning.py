@@ -1,8 +1,10 @@
 """How what is learned becomes an event: one id for one thing, whoever learns it.
 
-The id of such an event is a digest of where it goes, where it began, and the rule that found it. So learning the same twice, or in two processes at once, adds nothing: an append of a known id
-with the same bytes succeeds without one. Where the bytes are others, since the rules or the
-parameters have changed since, the append raises EventIdConflict, and what is there stays.
+The id of such an event is a digest of where it goes, where it began, and the rule that found it. So
+learning the same twice, or in two processes at once, adds nothing: an append of a known id with the
+same bytes succeeds without one. Where the bytes are others, since the rules or the parameters have
+changed since, or the interaction went on, the append raises EventIdConflict, and what is there
+stays.
 """
 
 from __future__ import annotations
