@@ -13,6 +13,7 @@ from eventlog.errors import CtxlogError
 from projections import Live, tokens
 from projections.audit.auditing import audit, rules_of
 from projections.audit.model import SEVERITIES, Audit, Finding, Severity
+from projections.memory.past import Pasts
 
 
 def audited(
@@ -30,7 +31,7 @@ def audited(
     One session that cannot be read is an error, of several it is told beside the others. Raises
     InputRefused for a rule that there is not, and what ``audit`` raises.
     """
-    asked = rules_of(rules)
+    asked, pasts = rules_of(rules), Pasts(live)
     data = AuditData.model_validate(
         {
             "rules": asked,
@@ -45,7 +46,8 @@ def audited(
         if progress is not None and len(keys) > 1:
             progress(number, len(keys))
         try:
-            found = audit(live, key, asked, progress=progress if len(keys) == 1 else None)
+            shown = progress if len(keys) == 1 else None
+            found = audit(live, key, asked, progress=shown, pasts=pasts)
         except CtxlogError as error:
             if len(keys) == 1:
                 raise

@@ -29,6 +29,7 @@ from projections.context import ITEM_TYPES, UNDOABLE
 from projections.force import pass_of
 from projections.foreseen import Foreseen, foreseen
 from projections.items import RECOVERED, Item
+from projections.memory.stream import check_session
 from projections.outgrown import outgrown
 from projections.overriding import overriding
 from projections.ownership import is_observed
@@ -71,6 +72,7 @@ def change(live: Live, asked: Changing) -> ChangeData:
     are always faster; InputRefused where another process changed what was looked at, and where a
     fork would be made in which nothing stands otherwise.
     """
+    check_session(asked.stream)
     forks = not asked.is_note and is_observed(live.log, asked.stream)
     first: Sequence[Event] | None = None
     lost: WrongExpectedVersion | None = None

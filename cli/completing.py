@@ -78,13 +78,16 @@ def _places(live: Live, session: str) -> Iterator[str]:
 
 
 def items(live: Live, session: str) -> Iterator[str]:
-    """Every item that it ever had, the newest first; of what compactions brought, what stands."""
+    """Every item that it ever had, the newest first; of what compactions brought, what stands. In a
+    stream of memories, those."""
+    from projections.carriers import MEMORY
     from projections.context import ITEM_TYPES
     from projections.runs import position_of
 
     key = _key(live, _without_place(session))
     found: list[Origin] = [item for item in live.view(key).items if isinstance(item, str)]
-    found += [header.position for header in live.log.headers(key) if header.type in ITEM_TYPES]
+    kinds = ITEM_TYPES | {MEMORY}
+    found += [header.position for header in live.log.headers(key) if header.type in kinds]
     yield from map(str, sorted(found, key=position_of, reverse=True))
 
 
@@ -150,3 +153,43 @@ def event_types(incomplete: str) -> list[str]:
     from eventlog.codec import CLASSES
 
     return sorted(name for name in CLASSES if name.startswith(incomplete.replace("-", "_")))
+
+
+def memory_users(settings: Settings, incomplete: str) -> list[str]:
+    """Persons of whom something is remembered."""
+    from projections.memory.table import users
+
+    found: list[str] = []
+    with contextlib.suppress(Exception), opened(settings) as live:
+        found = [name for name in users(live) if safe_text(name, newlines=False) == name]
+    return [name for name in found if name.startswith(incomplete)][:_MANY]
+
+
+def memory_names(
+    settings: Settings, user: object, incomplete: str, standing: bool | None
+) -> list[str]:
+    """Memories, the newest first: ``m12``, or ``12`` where it is typed so; None: all there are."""
+    from cli.memories import user_memory
+
+    found: list[str] = []
+    only = "" if standing is None else " and stands" if standing else " and not stands"
+    with contextlib.suppress(Exception), opened(settings) as live:
+        memory = user_memory(live, user if isinstance(user, str) else None)
+        query, stream = memory.memories.query()
+        rows = query(f"select id from memories where stream = ?{only} order by id desc", (stream,))
+        letter = "" if incomplete[:1].isdigit() else "m"
+        found = _begun((f"{letter}{id}" for (id,) in rows), incomplete)
+    return found
+
+
+def memory_entities(settings: Settings, user: object, incomplete: str) -> list[str]:
+    """What memories speak of."""
+    from cli.memories import user_memory
+    from cli.memory_graphs import entity_names
+
+    found: list[str] = []
+    with contextlib.suppress(Exception), opened(settings) as live:
+        memory = user_memory(live, user if isinstance(user, str) else None)
+        names = (n for n in entity_names(memory) if safe_text(n, newlines=False) == n)
+        found = _begun(names, incomplete)
+    return found

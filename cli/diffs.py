@@ -32,7 +32,8 @@ from projections.items import Item
 from projections.leaving import became
 from projections.losses import earlier, later
 from projections.observed import OBSERVED
-from projections.references import Reference, in_one_session
+from projections.one_session import in_one_session
+from projections.references import Reference
 from projections.runs import origin, position_of
 from projections.strategies.none import NoStrategy
 from projections.takings import taking_at

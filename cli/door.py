@@ -39,6 +39,7 @@ _BY_NAME = {
     "NoContext": NOT_FOUND,
     "IntegrityFault": INTEGRITY,
     "UpstreamFault": UPSTREAM,
+    "VectorsRefused": UPSTREAM,
     "AppendRefused": DATABASE,
     "OutcomeUnknown": DATABASE,
     "DatabaseFault": DATABASE,

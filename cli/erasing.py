@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from cli.models import RedactData, RedactedTarget
-from cli.naming import session_key
+from cli.naming import place, session_key
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.outputs import Outputs
@@ -17,6 +17,7 @@ from eventlog.redaction import Target, erase_outputs, find_bytes
 from eventlog.scrub import scrub
 from projections import Live, erasure, references, tokens
 from projections.carriers import family
+from projections.context import ITEM_TYPES
 from projections.erasure import ErasurePlan
 from projections.findings import (
     Finding,
@@ -29,6 +30,8 @@ from projections.findings import (
     those_with_texts,
 )
 from projections.kept import kept
+from projections.memory import is_memory_stream
+from projections.memory.naming import named
 from projections.places import LEAST, Place, is_word
 
 MANY = 20
@@ -122,14 +125,15 @@ def planned(live: Live, asked: Asked) -> Planned:
     Raises InputRefused, StreamNotFound, ItemNotFound, Ambiguous.
     """
     kinds = sum((bool(asked.items), bool(asked.pattern), asked.secrets))
-    if kinds != 1:
+    if asked.items and asked.session is None:
+        raise InputRefused("items belong to a session: name it first")
+    one = _place(live, asked) if not kinds else None
+    if kinds != 1 and one is None:
         raise InputRefused("name items, or a --pattern, or say --secrets; one of them")
-    if asked.items:
-        if asked.session is None:
-            raise InputRefused("items belong to a session: name it first")
-        key = session_key(live, asked.session)
-        items = references.items(live, key, asked.items)
-        return Planned([erasure.plan(live, key, items, everywhere=asked.everywhere)])
+    if one is not None or asked.items:
+        key, items, positions = one or _items(live, asked)
+        plan = erasure.plan(live, key, items, positions=positions, everywhere=asked.everywhere)
+        return Planned([plan])
     every = [info.key for info in live.log.streams()]
     streams = every
     if asked.session is not None:
@@ -141,6 +145,32 @@ def planned(live: Live, asked: Asked) -> Planned:
         found, elsewhere = [*found, *elsewhere], []
     plans = erasure.plans(live, found, elsewhere=elsewhere)
     return Planned(plans, found, look.and_literally(found), streams)
+
+
+Chosen = tuple[StreamKey, Sequence[str], Sequence[int]]
+"""A stream, items of it, and positions of events that carry none."""
+
+
+def _items(live: Live, asked: Asked) -> Chosen:
+    """The items that are named, in a stream of memories those, and what else stands in it."""
+    key = session_key(live, asked.session or "")
+    if is_memory_stream(key):
+        return key, *named(live, key, asked.items)
+    return key, references.items(live, key, asked.items), ()
+
+
+def _place(live: Live, asked: Asked) -> Chosen | None:
+    """What stands at the one place that is named, as ``S@12``; None where none is."""
+    where = place(live, asked.session) if asked.session else None
+    if where is None or where.kind in ("now", "before_compaction"):
+        return None
+    key, at = where.stream, where.position + (where.kind == "call")
+    if where.item:
+        return key, [where.item], ()
+    if is_memory_stream(key):
+        return key, *named(live, key, [str(at)])
+    event = live.log.at(key, [at])[at]
+    return (key, [str(at)], ()) if event.type in ITEM_TYPES else (key, (), [at])
 
 
 def _look(asked: Asked) -> Look:
@@ -195,7 +225,7 @@ def redact_data(live: Live, planned: Planned, doing: Doing) -> RedactionData:
         positions=[],
         erased=erased,
         copies=copies,
-        calls=[f"{call.stream}@c{call.number}" for plan in plans for call in plan.calls],
+        calls=list(dict.fromkeys(f"{c.stream}@c{c.number}" for plan in plans for c in plan.calls)),
         sources=[str(source) for plan in plans for source in plan.sources],
         forgotten=[],
         scrubbed=False,

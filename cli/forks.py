@@ -5,6 +5,7 @@ from __future__ import annotations
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from projections import Live
+from projections.memory.stream import is_memory_stream
 from projections.references import reads_otherwise
 
 
@@ -15,8 +16,14 @@ def fork_key(
 
     ``hint`` says what to do about a name that cannot be had.
 
-    Raises InputRefused for a name that is taken, or that would be read as something else.
+    Raises InputRefused for a name that is taken, or that would be read as something else, and for
+    the memories of a person: a fork of them would be nobody's.
     """
+    if is_memory_stream(parent):
+        raise InputRefused(
+            f"{parent} holds what is remembered of {parent.user}, and is no session to fork; "
+            "memory export and memory import take it elsewhere"
+        )
     if not name:
         return _free(live, parent)
     if reads_otherwise(name):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from cli.models_shown import ShownData
 from projections.session_figures import SessionStats
 from projections.usage import UsageTotals
 
@@ -67,6 +68,8 @@ class ContextData(BaseModel):
     items: list[ItemData]
     prompts: dict[str, str] = {}
     """The items, by rendition, that a prompt template gave: its name and version."""
+    memories: dict[str, list[ShownData]] = {}
+    """The items, by rendition, that show memories of a person."""
     notes: list[str] = []
 
 
@@ -91,6 +94,8 @@ class CallData(BaseModel):
     items: int
     tokens: int
     """Estimated, of the items that it was given."""
+    memories: list[ShownData] = []
+    """What of a person's memories stood before it."""
 
 
 class CompactionData(BaseModel):
@@ -171,6 +176,8 @@ class EventData(BaseModel):
     compaction: CompactionData | None = None
     substitutions: PassData | None = None
     item: ItemData | None = None
+    shows: list[ShownData] = []
+    """Of an item: the memories of a person that it shows."""
     event: Any
     """The payload."""
 
@@ -252,6 +259,8 @@ class VerifyData(BaseModel):
     head: str
     events: int
     streams: int
+    persons: int = 0
+    """How many of these hold no session, but what is remembered of a person."""
     redactions: int
     problems: list[ProblemData]
     session: str | None = None
@@ -326,6 +335,8 @@ class RebuildData(BaseModel):
 
     events: int
     streams: int
+    persons: int = 0
+    """How many of these hold no session, but what is remembered of a person."""
     seconds: float
     indexed: int = 0
     """Events of the index for search; 0 where no search has made one."""

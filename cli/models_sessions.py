@@ -49,3 +49,5 @@ class DeleteData(BaseModel):
     """Of its events, how many were erased now."""
     subagents: list[str]
     """Of a purge: the sessions that it started, which stay."""
+    memories: list[str]
+    """Of a purge: what was learned from it and stays, as ``user/_/memory@12``."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cli.counts import Counts
 from cli.models import CallData, CompactionData
 from cli.saying import full_text
+from cli.shown_memories import at_call
 from eventlog import RecordedEvent, StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live, runs
@@ -136,6 +137,7 @@ def call_data(live: Live, call: RecordedEvent) -> CallData:
         usage=usage_of(answer),
         items=len(standing),
         tokens=Counts(live, call.stream).total(standing),
+        memories=at_call(live, call.stream, call.position),
     )
 
 

@@ -168,11 +168,11 @@ def complete_session(ctx: typer.Context, incomplete: str) -> list[str]:
     """Session names that begin with what was typed; nothing, rather than an error."""
     from cli.completing import session_names
 
-    return session_names(_typed_settings(ctx), incomplete)
+    return session_names(typed_settings(ctx), incomplete)
 
 
-def _typed_settings(ctx: typer.Context) -> Settings:
-    """Which log a line that is still being typed names."""
+def typed_settings(ctx: typer.Context) -> Settings:
+    """The settings, as far as a line that is still being typed names them: the log."""
     around: list[dict[str, Any]] = []
     at: Any = ctx
     while at is not None:
@@ -220,35 +220,35 @@ def complete_item(ctx: typer.Context, incomplete: str) -> list[str]:
     """Items of the session that was typed."""
     from cli.completing import items, of_session
 
-    return of_session(_typed_settings(ctx), _session(ctx), incomplete, items)
+    return of_session(typed_settings(ctx), _session(ctx), incomplete, items)
 
 
 def complete_pinned(ctx: typer.Context, incomplete: str) -> list[str]:
     """Pinned items of the session that was typed."""
     from cli.completing import of_session, pinned
 
-    return of_session(_typed_settings(ctx), _session(ctx), incomplete, pinned)
+    return of_session(typed_settings(ctx), _session(ctx), incomplete, pinned)
 
 
 def complete_decision(ctx: typer.Context, incomplete: str) -> list[str]:
     """Decisions of the session that was typed."""
     from cli.completing import decisions, of_session
 
-    return of_session(_typed_settings(ctx), _session(ctx), incomplete, decisions)
+    return of_session(typed_settings(ctx), _session(ctx), incomplete, decisions)
 
 
 def complete_taking(ctx: typer.Context, incomplete: str) -> list[str]:
     """What took content out of sight in the session that was typed."""
     from cli.completing import of_session, takings
 
-    return of_session(_typed_settings(ctx), _session(ctx), incomplete, takings)
+    return of_session(typed_settings(ctx), _session(ctx), incomplete, takings)
 
 
 def complete_place(ctx: typer.Context, incomplete: str) -> list[str]:
     """Calls and compactions of the session that was typed."""
     from cli.completing import of_session, places
 
-    return of_session(_typed_settings(ctx), _session(ctx), incomplete, places)
+    return of_session(typed_settings(ctx), _session(ctx), incomplete, places)
 
 
 def complete_strategy(incomplete: str) -> list[str]:

@@ -17,6 +17,7 @@ from eventlog import StreamKey
 from eventlog.errors import ForksAlive, InputRefused, NotFound, WrongExpectedVersion
 from harness.agent_sessions import Sessions
 from projections import Live
+from projections.memory.stream import check_session
 from projections.purging import is_purged, living_forks
 from projections.references import find_session
 from projections.session_rows import NO_TITLE, SessionRow, row_of
@@ -55,7 +56,7 @@ def resumed(live: Live, session: str) -> ResumeData:
 
 def renamed(live: Live, session: str, title: str) -> RenameData:
     """A session with another title."""
-    key = session_key(live, whole_session(session, "renamed"))
+    key = _session(live, whole_session(session, "renamed"))
     before = _row(live, key).title
     Sessions(live).rename(key, title)
     row = _row(live, key)
@@ -75,7 +76,7 @@ def _meant(live: Live, title: str, key: StreamKey) -> str | None:
 
 def deleted(live: Live, session: str, out: Output, *, yes: bool, reason: str) -> DeleteData:
     """A session that is hidden. On a terminal it is asked for; elsewhere nothing is lost by it."""
-    key = session_key(live, whole_session(session, "deleted"))
+    key = _session(live, whole_session(session, "deleted"))
     row = _row(live, key)
     if not row.is_deleted:
         if not yes and _is_asked():
@@ -115,8 +116,16 @@ def purged(
     made = Sessions(live).purge(key, confirm=confirm, reason=reason)
     data = _data(row)
     data.purged, data.erased, data.subagents = True, made.events, list(made.subagents)
+    data.memories = list(made.memories)
     data.title = ""
     return data
+
+
+def _session(live: Live, text: str) -> StreamKey:
+    """A session; what is remembered of a person is none."""
+    key = session_key(live, text)
+    check_session(key)
+    return key
 
 
 def _data(row: SessionRow) -> DeleteData:
@@ -127,6 +136,7 @@ def _data(row: SessionRow) -> DeleteData:
         purged=False,
         erased=0,
         subagents=[],
+        memories=[],
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from cli.models_whatif import AnswerData, AskData
-from cli.safetext import display_width
 from cli.style import Style, pad, pad_left, tokens
+from cli.wrapping import wrapped
 
 _CELLS = 29
 """Columns of what stands behind a name."""
@@ -88,37 +88,6 @@ def _answer(name: str, answer: AnswerData, style: Style) -> Iterator[str]:
 
 def _lines(answer: AnswerData, style: Style, room: int) -> Iterator[str]:
     for line in style.block(answer.text).splitlines():
-        yield from _wrapped(line, room)
+        yield from wrapped(line, room)
     if answer.fault:
-        yield from _wrapped(style.block(f"({answer.fault})"), room)
-
-
-def _wrapped(line: str, room: int) -> Iterator[str]:
-    """A line in pieces of at most so many columns, broken at blanks where there are any."""
-    piece, width = "", 0
-    for word in line.split(" "):
-        for part in _parts(word, room):
-            columns = display_width(part)
-            joins = piece and width + 1 + columns <= room
-            if joins:
-                piece, width = f"{piece} {part}", width + 1 + columns
-            else:
-                if piece:
-                    yield piece
-                piece, width = part, columns
-    yield piece
-
-
-def _parts(word: str, room: int) -> Iterator[str]:
-    """A word that is wider than the room in parts; any other as it is."""
-    if len(word) <= room // 2 or display_width(word) <= room:
-        yield word
-        return
-    start, width = 0, 0
-    for at, char in enumerate(word):
-        columns = display_width(char)
-        if width + columns > room:
-            yield word[start:at]
-            start, width = at, 0
-        width += columns
-    yield word[start:]
+        yield from wrapped(style.block(f"({answer.fault})"), room)

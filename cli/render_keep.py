@@ -17,7 +17,7 @@ def render_verify(data: VerifyData, style: Style) -> Iterator[str]:
         where = problem.stream + (f"@{problem.position}" if problem.position is not None else "")
         words = [word for word in (where, problem.kind) if word]
         yield style.paint(style.block(f"{' '.join(words)}: {problem.message}"), "bold")
-    checked = f"{plural(data.events, 'event')} of {plural(data.streams, 'session')}"
+    checked = events_of(data.events, data.streams, data.persons)
     erased = f", {data.redactions:,} erased" if data.redactions else ""
     if data.problems:
         yield f"{plural(len(data.problems), 'problem')} in {checked}{erased}"
@@ -33,6 +33,16 @@ def render_verify(data: VerifyData, style: Style) -> Iterator[str]:
             f"the log only grew since the kept head: {plural(data.appended, 'event')} appended, "
             "everything older is as it was"
         )
+
+
+def events_of(events: int, streams: int, persons: int) -> str:
+    """``9 events of 2 sessions, and of what is remembered of 1 person``."""
+    of = []
+    if streams > persons or not persons:
+        of.append(plural(streams - persons, "session"))
+    if persons:
+        of.append(f"what is remembered of {plural(persons, 'person', 'people')}")
+    return f"{plural(events, 'event')} of {', and of '.join(of)}"
 
 
 def render_import(data: ImportData, style: Style) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cli.models_log import TimelineData, TimelineRow
 from cli.safetext import display_width
 from cli.style import RULE, Style, heading, pad, pad_left, plural, short, shrunk, tokens
+from projections.session_names import is_memory
 
 GUTTER = {"context": "●", "left": "○", "folded": "Σ", "placeholder": "✂", "never": "–"}
 """What each state is shown as."""
@@ -54,6 +55,8 @@ def head(data: TimelineData, style: Style) -> str:
     """What its context holds at the point asked, and which session it is."""
     point = "" if data.at == data.version else f" at {data.at} of {data.version}"
     front = f"context{point}: {plural(data.items, 'item')}, {tokens(data.tokens)} tokens"
+    if is_memory(data.key):  # nothing of it is in any context
+        front = f"remembered{point}: {plural(data.at, 'event')}"
     return heading(_shown(data) + front, data.key, style)
 
 

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 
 from cli.models import CallData, CompactionData, ContextData, EventData, ItemData, PassData
+from cli.remembered_words import REMEMBERED, memory_facts, memory_text
 from cli.render_log import GUTTER, LEGEND
 from cli.safetext import display_width
 from cli.saying import trigger_words
+from cli.shown_memories import marks, words_of
 from cli.style import Style, heading, pad, pad_left, plural, short, shrunk, tokens, typed
 from eventlog.happened import source_moment
 from projections.failures import why_failed
@@ -34,7 +36,9 @@ def render_context(data: ContextData, style: Style, *, full: bool = False) -> It
     ref = max([3, *(display_width(_name(item)) for item in data.items)])
     ref = min(ref, 16)
     for item in data.items:
-        prompt = data.prompts.get(item.rendition, "")
+        prompt = data.prompts.get(item.rendition, "") or marks(
+            data.memories.get(item.rendition, [])
+        )
         yield from (
             full_item(item, style, prompt) if full else [_line(item, style, size, ref, prompt)]
         )
@@ -73,7 +77,7 @@ def _form(item: ItemData) -> str:
 
 
 def full_item(item: ItemData, style: Style, prompt: str = "") -> Iterator[str]:
-    """An item with all of its text; ``prompt`` is the template that gave it."""
+    """An item with all of its text; ``prompt`` is the template that gave it, or its memories."""
     words = [item.rendition, item.who, f"{tokens(item.tokens)} tokens"]
     if item.form != "original":
         words.append(item.form)
@@ -108,6 +112,8 @@ def render_event(
             yield ""
         place = style.block(typed(f"{session}@{data.number}"))
         yield f"what it was given: {program} show {place} --context"
+    elif not raw and data.type in REMEMBERED:
+        yield style.block("\n".join(memory_text(data.event)) or "(nothing)")
     else:
         yield style.block(json.dumps(data.event, ensure_ascii=False, indent=2))
 
@@ -119,11 +125,14 @@ def _facts(data: EventData) -> Iterator[tuple[str, str]]:
         yield from _compaction_facts(data.compaction)
     elif data.substitutions is not None:
         yield from _pass_facts(data.substitutions)
+    elif data.type in REMEMBERED:
+        yield from memory_facts(data.type, data.position, data.event)
     elif data.summary:
         yield "says", data.summary
     item = data.item
     if item is not None:
         yield "from", item.who + (f" ({item.label})" if item.label else "")
+        yield from (("shows", words_of(shown)) for shown in data.shows)
         yield "state", _state(data)
         yield "tokens", f"{tokens(item.tokens)}" + (", " + item.form if item.form else "")
         if item.calls:
@@ -143,6 +152,8 @@ def _facts(data: EventData) -> Iterator[tuple[str, str]]:
 def _call_facts(call: CallData) -> Iterator[tuple[str, str]]:
     yield "model", call.model
     yield "given", f"{plural(call.items, 'item')}, {tokens(call.tokens)} tokens"
+    for shown in call.memories:
+        yield "remembers", f"{words_of(shown)}, in {shown.item}"
     yield "known as", call.verdict + (f": {call.detail}" if call.detail else "")
     if call.request_digest is not None:
         yield "digest", f"{call.request_digest} of the request"

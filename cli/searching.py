@@ -22,6 +22,7 @@ from eventlog import StreamKey
 from eventlog.errors import Busy, DamagedLog, DiskFault, InputRefused, LogFull, ReadOnlyLog
 from eventlog.happened import iso, moment
 from projections import Live
+from projections.memory import is_memory_stream
 from projections.search import STATES, Hit, Place, Search, Wanted
 from projections.search_index import SearchIndex
 from projections.search_query import Query, Term, parse
@@ -127,7 +128,8 @@ def indexed(live: Live, out: Output) -> SearchIndex:
 
 
 def places(live: Live, asked: Asked) -> list[Place]:
-    """The sessions that are searched, the newest first: one with what it inherits, or all.
+    """The sessions that are searched, the newest first: one with what it inherits, or all, and then
+    the memories of each user.
 
     Raises StreamNotFound, Ambiguous, PositionNotFound, InputRefused.
     """
@@ -137,9 +139,11 @@ def places(live: Live, asked: Asked) -> list[Place]:
         where = place(live, asked.session)
         return [Place(where.stream, where.position, inherited=True)]
     found = []
-    check_filters((i.key for i in live.log.streams()), agent=asked.agent, user=asked.user)
-    for row in newest(session_query(live)):
-        key = StreamKey.parse(row.key)
+    streams = [info.key for info in live.log.streams()]
+    memories = [key for key in streams if is_memory_stream(key)]
+    sessions = [key for key in streams if not is_memory_stream(key)]
+    check_filters(sessions if asked.agent else streams, agent=asked.agent, user=asked.user)
+    for key in [*(StreamKey.parse(row.key) for row in newest(session_query(live))), *memories]:
         if asked.agent in ("", key.agent) and asked.user in ("", key.user):
             found.append(Place(key, live.log.version(key), inherited=False))
     return found

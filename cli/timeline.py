@@ -45,6 +45,11 @@ SHOWN = (
     "session_deleted",
     RESUMED,
     "session_forked",
+    "remembered",
+    "memory_revised",
+    "memory_forgotten",
+    "memory_restored",
+    "profile_updated",
 )
 """What has a row unless asked otherwise."""
 

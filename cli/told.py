@@ -20,12 +20,13 @@ from eventlog.errors import InputRefused
 from eventlog.messages import SYSTEM_ROLES
 from harness.prompts import Prompts
 from projections import Live, tokens
+from projections.one_session import in_one_session
 from projections.prompts.difference import Pair, Tool, by_name, difference, is_other
 from projections.prompts.history import history
 from projections.prompts.holding import holding
 from projections.prompts.in_force import InForce, Prompt, Told, told
 from projections.prompts.template import PARTS, Part, Template
-from projections.references import Reference, in_one_session
+from projections.references import Reference
 
 _READ = ("message_appended", "prompt_rendered", "tools_declared", "model_called")
 

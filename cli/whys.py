@@ -13,6 +13,7 @@ from cli.naming import ref_of, short_names
 from cli.occurrences import compaction_data, in_pass, number_of, pass_name
 from cli.recovering import recovered
 from cli.saying import preview
+from cli.shown_memories import by_rendition, words_of
 from cli.style import plural, tokens, typed
 from cli.timeline import SUBSTITUTED
 from cli.why_words import SAID, SOURCES, compacted, form_of, label, other, ref
@@ -294,6 +295,10 @@ class _Why:
             said = SAID.get(event.type, other)(touch, step)
             if event.type == "decision_undone":
                 said = f"{self._named(event)} was undone: {said}"
+        if self.made.source == "memory" and event.type in ("message_appended", "message_revised"):
+            rendition = 0 if event.position == position_of(self.item) else event.position
+            shown = by_rendition(self.live, self.key).get(label(self.item, rendition), [])
+            said += "".join(f"; it shows {words_of(each)}" for each in shown)
         if step.reason and event.type not in (SUBSTITUTED, "message_revised"):
             said += f" ({step.reason})"
         if step.inferred:
@@ -326,7 +331,8 @@ class _Why:
             said = SOURCES.get(self.made.source, "it came in")
             if self.made.is_recovered:
                 said = "recover put it in, with what had left"
-            if self.made.role in ("system", "developer"):
+            is_system = self.made.role in ("system", "developer")
+            if is_system and self.made.source != "memory":
                 said = "it came in as a system message"
             if isinstance(data.get("call"), int):
                 call = self.live.log.at(self.key, [data["call"]]).get(data["call"])

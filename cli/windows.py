@@ -10,6 +10,7 @@ from cli.naming import call_of, ref_of
 from cli.occurrences import billed, call_data, compaction_data, name_of, number_of, outcome
 from cli.passes import change_of, pass_data
 from cli.saying import full_text, preview, said, who
+from cli.shown_memories import by_rendition
 from cli.timeline import SUBSTITUTED, States
 from cli.told import in_force_at
 from eventlog import StreamKey
@@ -56,6 +57,11 @@ def context_at(live: Live, place: Reference) -> ContextData:
         counter=counter.name,
         items=shown,
         prompts=prompt_names(live, place),
+        memories={
+            item: found
+            for item, found in by_rendition(live, place.stream).items()
+            if any(each.rendition == item for each in shown)
+        },
         notes=[f"{note.position}: {note.message}" for note in view.notes],
     )
 
@@ -160,6 +166,7 @@ def event_at(live: Live, place: Reference) -> EventData:
         compaction=compaction_data(live, event) if event.type == NUMBERED["k"] else None,
         substitutions=pass_data(live, event) if event.type == SUBSTITUTED else None,
         item=data,
+        shows=by_rendition(live, stream).get(data.rendition, []) if data is not None else [],
         event=event.data,
     )
 

@@ -44,15 +44,15 @@ class Progress(NamedTuple):
 def catch_up_in_steps(log: EventLog, table: Preparing[Rows]) -> Iterator[Progress]:
     """Bring a table up to the end that the log has now; yields after each step.
 
-    Text that is erased while it is on its way into the table is not written: the step is begun
-    anew. Raises ReadOnlyLog, Busy.
+    Only events that it takes in are read (``derived.Reading``). Text that is erased while it is on
+    its way into the table is not written: the step is begun anew. Raises ReadOnlyLog, Busy.
     """
     end = log.last_sequence()
     while True:
         at, erasures = _begin(log, table)
         if at >= end:
             return
-        for page in log._pages(None, at, end):
+        for page in log._pages(None, at, end, getattr(table, "reads", None)):
             rows = table.prepare(page)
             with log.writing() as db:
                 stamp = Stamp(table)
@@ -63,6 +63,7 @@ def catch_up_in_steps(log: EventLog, table: Preparing[Rows]) -> Iterator[Progres
             at = page[-1].sequence
             yield Progress(at, end)
         else:
+            _move(log, table, at, end)
             return
 
 
@@ -81,6 +82,15 @@ def _begin(log: EventLog, table: Preparing[Rows]) -> tuple[int, int]:
             stamp.store(db)
             at = 0
         return at, _erasures(db)
+
+
+def _move(log: EventLog, table: Preparing[Rows], at: int, end: int) -> None:
+    """What follows up to the end does not concern the table."""
+    if at < end:
+        with log.writing() as db:
+            stamp = Stamp(table)
+            if stamp.read(db) == at:
+                stamp.move(db, end)
 
 
 def _erasures(db: sqlite3.Connection) -> int:

@@ -28,6 +28,7 @@ from harness.system_prompts import prompted, system_prompt, told_of
 from harness.titles import LONGEST_TYPED, title_fault
 from projections.agent_state import agent_state, resumption
 from projections.live import Live
+from projections.memory.stream import check_session
 from projections.ownership import is_observed
 from projections.prompts.template import Rendered
 from projections.purging import Purged, is_purged, purge
@@ -197,6 +198,7 @@ class Sessions:
         where a session has that id.
         """
         parent = self._unpurged(self.find(session))
+        check_session(parent)
         at = self.live.log.version(parent) if at is None else at
         if id is not None:
             child = self._free(id)
@@ -222,6 +224,7 @@ class Sessions:
         Raises StreamNotFound, and InputRefused for what is no title.
         """
         key = self.find(session)
+        check_session(key)
         title = _checked(title)
         row = row_of(session_query(self.live), str(key))
         if row is None or not row.is_titled or row.own_title != title:
@@ -234,6 +237,7 @@ class Sessions:
         ``resume`` takes it away again. Raises StreamNotFound.
         """
         key = self.find(session)
+        check_session(key)
         row = row_of(session_query(self.live), str(key))
         if row is None or not row.is_deleted:
             self.live.append(key, SessionDeleted(reason=reason))
@@ -288,6 +292,7 @@ class Sessions:
 
     def _own(self, session: Session) -> StreamKey:
         key = self.find(session)
+        check_session(key)
         if is_observed(self.live.log, key):
             raise InputRefused(f"{key} is another program's: fork it, and go on with the fork")
         return key

@@ -6,8 +6,6 @@ for questions outside of a conversation, whose answers belong to whoever asks.
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,17 +14,12 @@ from eventlog.errors import CtxlogError
 from eventlog.events import Usage
 from eventlog.jsonvalue import Json, dumps
 from eventlog.values import known_sum
-from harness.errors import RequestRejected, Unreachable, UpstreamFault
+from harness.errors import RequestRejected
+from harness.json_answer import JsonAnswers
 from harness.usage import tokens_in, uncached
 
 if TYPE_CHECKING:
     from openai import OpenAI
-
-
-_REJECTED = (400, 409, 413, 422)
-
-MOST_BYTES = 16 << 20
-"""Of an answer: a thousand tokens are some thousand bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +39,7 @@ class Endpoint:
 
     def __init__(self, client: OpenAI, model: str, *, temperature: float | None = 0.0) -> None:
         self._client = client
+        self._answers = JsonAnswers(client, model)
         self.model = model
         self.temperature = temperature
         self._limit = "max_tokens"
@@ -59,7 +53,7 @@ class Endpoint:
     @property
     def url(self) -> str:
         """Where it is."""
-        return str(self._client.base_url).rstrip("/")
+        return self._answers.url
 
     @property
     def name(self) -> str:
@@ -94,31 +88,13 @@ class Endpoint:
         return False
 
     def _answer(self, messages: Any, settings: Mapping[str, Any]) -> Reply:
-        """The answer, read as plain JSON: a server may send anything, of any size."""
-        from openai import APIConnectionError, APIStatusError, APITimeoutError
-
-        try:
-            body = self._body(messages, settings)
-        except UpstreamFault:
-            raise
-        except APIStatusError as error:
-            kind = RequestRejected if error.status_code in _REJECTED else Unreachable
-            raise self._fault(kind, error) from None
-        except APITimeoutError:
-            raise self._fault(Unreachable, "no answer in time") from None
-        except APIConnectionError as error:
-            why = f"no connection ({error.__cause__ or error}); is the server running?"
-            raise self._fault(Unreachable, why) from None
-        except Exception as error:  # whatever the client, a proxy or a certificate brings up
-            raise self._fault(Unreachable, f"{type(error).__name__}: {error}") from None
-        try:
-            answer = json.loads(self._hidden(body.decode("utf-8", "replace")))
-        except (ValueError, RecursionError):
-            why = "what it answered is no JSON; is this the address of an API (…/v1)?"
-            raise self._fault(Unreachable, why) from None
+        completions = self._client.chat.completions.with_streaming_response
+        answer: Any = self._answers.read(
+            lambda: completions.create(model=self.model, messages=messages, **settings)
+        )
         choices = answer.get("choices") if isinstance(answer, Mapping) else None
         if not isinstance(choices, list):
-            raise self._fault(Unreachable, "what it answered is no chat completion")
+            raise self._answers.fault("what it answered is no chat completion")
         usage = usage_of(answer.get("usage"))
         choice = choices[0] if choices and isinstance(choices[0], Mapping) else {}
         message = choice.get("message")
@@ -132,39 +108,6 @@ class Endpoint:
             finish_reason=_text(choice.get("finish_reason")),
             usage=usage,
         )
-
-    def _body(self, messages: Any, settings: Mapping[str, Any]) -> bytes:
-        """What it sends, up to a size, and up to a time where the client has one."""
-        asking = self._client.chat.completions.with_streaming_response
-        patience = self._client.timeout
-        started, body = time.monotonic(), bytearray()
-        with asking.create(model=self.model, messages=messages, **settings) as response:
-            for piece in response.iter_bytes(1 << 16):
-                body += piece
-                if len(body) > MOST_BYTES:
-                    why = f"its answer is over {MOST_BYTES >> 20} MB"
-                    raise self._fault(Unreachable, why)
-                if isinstance(patience, int | float) and time.monotonic() - started > patience:
-                    raise self._fault(Unreachable, "no answer in time")
-        return bytes(body)
-
-    def _hidden(self, text: str) -> str:
-        """Without the key: a server may answer with what it was sent."""
-        key = self._client.api_key
-        return text.replace(key, "…") if isinstance(key, str) and len(key) > 7 else text
-
-    def _fault(self, kind: type[UpstreamFault], error: object) -> UpstreamFault:
-        detail = " ".join(_said(error).split()) or type(error).__name__
-        return kind(self.model, self.url, self._hidden(detail)[:300])
-
-
-def _said(error: object) -> str:
-    """What the endpoint itself said, where it said something that is meant to be read."""
-    body = getattr(error, "body", None)
-    message = body.get("message") if isinstance(body, Mapping) else None
-    if isinstance(message, str) and message.strip():
-        return f"{message} (status {getattr(error, 'status_code', '?')})"
-    return str(error)
 
 
 def usage_of(given: Any) -> Usage | None:

@@ -32,7 +32,7 @@ def prompted(live: Live, key: StreamKey, system: str | Rendered, position: int) 
     message takes its place: what revised it would be shown as erased, too.
     """
     items = live.items(key)
-    first = items[0] if items else None
+    first = next((item for item in items if item.source != "memory"), None)
     if first is None or first.role not in SYSTEM_ROLES:
         after = FRONT if items else None
         event = system_prompt(system).model_copy(update={"after": after})

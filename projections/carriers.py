@@ -1,4 +1,7 @@
-"""Which events carry an item, and what was made of it, in a stream and all its forks."""
+"""Which events carry an item, and what was made of it, in a stream and all its forks.
+
+A memory is carried like an item: by the event that brought it in, and by its revisions.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,9 @@ from projections.sessions import session_query
 _ITEM = re.compile(r"[1-9]\d*(\.\d+)?", re.ASCII)
 _RENDERING = ("message_revised", "placeholder_substituted", "prompt_rendered")
 """A rendered prompt is no rendition of its item, but the text that one was made of."""
+
+MEMORY = "remembered"
+"""Brings in a memory."""
 
 
 class Carriers:
@@ -59,10 +65,26 @@ class Carriers:
         owner = self.owner(stream, origin.position)
         found = list(self.log.at(owner.key, [origin.position]).values())
         for info in self.holders(owner.key, origin.position):
+            if origin.type == MEMORY:
+                revised = self._own(info, ("memory_revised",), f'"memory":{item}')
+                found += [e for e in revised if e.data.get("memory") == origin.position]
+                continue
             for event in self._own(info, _RENDERING, f'"item":"{item}"'):
                 if event.data.get("item") == item:
                     found.append(event)
         return found
+
+    def carrying(self, stream: StreamKey, entry: str) -> RecordedEvent | None:
+        """The event that carries a rendition of an item; None where there is none of that name."""
+        try:
+            at, rendition = runs.standing(entry)
+            found = rendition or runs.position_of(at)
+        except ValueError:
+            return None
+        if not 1 <= found <= self.log.version(stream):
+            return None
+        owner = self.owner(stream, found)
+        return self.log.at(owner.key, [found]).get(found)
 
     def _own(
         self, info: StreamInfo, types: Sequence[str], containing: str = ""
@@ -87,7 +109,7 @@ class Carriers:
 def _brings_in(event: RecordedEvent, item: str) -> bool:
     _, dot, number = item.partition(".")
     if not dot:
-        return event.type in ITEM_TYPES
+        return event.type in ITEM_TYPES or event.type == MEMORY
     field = {"context_compacted": "messages", "repair_applied": "inserted"}.get(event.type)
     return field is not None and int(number) < len(event.data.get(field, ()))
 

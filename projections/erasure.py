@@ -3,7 +3,8 @@
 Redacting an item erases every event that carries a rendition of it: the one that brought it in, the
 placeholders and the revisions, also those in forks. Other copies (``copies``) are listed, and
 erased only when that is asked for. A text that a pattern or a detector found is looked for by its
-bytes: there every event that holds it is a target.
+bytes: there every event that holds it is a target. A memory is erased like an item of the stream
+in which it stands.
 
 An erased message that stood in a manifest makes its call ``erased``, never ``broken``: the
 hashes of the entries are kept with the redaction.
@@ -22,11 +23,13 @@ from eventlog.scrub import ScrubResult, scrub
 from eventlog.skeleton import Holds
 from projections import copies
 from projections.affected import AffectedCall, calls_showing
-from projections.carriers import Carriers, family
+from projections.carriers import Carriers
 from projections.copies import Common, Copy
 from projections.findings import NEVER, Finding
 from projections.findings import carried as in_fields
 from projections.live import Live
+from projections.memory.copies import calls_given, of_memories, scope
+from projections.memory.stream import is_memory_stream
 from projections.quotes import texts_in
 from projections.searchable import carried
 from projections.sent import Requests
@@ -70,9 +73,10 @@ def plan(
 ) -> ErasurePlan:
     """What has to be erased with these items, and where else their text stands.
 
-    ``positions`` are events that carry no item (a title, tool definitions, an unknown record).
-    Quotes are looked for in the session, its forks and its sub-agents, or ``everywhere``; without
-    ``quotes`` nowhere.
+    ``items`` are memories where the stream is that of a person's memories. ``positions`` are events
+    that carry no item (a title, tool definitions, an unknown record). Quotes are looked for in the
+    session, its forks, its sub-agents and what is remembered of its user, or ``everywhere``;
+    without ``quotes`` nowhere.
 
     Raises StreamNotFound, ItemNotFound, PositionNotFound, InputRefused.
     """
@@ -86,19 +90,22 @@ def plan(
         event = _plain_event(live, carriers, key, position)
         carrying.setdefault(Target(event.stream, event.position), ("", event))
     found = copies.references(carriers, key, items, carrying)
+    found += of_memories(live, carriers, carrying, found)
     found += copies.sharing(live, carrying)
     common = Common()
     if quotes:
-        scope = [i.key for i in live.log.streams()] if everywhere else family(live, key)
-        quoting, common = copies.quoting(live, carrying, scope)
+        every = [info.key for info in live.log.streams()]
+        where = every if everywhere else scope(live, key, carrying)
+        quoting, common = copies.quoting(live, carrying, where)
         found += quoting
+    saw = calls_given if is_memory_stream(key) else calls_showing
     return ErasurePlan(
         stream=key,
         items=tuple(items),
         targets=tuple(target for target, (_, event) in carrying.items() if not event.erased),
         copies=_in_order(live, found),
         common=common,
-        calls=tuple(calls_showing(live, key, items)),
+        calls=tuple(saw(live, key, items)),
         sources=tuple(_sources(live, carrying)),
     )
 

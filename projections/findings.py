@@ -70,7 +70,7 @@ class Finding:
     """The stream that owns the event."""
     position: int
     item: str
-    """The item that it stands in; empty when the event carries none, such as a title."""
+    """The item, or memory, that it stands in; empty for an event without one, such as a title."""
     rule: str
     """The detector, or the pattern."""
     preview: str
@@ -342,7 +342,7 @@ def _in_blobs(live: Live, literals: Literals) -> dict[int, str]:
 
 
 def carried(event: RecordedEvent) -> Iterator[tuple[str, Any]]:
-    """What of an event's payload belongs to which item; the rest belongs to none."""
+    """What of an event's payload belongs to which item, or memory; the rest belongs to none."""
     try:
         # As stored: binary parts stay where they are, and no detector reads a picture.
         data = loads(event.payload)
@@ -353,6 +353,8 @@ def carried(event: RecordedEvent) -> Iterator[tuple[str, Any]]:
         yield str(event.position), data
     elif kind in ("placeholder_substituted", "message_revised", "prompt_rendered"):
         yield str(data.get("item", "")), data
+    elif kind in ("remembered", "memory_revised"):
+        yield str(event.position if kind == "remembered" else data.get("memory", "")), data
     elif kind in ("context_compacted", "repair_applied"):
         field = "messages" if kind == "context_compacted" else "inserted"
         for number, new in enumerate(data.get(field, ())):

@@ -14,6 +14,7 @@ format                         statistics, which count by the rules of a format
 type and ids of its origin     the counts of the source
 pass id, who decided           undoing decisions, and telling them apart
 replies, tasks, middlewares    an agent's own state, of which they are the names
+sources of memories            whoever asks where one came from
 parent, occurred at            links between sessions; the chain covers the times
 a redaction, a fork's start    every reader, their reasons included
 =============================  =====================================================

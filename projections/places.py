@@ -41,11 +41,22 @@ _DIGESTS = frozenset(
     }
 )
 _HEX = re.compile(r"[0-9a-f]{16,}", re.ASCII)
-_ITEMS = frozenset({"item", "rendition", "after"})
+_ITEMS = frozenset({"item", "rendition", "after", "asked"})
 _ITEM = re.compile(r"[0-9][0-9a-z.@/-]*", re.ASCII)
 _REASONS = frozenset({"no_gain", "empty", "failed", "refused", "inflated", "over_budget"})
 _REFERENCES = frozenset(
-    {"blobs", "covered", "dropped", "items", "layout", "manifest", "result", "shown"}
+    {
+        "blobs",
+        "covered",
+        "dropped",
+        "items",
+        "layout",
+        "left_out",
+        "manifest",
+        "memories",
+        "result",
+        "shown",
+    }
 )
 _THEIRS = frozenset(
     {
@@ -58,6 +69,7 @@ _THEIRS = frozenset(
         "variables",
         "state",
         "value",
+        "values",
     }
 )
 """Fields whose value has names that somebody else chose."""
@@ -106,6 +118,7 @@ def is_word(text: str) -> bool:
 _CALL_IDS = frozenset({"call_id", "call_ids", "id", "old", "new", "parent_call", "pairs"})
 _CALL_IDS_TOO = frozenset({"tool_call_id", "tool_use_id"})
 _LINKS = frozenset({"parent", "parent_session"})
+_MEMORIES = {"stream": "source", "of": "of"}
 
 
 def named(path: Path) -> tuple[str, str]:
@@ -127,6 +140,8 @@ def named(path: Path) -> tuple[str, str]:
         return "format", "which counting needs"
     if name == "pass_id":
         return "pass id", "which decisions are undone by"
+    if name in _MEMORIES:
+        return _MEMORIES[name], "which tells where a memory came from, or stands"
     if name in _LINKS:
         return name, "which sessions are linked by"
     return name, "which the log cannot be read without"

@@ -2,11 +2,13 @@
 
 Its positions, its calls and their counts stay, so the chain holds and whoever looks sees that a
 session was here. What it has of the session that it was forked from is that one's, and stays there.
-A fork of it reads its events, so none may live: purged ones have nothing left to read.
+A fork of it reads its events, so none may live: purged ones have nothing left to read. What was
+learned from it is remembered elsewhere, and stays too: it is named.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from eventlog.errors import ForksAlive
@@ -17,6 +19,7 @@ from eventlog.redaction import Target, redact
 from eventlog.scrub import scrub
 from projections.findings import NEVER
 from projections.live import Live
+from projections.memory.learned_from import learned_in, memory_named
 from projections.session_rows import started_by
 from projections.sessions import session_query
 
@@ -39,6 +42,9 @@ class Purged(NamedTuple):
     """Of it, how many were erased now."""
     subagents: tuple[str, ...]
     """Sessions that it started. They are sessions of their own, and were not touched."""
+    memories: tuple[str, ...] = ()
+    """What was learned from it, memories and what is known of a person: ``user/_/memory@12``. It
+    stays where it stands."""
 
 
 def is_purged(log: EventLog, stream: StreamKey | str) -> bool:
@@ -91,8 +97,9 @@ def purge(live: Live, stream: StreamKey | str, *, reason: str = "", by: str = ""
     if forks:
         raise ForksAlive(str(info.key), forks)
     agents = tuple(row.key for row in started_by(session_query(live), str(info.key)))
+    memories = tuple(_learned(live, info.key))
     if is_purged(log, info.key):
-        return Purged(info.key, 0, agents)
+        return Purged(info.key, 0, agents, memories)
     tombstone = live.append(info.key, SessionDeleted(reason=reason, purged=True)).last
     erased = 0
     while left := _unerased(log, info, but=tombstone):
@@ -102,7 +109,13 @@ def purge(live: Live, stream: StreamKey | str, *, reason: str = "", by: str = ""
         erased += len(done.erased)
     log.forget_source(info.key)
     scrub(log)
-    return Purged(info.key, erased, agents)
+    return Purged(info.key, erased, agents, memories)
+
+
+def _learned(live: Live, stream: StreamKey) -> Iterable[str]:
+    """Each memory once, by its first event."""
+    found = (f"{e.stream}@{memory_named(e) or e.position}" for e in learned_in(live, stream))
+    return dict.fromkeys(found)
 
 
 def _unerased(log: EventLog, info: StreamInfo, but: int) -> list[int]:

@@ -67,16 +67,36 @@ _NAMES = frozenset(
         "salt",
         "template_digest",
         "rendered_digest",
+        "area",
+        "asked",
+        "embedder",
+        "how",
+        "of",
+        "section",
+        "stream",
     }
 )
 """Fields of events and messages whose text is a name or a seal."""
 
 _LISTS = frozenset(
-    {"blobs", "call_ids", "covered", "dropped", "layout", "manifest", "records", "shown"}
+    {
+        "blobs",
+        "call_ids",
+        "covered",
+        "dropped",
+        "layout",
+        "left_out",
+        "manifest",
+        "memories",
+        "records",
+        "shown",
+    }
 )
 """Fields that hold nothing but names."""
 
-_FREE = frozenset({"input", "rest", "metadata", "variables", "state", "value"})
+_FREE = frozenset(
+    {"entities", "input", "rest", "metadata", "variables", "state", "value", "values"}
+)
 """Fields in which every name belongs to somebody else."""
 
 

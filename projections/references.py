@@ -9,7 +9,8 @@ in ``session_names``), its exact title, or ``last``, ``last~1`` … A place is w
     @now      the end, which is also what no place at all means
 
 ``last`` is always the newest: a session that came with such an id goes by its full key. Those of
-sub-agents and of tests of prompts are passed over, unless nothing else is there.
+sub-agents and of tests of prompts are passed over, unless nothing else is there. What is remembered
+of a person is no session: its stream is named by its full key, ``user/_/memory``, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from eventlog.errors import (
@@ -34,6 +35,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections import session_rows as rows
 from projections.context import ITEM_TYPES
 from projections.live import Live
+from projections.memory.stream import is_memory_stream
 from projections.session_names import LAST, is_last, matching, near, shortest
 from projections.session_rows import SessionRow
 from projections.sessions import session_query
@@ -275,57 +277,6 @@ def place_in(live: Live, stream: StreamKey, place: str | None) -> Reference:
     return _rendition(live, stream, match["of"], match["rendition"])
 
 
-def in_one_session(live: Live, one: Reference, other: Reference) -> tuple[Reference, Reference]:
-    """The same two places in one session: a fork holds its parent's events up to where it began.
-
-    Raises InputRefused where neither session holds both places.
-    """
-    if one.stream == other.stream:
-        return one, other
-    shared = _shared(live, one.stream, other.stream)
-    if not shared:
-        raise InputRefused(
-            "two places of one session are compared, or of sessions that were forked from each "
-            f"other, not of {one.stream} and {other.stream}"
-        )
-    if _end(other) <= shared:
-        return one, _moved(other, one.stream, shared)
-    if _end(one) <= shared:
-        return _moved(one, other.stream, shared), other
-    raise InputRefused(
-        f"{one.stream} and {other.stream} part after event {shared}: "
-        f"of one of them name a place up to there, such as @{shared}"
-    )
-
-
-def _end(place: Reference) -> int:
-    """The last event that a place is about: a call is named just before it."""
-    return place.position + (place.kind == "call")
-
-
-def _moved(place: Reference, stream: StreamKey, shared: int) -> Reference:
-    is_before = place.kind == "before_compaction" and place.position == shared
-    if place.kind == "now" or is_before:  # of a compaction that the other does not have
-        return Reference(stream, "position", place.position)
-    return replace(place, stream=stream)
-
-
-def _shared(live: Live, one: StreamKey, other: StreamKey) -> int:
-    """The last position whose event two sessions share; 0 where they share none."""
-    ends = dict(_lineage(live, one))
-    return next((min(end, ends[key]) for key, end in _lineage(live, other) if key in ends), 0)
-
-
-def _lineage(live: Live, stream: StreamKey) -> Iterator[tuple[StreamKey, int]]:
-    """A session and those that it was forked from, each with the last of their events in it."""
-    info, end = live.log.stream(stream), live.log.version(stream)
-    yield info.key, end
-    while info.parent is not None:
-        end = min(end, info.base)
-        info = live.log.stream(info.parent)
-        yield info.key, end
-
-
 def _number(digits: str) -> int:
     """Of hostile length, a number that no log has."""
     return int(digits[: _MAX_DIGITS + 1])
@@ -352,6 +303,8 @@ def _origin(live: Live, stream: StreamKey, item: str) -> RecordedEvent:
 
 def _rendition(live: Live, stream: StreamKey, item: str, rendition: str) -> Reference:
     label = f"{item}@{rendition}"
+    if is_memory_stream(stream):
+        return _memory(live, stream, item, rendition)
     event = _origin(live, stream, item)
     if rendition == "redacted":
         if not event.erased:
@@ -362,6 +315,15 @@ def _rendition(live: Live, stream: StreamKey, item: str, rendition: str) -> Refe
     if carrier is None or not carries(carrier, item):
         raise ItemNotFound(str(stream), label)
     return Reference(stream, "item", at, item, label)
+
+
+def _memory(live: Live, stream: StreamKey, memory: str, rendition: str) -> Reference:
+    """A memory as an event revised it: that event. Raises ItemNotFound."""
+    at = _number(rendition) if rendition.isdecimal() else 0
+    event = live.log.at(stream, [at]).get(at)
+    if event is None or event.type != "memory_revised" or str(event.data["memory"]) != memory:
+        raise ItemNotFound(str(stream), f"{memory}@{rendition}")
+    return Reference(stream, "position", at)
 
 
 def carries(event: RecordedEvent, item: str) -> bool:

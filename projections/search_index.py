@@ -48,7 +48,7 @@ class SearchIndex:
     """The derived table ``search``."""
 
     name = "search"
-    version = 1
+    version = 2
 
     def __init__(self, live: Live) -> None:
         self._live = live

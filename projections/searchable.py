@@ -8,7 +8,8 @@ searched as well, a line a value.
 Binary parts, signatures and what is encrypted are not searched. Nor are records that an importer
 did not understand: they are in no context. Nor is what an agent keeps beside the conversation
 (tasks, permissions, files, what a prompt was rendered from): what a model saw of it stands in an
-item. What was erased has no text.
+item. What is remembered of a person is searched in the stream in which that stands. What was erased
+has no text.
 """
 
 from __future__ import annotations
@@ -27,21 +28,29 @@ from projections.partial import partial_of
 from projections.runs import Origin, Standing
 
 Area = Literal[
-    "text", "reasoning", "input", "output", "system", "summary", "tools", "title", "error"
+    "text", "reasoning", "input", "output", "system", "summary", "tools", "title", "error", "memory"
 ]
 """What a text is: said, thought, a tool's input or output, a system prompt, what a compaction put
-in, the definitions of tools, a title, or why a call failed."""
+in, the definitions of tools, a title, why a call failed, or what is remembered of a person."""
 
 AREAS: tuple[Area, ...] = get_args(Area)
 
 CARRIERS = frozenset({"placeholder_substituted", "message_revised", "repair_applied"})
 """Events that carry another rendition of an earlier item."""
 
-NOTES = frozenset({"tools_declared", "session_started", "session_titled", "model_failed"})
+MEMORIES = frozenset({"remembered", "memory_revised", "profile_updated"})
+"""Events that say what is known of a person."""
+
+NOTES = frozenset(
+    {"tools_declared", "session_started", "session_titled", "model_failed", *MEMORIES}
+)
 """Events that are no item and hold a text."""
 
 HOLDING = frozenset({*ITEM_TYPES, *CARRIERS, *NOTES, "context_compacted"})
 """Every event type in which something is searched."""
+
+_REMEMBERED = ("text", "subject", "values", "entities", "relations", "experience", "summary")
+"""Fields of those that hold what is known."""
 
 _SEALS = frozenset({"type", "id", "data", "signature", "encrypted_content", "encrypted_index"})
 
@@ -129,6 +138,11 @@ def note_texts(event: RecordedEvent) -> Iterator[Text]:
             name = named.get("name") if isinstance(named, Mapping) else ""
             text = "\n".join(lines(definition))
             yield Text("tools", text, name if isinstance(name, str) else "")
+        return
+    if event.type in MEMORIES:
+        known = {name: data[name] for name in _REMEMBERED if data.get(name)}
+        text = str(known.pop("text", ""))
+        yield Text("memory", "\n".join(filter(None, [text, *lines(known)])))
         return
     area: Area = "error" if event.type == "model_failed" else "title"
     said = data.get(area)

@@ -101,13 +101,20 @@ def is_last(text: str) -> bool:
     return LAST.fullmatch(text) is not None
 
 
+def is_memory(key: str) -> bool:
+    """Whether a full key is that of the memories of a person: ``user/_/memory``."""
+    return key.split("/", 1)[1:] == ["_/memory"]
+
+
 def typed_for(keys: Iterable[str]) -> dict[str, str]:
     """For each key the least that can be typed for it, when these are all sessions that there are.
 
     The full key where two have the same id, and where the id would be read as something else:
-    ``last``, an option, the key of another session.
+    ``last``, an option, the key of another session. So it is for a stream of memories, which is no
+    session.
     """
-    every = list(keys)
+    given = list(keys)
+    every = [key for key in given if not is_memory(key)]
     ids = [key.split("/", 2)[2] for key in every]
     count = Counter(ids)
     taken = set(every)
@@ -115,7 +122,7 @@ def typed_for(keys: Iterable[str]) -> dict[str, str]:
     def is_other(name: str) -> bool:
         return is_last(name) or name.startswith("-") or name in taken
 
-    return {
+    return {key: key for key in given} | {
         key: key if count[name] > 1 or is_other(short) else short
         for key, name, short in zip(every, ids, shortest(ids), strict=True)
     }

@@ -3,6 +3,9 @@
 Each row holds what a list shows and a look-up asks for, in columns with an index, so neither takes
 apart the state of any session. What folds the events into it is in ``sessions``. This module loads
 no event class: to list sessions costs the rows that are shown.
+
+What is remembered of a person stands in a stream of its own, which is nobody's session. It has a
+row, so that its figures are there for who names it by its full key, and is in no list.
 """
 
 from __future__ import annotations
@@ -20,6 +23,14 @@ NAME, VERSION = "sessions", 12
 
 PROMPT_TESTS = "prompt-test"
 """The agent of the sessions in which prompts are tested, and of those of their judges."""
+
+_MEMORY = "/_/memory"
+"""What stands behind the user in the key of the stream of that person's memories."""
+
+_IS_SESSION = f"substr(key, instr(key, '/')) <> '{_MEMORY}'"
+"""Read from the index: no user's name holds a slash."""
+
+_IS_STREAM_OF_SESSION = "not (agent = '_' and session = 'memory')"
 
 NO_TITLE = "(no title)"
 """What is shown where nobody said anything yet, and nobody gave a title."""
@@ -149,18 +160,18 @@ def _where(
     agent: str, deleted: bool, subagents: bool, user: str = "", tests: bool = True
 ) -> tuple[str, tuple[Any, ...]]:
     # Not "is_deleted in (0, 1)": then the index gives no order.
-    clauses = [] if deleted else ["is_deleted = 0"]
+    clauses = [_IS_SESSION] if deleted else ["is_deleted = 0", _IS_SESSION]
     clauses += ["user = ?"] if user else []
     clauses += ["agent = ?"] if agent else []
     clauses += [] if subagents else ["is_subagent = 0"]
     clauses += [] if tests else [f"agent <> '{PROMPT_TESTS}'"]
-    where = f"where {' and '.join(clauses)}" if clauses else ""
-    return where, tuple(name for name in (user, agent) if name)
+    return f"where {' and '.join(clauses)}", tuple(name for name in (user, agent) if name)
 
 
 def titled(query: Query, title: str) -> list[SessionRow]:
     """Those that have this very title of their own."""
-    return _rows(query, "where own_title = ? and +is_deleted = 0 order by key", (title,))
+    where = f"where own_title = ? and +is_deleted = 0 and {_IS_SESSION} order by key"
+    return _rows(query, where, (title,))
 
 
 # A plus in front of a column: no index of it is used, but the one that chooses better.
@@ -170,7 +181,8 @@ def beginning(query: Query, text: str) -> list[str]:
     """The keys of those that a short name may mean: their ids begin like it."""
     first = pieces(text)[0]
     found = query(
-        "select key from sessions where session >= ? and session < ? and +is_deleted = 0",
+        "select key from sessions where session >= ? and session < ? and +is_deleted = 0 "
+        f"and {_IS_SESSION}",
         (first, first + chr(sys.maxunicode)),  # which no name holds: it is not printable
     )
     return [row[0] for row in found.fetchall()]
@@ -211,22 +223,23 @@ _MANY = 500
 
 def with_id(query: Query, session: str) -> list[str]:
     """The keys of the sessions that have this very id."""
-    return _keys(query, "where session = ? order by row", (session,))
+    return _keys(query, f"where session = ? and {_IS_STREAM_OF_SESSION} order by row", (session,))
 
 
 def named_like(query: Query, begun: str, limit: int) -> list[str]:
     """The keys of sessions whose id, or whose key, begins so; at most so many."""
     size = len(begun)
     where = (
-        "where substr(session, 1, ?) = ? or substr(user || '/' || agent || '/' || session, 1, ?) "
-        "= ? order by row limit ?"
+        "where (substr(session, 1, ?) = ? or substr(user || '/' || agent || '/' || session, 1, ?) "
+        f"= ?) and {_IS_STREAM_OF_SESSION} order by row limit ?"
     )
     return _keys(query, where, (size, begun, size, begun, limit))
 
 
 def agents(query: Query) -> list[str]:
     """The agents of whom there are sessions."""
-    return [row[0] for row in query("select distinct agent from streams order by agent", ())]
+    sql = f"select distinct agent from streams where {_IS_STREAM_OF_SESSION} order by agent"
+    return [row[0] for row in query(sql, ())]
 
 
 def short_names(query: Query, keys: Collection[str]) -> dict[str, str]:

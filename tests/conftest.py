@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,10 @@ from hypothesis import HealthCheck, settings
 
 for folder in ("projections", "harness", "cli", "eventlog"):
     sys.path.append(str(Path(__file__).parent / folder))
+
+# Threads of a library that wait for each other while other tests need the processor take ten times
+# as long as one of them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # In the background of a shell it is ignored, and would be by every process that a test stops.

@@ -17,6 +17,7 @@ from cli.safetext import safe_text
 from cli.style import plural
 from eventlog import RecordedEvent
 from eventlog.errors import InputRefused
+from harness.conversation.standing_memories import is_renewal
 from harness.conversation.translating import is_translation
 from projections.force import decisions_in_force
 from projections.references import place_in
@@ -90,8 +91,8 @@ def undo(chat: Chat, text: str) -> None:
 
 def _is_taken(event: RecordedEvent) -> bool:
     """Whether it was decided, and not only seen in a request of another program, nor what says
-    another dialect again."""
-    is_own = not event.data.get("inferred") and not is_translation(event)
+    another dialect again, nor what took out a memory that is forgotten: it is taken out again."""
+    is_own = not event.data.get("inferred") and not is_translation(event) and not is_renewal(event)
     return event.type in _TAKEN and is_own
 
 

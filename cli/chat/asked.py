@@ -80,6 +80,8 @@ class Asked:
     window: int | None = None
     summarizer: str | None = None
     auto_title: bool = False
+    memory: bool | None = None
+    """Whether it knows what is remembered; None: as the config says."""
     rules: Rules = field(default_factory=Rules)
 
     def named_model(self, name: str | None = None) -> Model:

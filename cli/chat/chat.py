@@ -12,30 +12,30 @@ import signal
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from cli.chat.asked import Asked
 from cli.chat.elsewhere import events_elsewhere
-from cli.chat.json_lines import ChatData, as_data
 from cli.chat.lines import Lines
+from cli.chat.own_memory import memory_of
 from cli.chat.permission import question, with_rule
 from cli.chat.places import Place
 from cli.chat.remembered import Remembered
-from cli.chat.screen import Screen, Shown
 from cli.chat.summarizing import summarize
+from cli.chat.telling import FAULT, Telling
 from cli.chat.trusted import as_set, taken_up
 from cli.door import FINDINGS, FINE, INTERRUPTED, UPSTREAM
 from cli.endpoints import Model
 from cli.naming import typed_name
 from cli.occurrences import number_of
-from cli.output import Output, envelope, json_text, to_stderr
+from cli.output import Output
 from cli.paths import current_program
 from cli.underway import told_open
 from eventlog import StreamKey
 from eventlog.errors import WrongExpectedVersion
 from eventlog.events import PermissionsSet, SessionDeleted
 from harness.conversation import Conversation
-from harness.conversation.happenings import CallFailed, Ended, Happening
+from harness.conversation.happenings import Ended, Happening
+from harness.memory import UserMemory
 from harness.tools.patterns import matches_text
 from harness.tools.permissions import Judgement, read_rule
 from harness.tools.tool import Tool
@@ -46,23 +46,16 @@ from projections.agent_state.state import Permissions
 
 INTERRUPTION = "interrupted; the session goes on from here"
 
-FAULT = "✗"
-
 _OVERTAKEN = (
     "another process went on with this session meanwhile; the answer was recorded behind what it "
     "wrote"
 )
 _NOT_SAID = "another process went on with this session first, so nothing was said: say it again"
 
-_UNREACHED = "Connection error"
-"""How the client begins to say that nobody answered."""
-
-_NOT_THERE = "status 404"
-
 _CODES = {"answered": FINE, "interrupted": INTERRUPTED, "exhausted": FINDINGS, "failed": UPSTREAM}
 
 
-class Chat:
+class Chat(Telling):
     """One conversation on a terminal, or over a pipe."""
 
     def __init__(
@@ -74,14 +67,11 @@ class Chat:
         model: Model,
         before: Remembered | None = None,
     ) -> None:
-        self.live, self.out, self.asked, self.lines = live, out, asked, lines
-        self.model = model
+        super().__init__(out, lines, model)
+        self.live, self.asked = live, asked
         self.before = before or Remembered()
         """What the session was gone on with before, and is again."""
         self.window = asked.window or model.window
-        obeys = out.is_terminal and os.environ.get("TERM") != "dumb"
-        self.screen = Screen(out.style, self.number_at, obeys)
-        self.measure()
         self.begun = ""
         """What stands in the input line next."""
         self.code = FINE
@@ -89,7 +79,10 @@ class Chat:
         self.set_aside = ""
         """What the session allows and nobody here was asked about."""
         self.conversation: Conversation
-        self.place: Place
+        self.memory: UserMemory
+        """What is remembered of whom the session belongs to."""
+        self.remembers = False
+        """Whether the model is shown it, and what is said is learned."""
 
     # -- a session --------------------------------------------------------------------------------
 
@@ -105,6 +98,7 @@ class Chat:
         elif permissions is None:
             known = agent_state(live, place.key).permissions
             permissions = taken_up(self, known, has_tools=bool(tools.groups))
+        self.memory, self.remembers = memory_of(live, place.key, asked)
         self.conversation = Conversation(
             live,
             self.model.client,
@@ -119,6 +113,7 @@ class Chat:
             groups=tools.groups if asked.tools or place.is_new else None,
             window=self.window,
             retitle=asked.auto_title,
+            memory=self.memory if self.remembers else None,
         )
         self.place = place
 
@@ -128,7 +123,10 @@ class Chat:
         self.open(Place(key), as_set(self.conversation.state.permissions))
 
     def leave(self) -> None:
-        """A session that nobody named, or asked for, and in which nothing was said is hidden."""
+        """End it: what is left of it is remembered. A session that nobody named, or asked for, and
+        in which nothing was said is hidden."""
+        for each in self.conversation.end():
+            self.show(each)
         place, key = self.place, self.conversation.key
         is_by_the_way = place.forked_from is not None or (place.is_new and not place.is_named)
         if not is_by_the_way or key != place.key:
@@ -146,6 +144,11 @@ class Chat:
     def name(self) -> str:
         """What is typed in a shell for the session."""
         return typed_name(self.live, str(self.conversation.key))
+
+    @property
+    def program(self) -> str:
+        """What is typed in a shell for ctxlog."""
+        return current_program()
 
     def use(self, model: Model) -> None:
         """Another model from here on."""
@@ -307,71 +310,6 @@ class Chat:
     def summarising(self, items: int) -> None:
         """A summary is being written, which takes its time."""
         self.write(self.screen.waiting(f"summarising {items} item{'' if items == 1 else 's'} …"))
-
-    def measure(self) -> None:
-        """Take the terminal as wide as it is now."""
-        style = Output(self.out.settings).style
-        self.out.style = replace(style, color=style.color and not self.out.as_json)
-        self.screen.style = self.out.style
-
-    # -- what is shown ----------------------------------------------------------------------------
-
-    def show(self, happening: Happening) -> None:
-        """A happening, on the screen or as a line of JSON."""
-        if self.out.as_json:
-            self._line(as_data(happening, self.number_at))
-        else:
-            self.write(self.screen.show(happening))
-        if isinstance(happening, CallFailed):
-            self._tell_address(happening.error)
-
-    def _tell_address(self, error: str) -> None:
-        """What may be wrong with the address, where nobody answers there or nothing is found."""
-        url = self.model.endpoint.url
-        if error.startswith(_UNREACHED):
-            self.note(f"is a server running at {url}? --base-url names another")
-        elif _NOT_THERE in error and not urlsplit(url).path.strip("/"):
-            self.note(f"is {url} the address of an API? most end in /v1: --base-url names it")
-
-    def write(self, shown: Iterable[Shown]) -> None:
-        """The answer on stdout; what is told about it beside it on a terminal, else on stderr."""
-        for each in shown:
-            if self.out.as_json:
-                continue
-            if each.is_answer or self.out.is_terminal:
-                self.out.write_piece(each.text)
-            elif (each.is_fault or not self.out.settings.quiet) and each.text.strip():
-                to_stderr(each.text.rstrip("\n"))
-
-    def note(self, text: str, sign: str = "") -> None:
-        """A line about the conversation."""
-        if self.out.as_json:
-            self._line(ChatData(happening="note", text=text))
-        elif not self.out.settings.quiet or self.lines.is_interactive or sign == FAULT:
-            self.write([self.screen.note(text, sign=sign)])
-
-    def tell(self, lines: Iterable[str], command: str = "") -> None:
-        """Lines that were asked for."""
-        text = "\n".join(lines)
-        if self.out.as_json:
-            self._line(ChatData(happening="command", name=command, text=text))
-        else:
-            self.out.write(text)
-
-    def began(self) -> None:
-        """The first line of JSON: which session it is."""
-        place = self.place
-        forked = str(place.forked_from) if place.forked_from is not None else None
-        self._line(
-            ChatData(
-                happening="began", session=str(place.key), is_new=place.is_new, forked_from=forked
-            )
-        )
-
-    def _line(self, data: ChatData) -> None:
-        command = self.out.settings.command
-        body = envelope(command, data.model_dump(exclude_none=True))
-        self.out.write(json_text(body, indent=None))
 
 
 @contextlib.contextmanager

@@ -12,10 +12,16 @@ from harness.conversation.happenings import (
     Changed,
     Ended,
     Happening,
+    MemoriesChanged,
+    MemoriesShown,
+    NotRemembered,
     Piece,
     ToolCalled,
     ToolEnded,
 )
+from harness.conversation.standing_memories import id_of
+from projections.memory.memory import Memory
+from projections.memory.stream import memory_name
 from projections.runs import position_of
 from projections.usage import UsageTotals
 
@@ -35,12 +41,24 @@ class ChangeLine(BaseModel):
     """Of a compaction: ``k7``."""
 
 
+class MemoryLine(BaseModel):
+    """A memory that came into the context, or was learned."""
+
+    name: str
+    """``m12``."""
+    rendition: str
+    kind: str
+    text: str
+    superseded_by: str | None = None
+    """The one that stands in its place."""
+
+
 class ChatData(BaseModel):
     """``chat``: one line. ``happening`` says which fields are given; the others are left out."""
 
     happening: str
-    """began, piece, changed, calling, answered, call_failed, tool_called, tool_ended, ended, note
-    or command."""
+    """began, piece, changed, calling, answered, call_failed, tool_called, tool_ended, ended, note,
+    command, memories_shown, memories_changed or not_remembered."""
     session: str | None = None
     """``began``: its key."""
     is_new: bool | None = None
@@ -65,6 +83,13 @@ class ChatData(BaseModel):
     outcome: str | None = None
     detail: str | None = None
     changes: list[ChangeLine] | None = None
+    memories: list[MemoryLine] | None = None
+    gone: list[str] | None = None
+    """``memories_shown``: those that the model is not shown any more."""
+    left_out: list[str] | None = None
+    """Those for which there was no room."""
+    profile: list[str] | None = None
+    """``memories_changed``: what is known newly of the person, by name."""
 
 
 def as_data(happening: Happening, number_at: NumberAt) -> ChatData:
@@ -119,8 +144,36 @@ def as_data(happening: Happening, number_at: NumberAt) -> ChatData:
             is_error=happening.is_error,
             duration_ms=happening.duration_ms,
         )
+    if isinstance(happening, MemoriesShown):
+        return ChatData(
+            happening="memories_shown",
+            position=happening.position or None,
+            memories=[_memory(each) for each in happening.memories],
+            gone=[memory_name(id_of(each)) for each in happening.gone],
+            left_out=[each.name for each in happening.left_out],
+            error=happening.fault or None,
+        )
+    if isinstance(happening, MemoriesChanged):
+        return ChatData(
+            happening="memories_changed",
+            memories=[_memory(each) for each in happening.memories],
+            profile=list(happening.profile),
+        )
+    if isinstance(happening, NotRemembered):
+        return ChatData(happening="not_remembered", error=happening.error)
     assert isinstance(happening, Ended)
     return ChatData(happening="ended", outcome=happening.outcome, detail=happening.detail)
+
+
+def _memory(memory: Memory) -> MemoryLine:
+    by = memory.superseded_by
+    return MemoryLine(
+        name=memory.name,
+        rendition=memory.rendition,
+        kind=memory.kind,
+        text=memory.text,
+        superseded_by=memory_name(by) if by else None,
+    )
 
 
 def _usage(answered: Answered) -> UsageTotals | None:

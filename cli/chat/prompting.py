@@ -58,7 +58,8 @@ def templates(chat: Chat) -> Sequence[str]:
 
 def _show(chat: Chat) -> None:
     of = chat.conversation
-    found = next((item for item in of.items() if item.role in SYSTEM_ROLES), None)
+    told = (item for item in of.items() if item.source != "memory")
+    found = next((item for item in told if item.role in SYSTEM_ROLES), None)
     if found is None:
         chat.note("no system prompt; /prompt TEXT sets one")
         return

@@ -43,6 +43,8 @@ def greeting(chat: Chat) -> Iterator[str]:
         about.append(f"{plural(of.charge.turns, 'turn')}, {tokens(of.tokens)}")
     about.append(counted(of.state.tasks))
     about.append(said_again(chat))
+    if chat.remembers:
+        about.append("with memory")
     if tools:
         about.append(f"{', '.join(tools)} in {chat.asked.folder().resolve()}")
     for line in together(list(filter(None, about)), style):

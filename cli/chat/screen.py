@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cli.chat.changes import NumberAt, changed_line
+from cli.chat.memory_lines import REMEMBERED, memory_lines
 from cli.chat.stream_text import StreamText
 from cli.chat.wrapping import Wrapping
 from cli.saying import arguments
@@ -23,6 +24,9 @@ from harness.conversation.happenings import (
     Changed,
     Ended,
     Happening,
+    MemoriesChanged,
+    MemoriesShown,
+    NotRemembered,
     Piece,
     ToolCalled,
     ToolEnded,
@@ -97,6 +101,8 @@ class Screen:
             yield from self._tool_called(happening)
         elif isinstance(happening, ToolEnded):
             yield from self._tool_ended(happening)
+        elif isinstance(happening, MemoriesShown | MemoriesChanged | NotRemembered):
+            yield from self._memories(happening)
         else:
             yield from self._ended(happening)
 
@@ -266,6 +272,12 @@ class Screen:
             yield from self._line_ended()
             yield Shown(line + "\n")
 
+    def _memories(self, told: MemoriesShown | MemoriesChanged | NotRemembered) -> Iterator[Shown]:
+        yield from self._woken()
+        yield from self._line_ended()
+        for sign, line in memory_lines(told):
+            yield self.note(line, sign=sign)
+
 
 def told_arguments(text: str) -> str:
     """The arguments of a call as a person reads them: what tells most, else each with its name."""
@@ -299,7 +311,7 @@ def plain_argument(value: object) -> str:
 
 
 def _colour(sign: str) -> str:
-    return "yellow" if sign else "dim"
+    return "yellow" if sign not in ("", REMEMBERED) else "dim"
 
 
 def _lasted(milliseconds: int | None) -> str:

@@ -30,7 +30,7 @@ class Slash:
 
 def commands() -> Mapping[str, Slash]:
     """All of them by their names, in the order of the help."""
-    from cli.chat import altering, looking, prompting, setting
+    from cli.chat import altering, looking, memories, prompting, setting
 
     every = (
         Slash("help", "", "this list", help_),
@@ -69,6 +69,21 @@ def commands() -> Mapping[str, Slash]:
             "show the system prompt, or replace it; one word is a template, k=v its values",
             prompting.prompt,
             prompting.templates,
+        ),
+        Slash("remember", "TEXT", "know this in later sessions too", memories.remember),
+        Slash(
+            "memories",
+            "[recall] [QUERY]",
+            "what is remembered, or is related to a query; recall shows it to the model",
+            memories.memories,
+            lambda chat: (memories.RECALL,),
+        ),
+        Slash(
+            "forget",
+            "M",
+            "do not know it any more; it can be restored",
+            memories.forget,
+            memories.names,
         ),
         Slash("model", "[NAME]", "another model from here on", setting.model),
         Slash(

@@ -6,13 +6,14 @@ import contextlib
 import sys
 
 from cli.chat.asked import Asked
-from cli.chat.chat import FAULT, Chat
+from cli.chat.chat import Chat
 from cli.chat.lines import MORE, Lines, PipedLines, TypedLines
 from cli.chat.loop import converse, take
 from cli.chat.places import place_of
 from cli.chat.remembered import as_before
 from cli.chat.resumed import allowed, greeting, said_again
 from cli.chat.slash import complete
+from cli.chat.telling import FAULT
 from cli.naming import session_key
 from cli.output import Output
 from cli.paths import current_program

@@ -60,6 +60,7 @@ def command(
     opaque: summaries that only the provider can read
     bill: bills that are far from what the log says that the requests held
     prefix: what broke the prefix, and cache reads that nothing explains
+    memories: what of a person's memories a call was given, from where; those that did not stand
 
     The exit code is 1 where there is a finding of --fail-on or worse, and 4 where a call is broken.
     What rests on a guess says that it is a heuristic.

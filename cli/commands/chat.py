@@ -127,6 +127,13 @@ def command(
         bool,
         typer.Option("--auto-title", help="Let the model give it a title, after six turns."),
     ] = False,
+    memory: Annotated[
+        bool | None,
+        typer.Option(
+            "--memory/--no-memory",
+            help="Know what is remembered, and remember (else [memory] chat of the config).",
+        ),
+    ] = None,
 ) -> None:
     """Talk with a model; its context is kept in order, and each step is in the log.
 
@@ -140,6 +147,9 @@ def command(
     Out of a pipe each line is a message, with -p all of it stands behind the text; tools that would
     have to be asked about are denied then. The answer goes to stdout, all else to stderr; --json
     gives a line of JSON for all that happens.
+
+    With --memory it knows what earlier sessions left behind (`ctxlog memory`), and remembers in its
+    turn; /remember, /memories and /forget are there in any case.
 
     Example: ctxlog chat notes --model qwen3 --base-url http://127.0.0.1:11434/v1
     """
@@ -165,6 +175,7 @@ def command(
         window=window,
         summarizer=summarizer,
         auto_title=auto_title,
+        memory=memory,
         rules=Rules(permissions, tuple(allow or ()), tuple(deny or ())),
     )
     out = output(ctx)

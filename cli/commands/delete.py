@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from cli.opening import opened
 from cli.options import ReasonOption, SessionArgument, settings_of
-from cli.output import output
+from cli.output import Output, output
 from cli.paths import current_program
 
 
@@ -37,8 +38,8 @@ def command(
     forks of the session live: they read its events, and are purged first. So it is while a call of
     the last ten minutes has no end, since what comes of it would be lost, or stand behind the
     purge; --force goes on. What is left are positions, counts, tool names and ids, so the chain
-    still verifies. Sub-agents' sessions, what other sessions quote, backups and providers keep what
-    they have: search, then redact.
+    still verifies. Sub-agents' sessions, what other sessions quote, what was learned from it and is
+    remembered, backups and providers keep what they have: search, then redact.
 
     Example: ctxlog delete last --reason "a trial"
     """
@@ -64,3 +65,21 @@ def command(
         out.note(f"to bring it back: {current_program()} resume {typed(data.key)}")
     for agent in data.subagents:
         out.note(f"a session that it started stays: {agent}")
+    if data.memories:
+        _tell(out, data.memories)
+
+
+def _tell(out: Output, memories: Sequence[str]) -> None:
+    """What was learned from a session that was purged, and how it goes too."""
+    from cli.safetext import safe_text
+    from cli.style import plural, typed
+
+    by_stream: dict[str, list[str]] = {}
+    for name in memories:
+        stream, _, position = name.rpartition("@")
+        by_stream.setdefault(stream, []).append(position)
+    for stream, some in by_stream.items():
+        name = safe_text(typed(stream), newlines=False)
+        what = f"{plural(len(some), 'thing')} learned from it"
+        stays = "stays" if len(some) == 1 else "stay"
+        out.note(f"{what} {stays}; to erase: {current_program()} redact {name} {' '.join(some)}")

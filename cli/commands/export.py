@@ -71,7 +71,8 @@ def command(
         with new_file(file, force=force) as stream:
             head = _write(live, keys, form, stream, out.note)
             size = stream.tell()
-        chosen = keys if keys is not None else [info.key for info in live.log.streams()]
+        every = form == "ctxlog"
+        chosen = keys if keys is not None else _sessions(live, memories=every)
     data = ExportData(
         file=file,
         format=form,
@@ -102,13 +103,21 @@ def _write(
 
     if form == "ctxlog":
         return export(live.log, sink, keys).head
-    chosen = keys if keys is not None else [info.key for info in live.log.streams()]
+    chosen = keys if keys is not None else _sessions(live)
     texts: Iterable[str] = (
         as_openai(live, chosen, note) if form == "openai" else as_markdown(live, chosen)
     )
     for text in texts:
         sink.write(text + "\n")
     return None
+
+
+def _sessions(live: Live, *, memories: bool = False) -> list[StreamKey]:
+    """All sessions; with what is remembered of persons, in which no conversation is."""
+    from projections.memory import is_memory_stream
+
+    keys = [info.key for info in live.log.streams()]
+    return [key for key in keys if memories or not is_memory_stream(key)]
 
 
 class _Stdout:

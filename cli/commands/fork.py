@@ -31,11 +31,13 @@ def command(
     from cli.models import ForkData
     from cli.naming import place
     from cli.style import typed
+    from projections.memory.stream import check_session
 
     out = output(ctx)
     with opened(settings_of(ctx), write=True) as live:
         where = place(live, reference)
         parent = where.stream
+        check_session(parent)
         child = fork_key(live, parent, name)
         done = live.log.fork(child, parent, where.position, reason=reason)
     data = ForkData(key=str(child), parent=str(parent), at=where.position, position=done.first)

@@ -17,7 +17,9 @@ def command(
     ctx: typer.Context,
     session: Annotated[
         str | None,
-        typer.Argument(metavar="S", help="The session.", autocompletion=complete_session),
+        typer.Argument(
+            metavar="S", help="The session, or one place in it.", autocompletion=complete_session
+        ),
     ] = None,
     items: Annotated[
         list[str] | None,
@@ -58,7 +60,10 @@ def command(
 
     What was said is gone, that something was there stays: positions, sizes, digests and the chain
     still verify, and every call that saw it says that a part was erased since. Summaries and
-    quotes of an item are listed; lines that many events hold are counted only. Every event in which
+    quotes of an item are listed, and memories that came from it; lines that many events hold are
+    counted only. S@12 names one place: an item, or an event that is none. Of what is remembered of
+    a person, in local/_/memory, 12 is a memory with all its revisions, and a copy of it is each
+    message that showed it. Every event in which
     --pattern or --secrets finds something goes whole, with all of its text, not the match alone;
     where the match stays, in a call id or in the reason of a fork, is told, with exit code 1. A
     text that was imported could still be guessed and proved with the session's import key:
@@ -67,6 +72,8 @@ def command(
     By what it says: ctxlog redact --pattern "ORD-[0-9]+" --dry-run
 
     Example: ctxlog redact last 12 --reason "customer data"
+
+    Example: ctxlog redact local/_/memory 12 --with-copies
     """
     from cli.erasing import Asked, Doing, done, planned, redact_data, too_many
     from cli.render_redact import render_redact

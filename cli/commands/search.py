@@ -40,7 +40,7 @@ def command(
         typer.Option(
             "--in",
             metavar="WHAT",
-            help="text, reasoning, input, output, system, summary, tools, title or error.",
+            help="text, reasoning, input, output, system, summary, tools, title, error or memory.",
             autocompletion=complete_area,
         ),
     ] = None,
@@ -87,7 +87,8 @@ def command(
 ) -> None:
     """Search everything that was said, called and returned, and see what became of it.
 
-    A hit is an item; the newest session comes first, in it the newest item. The sign says where
+    A hit is an item; the newest session comes first, in it the newest item, and what is remembered
+    of people behind all sessions. The sign says where
     the text that was found stands at the end of its session, or at the place asked:
 
     ● stands in the context (*) · ✂ a placeholder or a revision stands in its place (x) · Σ folded

@@ -65,6 +65,7 @@ def command(
         of_log = kept if key is None else None
         found = verify(live.log, stream=key, head=of_log)
         appended, own = found.appended, None
+        persons = _persons(live.log, key)
         if key is not None:
             with contextlib.suppress(DamagedLog):  # then that is among the problems
                 own = session_head(live.log, key)
@@ -81,6 +82,7 @@ def command(
         head=found.head,
         events=found.events,
         streams=found.streams,
+        persons=persons,
         redactions=found.redactions,
         problems=problems,
         session=str(key) if key is not None else None,
@@ -105,6 +107,18 @@ def _unbroken() -> Iterator[None]:
     except DamagedLog as error:
         advice = "go back to a copy that `ctxlog backup` made"
         raise IntegrityFault(f"{error.path} is damaged: {error.detail}; {advice}") from None
+
+
+def _persons(log: Reading, key: StreamKey | None) -> int:
+    """How many of the streams hold what is remembered of a person; 0 where that cannot be read."""
+    from eventlog.errors import DamagedLog
+    from projections.memory import is_memory_stream
+
+    if key is not None:
+        return int(is_memory_stream(key))
+    with contextlib.suppress(DamagedLog):
+        return sum(is_memory_stream(info.key) for info in log.streams())
+    return 0
 
 
 def _appended(log: Reading, key: StreamKey, own: SessionHead, kept: str, whole: str) -> int | None:

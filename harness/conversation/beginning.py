@@ -17,6 +17,7 @@ from harness.recording.sessions import session_key
 from harness.system_prompts import prompted, system_prompt, told_of
 from projections import Live
 from projections.agent_state import agent_state, resumption
+from projections.memory.stream import check_session
 from projections.ownership import is_observed
 from projections.prompts.template import Rendered
 from projections.purging import is_purged
@@ -59,9 +60,11 @@ def begin(
     A new session has the ``default`` permissions and ``every_group`` of tools unless others are
     given; one that is taken up keeps what it has. ``parent`` is who started a sub-agent's.
 
-    Raises InputRefused for a session that another program writes, WrongExpectedVersion where
+    Raises InputRefused for a session that another program writes, and for a stream in which none
+    is held (what is remembered of a person), WrongExpectedVersion where
     another process was faster, and what an append raises.
     """
+    check_session(key)
     if not live.log.exists(key):
         started, call = parent or ("", "")
         opening: list[Event] = [SessionStarted(parent_session=str(started), parent_call=call)]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -31,8 +32,9 @@ from eventlog.outputs import Outputs
 from eventlog.recorded import StreamKey
 from harness.conversation.beginning import Parent, begin, key_of
 from harness.conversation.client import own_client
-from harness.conversation.happenings import Answered, Ended, Happening
+from harness.conversation.happenings import Answered, Ended, Happening, MemoriesShown, NotRemembered
 from harness.conversation.own_session import OwnSession
+from harness.conversation.remembering import MemorySettings, Remembering, Shown
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
 from harness.conversation.sub_agents import SubAgent
@@ -53,6 +55,8 @@ from projections.written import Summarize
 if TYPE_CHECKING:
     from openai import OpenAI
 
+    from harness.memory.user_memory import UserMemory
+
 STRATEGY = "cut:limit=16000 | clear:keep=5,trigger=24000 | compact:trigger_tokens=48000"
 """Results are cut as they come in, old ones cleared, old turns summarised. With the numbers of the
 strategies' own a summary would be written at every turn behind the third."""
@@ -70,6 +74,10 @@ Happenings = Generator[Happening, None, None]
 """What happens, as it happens; whoever stops reading interrupts it."""
 
 
+class NotLearned(UserWarning):
+    """Something of a session could not be learned when it was closed."""
+
+
 class Conversation(OwnSession):
     """One session that this process goes on with.
 
@@ -82,7 +90,8 @@ class Conversation(OwnSession):
     another one it is revised, and of a rendered template the log says which one it was. A context
     of more tokens than fit into the model's ``window`` is brought down before it is sent, whatever
     the strategy does. With ``retitle`` the model is asked for a title when six human turns were
-    answered, unless somebody gave one. ``parent`` is who started a sub-agent's session.
+    answered, unless somebody gave one. ``parent`` is who started a sub-agent's session. ``memory``
+    is what it knows from earlier sessions, and remembers for later ones, as ``remembering`` says.
 
     The same session with another model, other tools or another prompt goes on with its history.
 
@@ -109,8 +118,11 @@ class Conversation(OwnSession):
         most_calls: int = MOST_CALLS,
         retitle: bool = False,
         parent: Parent | None = None,
+        memory: UserMemory | None = None,
+        remembering: MemorySettings | None = None,
     ) -> None:
         self._is_ours = not isinstance(log, Live)
+        self._is_begun = False
         self.live = log if isinstance(log, Live) else open_log(log)
         try:
             self.key = key_of(session)
@@ -138,21 +150,45 @@ class Conversation(OwnSession):
                 writer = EndpointSummarizer(Endpoint(client, model), counting=counter())
                 summarize = KeptSummarizer(writer, Outputs(self.live.log), self.key).summarize
             super().__init__(self.live, self.key, strategy, summarize)
+            self.remembering = Remembering(self, memory, remembering)
             self.sending = Sending(self.stream)
             self.given_client = client
             self.client = own_client(client, self.sending)
             self.translated = self.translate()
             """Items of another dialect that came in again, in the one that is asked."""
+            self._is_begun = True
         except BaseException:
             self.close()
             raise
 
+    def end(self) -> list[Happening]:
+        """The session has ended for now: what is left of it is remembered, with a summary. There is
+        nothing where nothing was said since it was last. It may be gone on with all the same.
+
+        A failure to learn is one of what happened, and raises nothing.
+        """
+        return list(self.remembering.end())
+
     def close(self) -> None:
-        """Close the log, where it was opened here. Nothing has to be saved."""
-        if self._is_ours:
-            with contextlib.suppress(CtxlogError):  # the next list of sessions is slower then
-                keep_up(self.live)
-            self.live.close()
+        """End it, and close the log, where it was opened here. Nothing has to be saved.
+
+        What could not be learned is a NotLearned warning: it is learned when the session is gone on
+        with.
+        """
+        try:
+            if self._is_begun:
+                self._warned(self.end())
+        finally:
+            if self._is_ours:
+                with contextlib.suppress(CtxlogError):  # the next list of sessions is slower then
+                    keep_up(self.live)
+                self.live.close()
+
+    @staticmethod
+    def _warned(happened: Iterable[Happening]) -> None:
+        for each in happened:
+            if isinstance(each, NotRemembered):
+                warnings.warn(f"not remembered: {each.error}", NotLearned, stacklevel=3)
 
     def __enter__(self) -> Self:
         return self
@@ -238,6 +274,29 @@ class Conversation(OwnSession):
             event = self.injected(text, label, source)
             events = self.charge.coming(event)
             return self.append(*events) + events.index(event)
+
+    def recall(self, query: str, top: int = 5) -> MemoriesShown:
+        """Put memories that are related to something into the context, but those that stand there
+        already; what came in.
+
+        Raises InputRefused where there is no memory, or nothing is asked for, and what an append
+        raises.
+        """
+        with self.writing():
+            return self._show(self.remembering.more(query, top))
+
+    def show(self, *memories: int) -> MemoriesShown:
+        """The same for memories that are named. Raises MemoryNotFound too."""
+        with self.writing():
+            return self._show(self.remembering.these(memories))
+
+    def _show(self, shown: Shown | None) -> MemoriesShown:
+        if shown is None or not shown.made.text:
+            return self.remembering.happened(shown, 0) if shown is not None else MemoriesShown(0)
+        events = self.charge.coming(shown.message)
+        at = self.version + 1 + events.index(shown.message)
+        self.append(*events, self.remembering.told(shown, at, 0))
+        return self.remembering.happened(shown, at)
 
     def _answer(self, happenings: Happenings) -> str:
         text = ""

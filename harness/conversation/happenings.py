@@ -8,6 +8,7 @@ from typing import Literal
 
 from eventlog.events import Usage
 from projections.applying import Change
+from projections.memory.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +86,51 @@ class Ended:
     detail: str = ""
 
 
-Happening = Piece | Changed | Calling | Answered | CallFailed | ToolCalled | ToolEnded | Ended
+@dataclass(frozen=True, slots=True)
+class MemoriesShown:
+    """Memories came into the context, or left it since they are forgotten or say something else."""
+
+    position: int
+    """Of the message that shows them; 0 where nothing came in, or one was renewed in its place."""
+    memories: tuple[Memory, ...] = ()
+    """That came in."""
+    profile: int = 0
+    """The position that the profile was made of; 0: none came in."""
+    left_out: tuple[Memory, ...] = ()
+    """For which there was no room."""
+    gone: tuple[str, ...] = ()
+    """As they had been shown: ``12``, or ``12@40`` as revised by event 40."""
+    fault: str = ""
+    """Why the embedder was not asked, and words alone were compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoriesChanged:
+    """Something was learned of the session, and stands among the memories of the person."""
+
+    memories: tuple[Memory, ...] = ()
+    """That are new, as they are now: another one may stand in the place of one."""
+    profile: tuple[str, ...] = ()
+    """What was said of the person, or counted: ``basics.name``."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotRemembered:
+    """Something could not be learned; it is tried again when the session is gone on with."""
+
+    error: str
+
+
+Happening = (
+    Piece
+    | Changed
+    | Calling
+    | Answered
+    | CallFailed
+    | ToolCalled
+    | ToolEnded
+    | Ended
+    | MemoriesShown
+    | MemoriesChanged
+    | NotRemembered
+)

@@ -43,7 +43,7 @@ class OwnStream:
         """Read all of it anew: whoever was interrupted may know half of what was appended."""
         self.is_sure = False
         """Whether all that was appended was taken in."""
-        self._erased = self._redactions()
+        self._erased = self.redactions()
         self._followed = Followed(self.live, self.key)
         self._followed.catch_up()
         self._look_for_purge()
@@ -54,9 +54,10 @@ class OwnStream:
     def is_stale(self) -> bool:
         """Whether something was erased since it was read: what a fork has of its parent may be,
         and no event of its own says so."""
-        return self._erased != self._redactions()
+        return self._erased != self.redactions()
 
-    def _redactions(self) -> int:
+    def redactions(self) -> int:
+        """The sequence of the last event that erased something, anywhere in the log."""
         row = self.live.log.query("select coalesce(max(by_sequence), 0) from redactions")
         return int(row.fetchone()[0])
 

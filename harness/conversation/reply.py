@@ -116,19 +116,40 @@ class Reply:
                 elif not of.is_waiting():  # the answer could not be recorded before, and stands now
                     yield self._end("answered")
                     return
-                yield from self._steps()
+                yield from self._learning()
         except (KeyboardInterrupt, GeneratorExit):
             with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
                 self._interrupted(is_new=bool(opening))
             raise
+
+    def _learning(self) -> Iterator[Happening]:
+        """All steps; what is learned of them is told before it is said how the reply ended."""
+        with contextlib.closing(self._steps()) as steps:
+            for each in steps:
+                if isinstance(each, Ended):
+                    yield from self._of.remembering.learn()
+                yield each
 
     def _opened(self, opening: Sequence[MessageAppended]) -> Iterator[Happening]:
         of = self._of
         schema = Json(self._output.model_json_schema()) if self._output is not None else None
         self._look()
         check_stands(of.live, of.key)
-        events = [event for each in opening for event in of.charge.coming(each)]
-        of.append(*events, ReplyStarted(reply_id=self.id, output_schema=schema))
+        first = opening[0]
+        if of.remembering.is_first(first):  # a process that died learned nothing more
+            yield from of.remembering.learn()
+        shown = of.remembering.opening(first)
+        known = [shown.message] if shown is not None and shown.made.text else []
+        events = [event for each in (*known, *opening) for event in of.charge.coming(each)]
+        told = []
+        if shown is not None and known:
+            places = [of.version + 1 + events.index(each) for each in (shown.message, first)]
+            told = [of.remembering.told(shown, *places)]
+        of.append(*events, *told, ReplyStarted(reply_id=self.id, output_schema=schema))
+        if first.source == "human":
+            of.remembering.began()
+        if shown is not None:
+            yield of.remembering.happened(shown, places[0] if known else 0)
         yield from self._changed()
 
     def _look(self) -> None:
@@ -139,7 +160,7 @@ class Reply:
             if of.version != known:
                 raise WrongExpectedVersion(str(of.key), known, of.version)
 
-    def _steps(self) -> Iterator[Happening]:
+    def _steps(self) -> Happenings:
         of = self._of
         yield from self._tools(of.open_calls())
         for _ in range(of.most_calls):
@@ -166,6 +187,7 @@ class Reply:
         of = self._of
         while True:
             self._look()
+            yield from of.remembering.renewed()
             yield from self._fitted()
             of.settle()
             asking = Asking(of, self._output)

@@ -23,6 +23,7 @@ from eventlog.events import (
 from eventlog.jsonvalue import Json
 from eventlog.messages import Dialect
 from eventlog.recorded import RecordedEvent, StreamKey
+from harness.conversation.standing_memories import StandingMemories
 from projections import Live, runs
 from projections.dialects import openai_chat
 from projections.items import Item
@@ -60,12 +61,17 @@ def translated(live: Live, key: StreamKey, position: int) -> list[Event]:
     events: list[Event] = [
         ContextCompacted(covered=tuple(runs.encode(standing, [])), by=_BY, trigger=TRIGGER)
     ]
-    pins: list[Event] = []
+    behind: list[Event] = []
+    shown = {each.item.id: each.told for each in StandingMemories(live, key).among(items, position)}
     for message, item in openai_chat.attributed(sendable(items).items):
+        again = str(position + len(events))
         if item.pinned:
-            pins.append(ItemPinned(item=str(position + len(events)), reason="it was pinned before"))
+            behind.append(ItemPinned(item=again, reason="it was pinned before"))
+        if item.id in shown:
+            told = {"item": again, "is_renewed": True}
+            behind.append(shown[item.id].model_copy(update=told))
         events.append(_again(dict(message), item))
-    return [*events, *pins]
+    return [*events, *behind]
 
 
 def _again(message: dict[str, object], item: Item) -> Event:

@@ -46,17 +46,16 @@ class Identity:
     def event_id(self, stamps: Sequence[Stamp], index: int) -> uuid.UUID:
         """The id of the ``index``-th event of a record, or of records that belong together."""
         parts = [stamp.digest + stamp.occurrence.to_bytes(8) for stamp in stamps]
-        return _uuid8(
-            hmac.digest(self._key, _fields(self._context, *parts) + _int(index), "sha256")
-        )
+        return uuid8(hmac.digest(self._key, _fields(self._context, *parts) + _int(index), "sha256"))
 
 
 def branch_id(key: bytes, event_id: uuid.UUID) -> uuid.UUID:
     """The id that an event has in a fork with that import key, where its own id is taken."""
-    return _uuid8(hmac.digest(key, _fields(b"ctxlog/import/fork/1", event_id.bytes), "sha256"))
+    return uuid8(hmac.digest(key, _fields(b"ctxlog/import/fork/1", event_id.bytes), "sha256"))
 
 
-def _uuid8(digest: bytes) -> uuid.UUID:
+def uuid8(digest: bytes) -> uuid.UUID:
+    """A UUID of the first bytes of a digest. Source: RFC 9562, 5.8."""
     number = int.from_bytes(digest[:16])
     number = number & ~(0xF << 76) | 8 << 76
     number = number & ~(0x3 << 62) | 2 << 62

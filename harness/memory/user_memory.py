@@ -29,12 +29,16 @@ from eventlog.events import (
     Relation,
     Remembered,
 )
+from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
 from projections.live import Live
+from projections.memory.embedding import Embedder
+from projections.memory.knowledge import knowledge_after, with_knowledge
 from projections.memory.lifecycle import Due, LifePolicy, Status, due, status
 from projections.memory.memory import Memory
 from projections.memory.profile import SECTIONS, Profile
+from projections.memory.recall import Found, Recall, Wanted
 from projections.memory.table import Memories
 
 KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
@@ -53,16 +57,20 @@ class UserMemory:
         live: Live,
         user: str = "local",
         *,
+        embedder: Embedder | None = None,
         policy: LifePolicy | None = None,
         clock: Callable[[], int] = now_us,
     ) -> None:
-        """``clock`` gives the time where a call does not, in microseconds since 1970.
+        """``embedder`` finds what is related; without one it is that which needs nothing. ``clock``
+        gives the time where a call does not, in microseconds since 1970.
 
         Raises EventInvalid for what is no name of a person.
         """
         self.live, self.user = live, user
         self.policy = policy or LifePolicy()
         self.clock = clock
+        self._embedder = embedder
+        self._recall: Recall | None = None
         self.memories = Memories(live, user)
         self.key = self.memories.key
 
@@ -85,6 +93,26 @@ class UserMemory:
         """Where in its life a memory is."""
         return status(memory, self.clock() if now is None else now, self.policy)
 
+    @property
+    def embedder(self) -> Embedder:
+        """What turns texts into vectors."""
+        if self._embedder is None:
+            from harness.embedders import default
+
+            self._embedder = default()
+        return self._embedder
+
+    def recall(self, query: str, wanted: Wanted | None = None, now: int | None = None) -> Found:
+        """The memories that are related to a text, the most related first. It is no access to them:
+        that is what ``MemoryRecalled`` says.
+
+        Where the embedder cannot answer words alone speak, and ``fault`` says why. Raises
+        VectorsRefused, Busy, and what a damaged log raises.
+        """
+        if self._recall is None:
+            self._recall = Recall(self.live, self.user, self.embedder, self.policy)
+        return self._recall.find(query, wanted or Wanted(), self.clock() if now is None else now)
+
     # -- changes ----------------------------------------------------------------------------------
 
     def add(
@@ -102,8 +130,11 @@ class UserMemory:
         experience: Experience | None = None,
         sources: Sequence[MemorySource] = (),
         by: str = "human",
+        at: int | None = None,
     ) -> int:
-        """Remember something; the id of the memory. What a person asked for counts 1.0.
+        """Remember something; the id of the memory. What a person asked for counts 1.0. What the
+        text speaks of by name is noted beside the entities and relations that are given. ``at`` is
+        when it came up, in microseconds since 1970, where that is not now.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
@@ -124,7 +155,8 @@ class UserMemory:
             sources=tuple(sources),
             by=by,
         )
-        return self.append(event)
+        event = with_knowledge(event)
+        return self.append(event if at is None else Draft(event, occurred_at=iso(at)))
 
     def revise(
         self,
@@ -141,12 +173,15 @@ class UserMemory:
         reason: str = "",
         by: str = "human",
     ) -> int:
-        """A memory says something else from here on; the position of the event.
+        """A memory says something else from here on; the position of the event. With another text
+        it speaks of what that names, unless entities or relations are given.
 
         Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
         nothing is to be changed.
         """
         found = self._alive(memory)
+        if text is not None and entities is None and relations is None:
+            entities, relations = knowledge_after(found, checked_text(text))
         event = MemoryRevised(
             memory=found.id,
             text=checked_text(text) if text is not None else None,
@@ -215,8 +250,14 @@ class UserMemory:
     def append(self, *events: Event | Draft) -> int:
         """Append events of memory, all or none; the position of the first.
 
-        Raises what an append raises.
+        Under a clock that was given they are of its time: what is restored is as young there as it
+        should be. Raises what an append raises.
         """
+        if self.clock is not now_us:
+            at = iso(self.clock())
+            events = tuple(
+                each if isinstance(each, Draft) else Draft(each, occurred_at=at) for each in events
+            )
         return self.live.append(self.key, *events).first
 
     def append_new(self, *drafts: Draft) -> list[int]:
@@ -225,6 +266,8 @@ class UserMemory:
 
         Raises what an append raises.
         """
+        known = self.live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
+        drafts = tuple(draft for draft in drafts if draft.id not in known)
         if not drafts:
             return []
         before = self.live.log.version(self.key)
@@ -250,9 +293,12 @@ class UserMemory:
         return list(due(self.all(), self.clock() if now is None else now, self.policy))
 
     def gc(self, now: int | None = None) -> list[Due]:
-        """Forget what is expired, and what is old and of little importance; each can be restored.
+        """Forget what is expired, and what is old and of little importance; each can be restored,
+        and is as young then as one that was just recalled.
 
-        It is one append: all of it or nothing. Raises what an append raises.
+        A moment that lies behind the last refreshes finds nothing; one ahead finds what would be
+        forgotten then, and what is restored before it is found again. It is one append: all of it
+        or nothing. Raises what an append raises.
         """
         at = self.clock() if now is None else now
         lost: WrongExpectedVersion | None = None

@@ -15,12 +15,14 @@ from projections.audit.bill import Bill
 from projections.audit.broken_rules import BrokenRules
 from projections.audit.coverage import Covered, coverage
 from projections.audit.lost_anchors import Anchors
+from projections.audit.memories import Memories
 from projections.audit.model import SEVERITIES, Audit, CallRow, Finding, MoveRow
 from projections.audit.opaque import Opaque
 from projections.audit.pairs import Pairs
 from projections.audit.passages import Move
 from projections.audit.placeholders import Placeholders
 from projections.audit.prefix import Prefix
+from projections.audit.recalled import recalled
 from projections.audit.rule import Rule
 from projections.audit.subject import Noted, Subject
 from projections.audit.summaries import Summaries
@@ -28,6 +30,7 @@ from projections.audit.unseen import Unseen
 from projections.audit.verdicts import Verdicts
 from projections.judging import judge_all
 from projections.live import Live
+from projections.memory.past import Pasts
 from projections.recording import recording
 from projections.tokens import Counter, counter
 
@@ -45,6 +48,7 @@ RULES: dict[str, type[Rule]] = {
         Opaque,
         Bill,
         Prefix,
+        Memories,
     )
 }
 """All rules by name, in the order in which they are told of."""
@@ -65,10 +69,12 @@ def audit(
     rules: Collection[str] = (),
     counting: Counter | None = None,
     progress: Callable[[int, int], None] | None = None,
+    pasts: Pasts | None = None,
 ) -> Audit:
     """Audit a session by some rules, or by all.
 
-    ``progress`` is told how much of the session was gone through, of how much.
+    ``progress`` is told how much of the session was gone through, of how much. Whoever audits
+    several gives the ``pasts`` of what they remember.
     Of a fork only what lies behind the fork is told: the rest is its parent's. Raises InputRefused
     for a rule that there is not, StreamNotFound, CriticalUnknown.
     """
@@ -79,14 +85,16 @@ def audit(
         if progress is not None and position % 100 == 0:
             progress(position, whole)
 
-    subject = gathered(live, info.key, counting or counter())
+    subject = gathered(live, info.key, counting or counter(), pasts)
     subject.base = info.base or 0
     found = audited(subject, rules_of(rules), gone_through)
     parent = f"{info.parent}@{info.base}" if info.parent is not None else None
     return found.model_copy(update={"session": str(info.key), "parent": parent})
 
 
-def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
+def gathered(
+    live: Live, stream: StreamKey, counting: Counter, pasts: Pasts | None = None
+) -> Subject:
     """Everything that the rules look at, of one session."""
     noted, requests = Noted(), prefixes.Noted()
     made = recording(requests.of(noted.of(live.log.read(stream))), counting)
@@ -98,6 +106,7 @@ def gathered(live: Live, stream: StreamKey, counting: Counter) -> Subject:
         verdicts=judge_all(live, stream, calls),
         prefixes=prefixes.rows_of(made, requests, counting),
         stands=live.view(stream).standing(),
+        recalled=recalled(live, stream, pasts or Pasts(live)),
     )
 
 
@@ -161,6 +170,7 @@ def _rows(subject: Subject) -> Iterable[CallRow]:
             break_at=row.break_at,
             reusable=row.reusable,
             rewritten=row.rewritten,
+            memories=tuple(subject.recalled.rows.get(call.position, ())),
         )
 
 

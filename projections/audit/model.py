@@ -26,6 +26,7 @@ RuleName = Literal[
     "opaque",
     "bill",
     "prefix",
+    "memories",
 ]
 
 
@@ -83,6 +84,34 @@ class MoveRow(Result):
     """Tokens of what stands for them."""
 
 
+MemoryStanding = Literal["stands", "revised", "superseded", "forgotten", "erased", "unknown"]
+"""How a memory stood when it was shown; ``revised``: it says something else by then. ``unknown``:
+its stream is not in this log."""
+
+
+class MemoryRow(Result):
+    """A memory that stood before the model at a call, or the profile of a person."""
+
+    memory: str
+    """``m12``, or ``profile``."""
+    rendition: str
+    """As it was shown: ``12``, or ``12@40``; of a profile the last position that it was made of."""
+    of: str
+    """The full key of the stream in which it stands."""
+    item: str
+    """The item of the session that showed it, in its rendition."""
+    sources: tuple[str, ...]
+    """The events that it came from: ``user/agent/session@3``, or a whole session; of many the first
+    ones. Those of a profile stand beside each of its values."""
+    source_count: int
+    """How many there are."""
+    standing: MemoryStanding
+    """At that call."""
+    since: int
+    """The event of its stream that took it from standing as it was shown; 0 where it did, or where
+    no one event did."""
+
+
 class CallRow(Result):
     """One call: what it was given, how well that is known, and what changed before it."""
 
@@ -120,6 +149,8 @@ class CallRow(Result):
     """Estimated tokens that a cache could have had."""
     rewritten: int
     """Estimated tokens that were sent before and had to be sent as new."""
+    memories: tuple[MemoryRow, ...] = ()
+    """What of a person's memories stood before the model, in the order of the request."""
 
 
 class State(Result):

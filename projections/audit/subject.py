@@ -6,13 +6,14 @@ Of the events only what the rules need is kept; the text stays in the recording,
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from eventlog.recorded import RecordedEvent
 from projections.anchors import Anchor
+from projections.audit.model import MemoryRow
 from projections.audit.passages import Passages, Watcher
 from projections.items import Item
 from projections.metrics.ground import Ground
@@ -165,6 +166,18 @@ def _compacted(event: RecordedEvent, number: int) -> Compacted:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What of a person's memories the session showed."""
+
+    rows: Mapping[int, Sequence[MemoryRow]] = field(default_factory=dict)
+    """By the positions of the calls."""
+    explained: frozenset[str] = frozenset()
+    """The renditions of items of which an event says what they show."""
+    is_observed: bool = False
+    """Another program wrote the session: what it remembers stands elsewhere."""
+
+
 @dataclass
 class Subject:
     """A session under audit."""
@@ -178,6 +191,7 @@ class Subject:
     """Likewise."""
     stands: Sequence[Standing] | None = None
     """The view that is stored, where it is to be compared."""
+    recalled: Recalled = field(default_factory=Recalled)
     base: int = 0
     """Of a fork: the last event that is its parent's; what it shares is told there."""
     passages: Passages = field(init=False)

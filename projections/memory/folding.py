@@ -3,19 +3,25 @@
 Of two memories of one kind about the same subject only one stands:
 
 * the newer takes the place of the older, and keeps how often that was recalled;
-* what a person said is not replaced by what was inferred;
-* of preferences with values each value is decided by itself, and those that the newer one does not
-  speak of go over to it: they merge;
+* what a person said is not replaced by what was inferred, whatever that says it supersedes;
+* of preferences with values each value is decided by itself, and those that the one that stands
+  does not speak of go over to it: they merge;
 * whoever restores a memory decides that it stands, and the other gives way.
 
-The one that does not stand stays readable. Forgetting the newer brings no older one back.
+The one that does not stand stays readable. Forgetting the newer brings no older one back. A value
+that went over says what its memory says, as long as that was not forgotten or erased: then nobody
+holds it any more. What was erased contradicts nothing, since nobody knows what it was about: the
+older one stands as if it had never been said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from eventlog.codec import UnknownEvent
+from eventlog.errors import CriticalUnknown, EventInvalid
 from eventlog.events import (
     MemoryForgotten,
     MemoryRecalled,
@@ -28,7 +34,13 @@ from eventlog.happened import moment
 from eventlog.jsonvalue import Json
 from eventlog.recorded import RecordedEvent
 from projections.memory.memory import Held, Memory, same_subject
-from projections.memory.profile import Profile, together, updated
+from projections.memory.profile import (
+    MOST_SOURCES,
+    Profile,
+    can_be_held,
+    together,
+    updated,
+)
 from projections.memory.stream import is_memory_stream
 
 
@@ -42,7 +54,8 @@ class Store(Protocol):
         """Keep a memory as it is now."""
 
     def about(self, kind: str, subject: str) -> Memory | None:
-        """The one that stands about a subject, which is given as ``same_subject`` makes it."""
+        """The one that stands about a subject, which is given as ``same_subject`` makes it and is
+        not empty."""
 
     @property
     def profile(self) -> Profile:
@@ -69,17 +82,29 @@ def concerns(event: RecordedEvent) -> str:
     """The key of the stream whose memories an event changes; empty for one that changes none."""
     if event.type not in READ:
         return ""
-    if event.type == "memory_recalled":
-        return str(event.data.get("of", ""))
-    return str(event.stream) if is_memory_stream(event.stream) else ""
+    if event.type != "memory_recalled":
+        return str(event.stream) if is_memory_stream(event.stream) else ""
+    try:
+        of = event.data.get("of")
+    except EventInvalid:
+        return ""
+    return of if isinstance(of, str) else ""
 
 
 def evolve(store: Store, event: RecordedEvent) -> None:
     """Take in an event that concerns these memories, in the order of the log.
 
-    Raises EventInvalid for a damaged payload.
+    One that cannot be read is passed over: it takes no other memory away, and ``verify`` tells of
+    it. Raises CriticalUnknown for one of a later version that says that it may not be.
     """
-    _STEPS[event.type](store, event)
+    try:
+        said = event.event
+    except EventInvalid:
+        return
+    if not isinstance(said, UnknownEvent):
+        _STEPS[event.type](store, event)
+    elif said.critical:
+        raise CriticalUnknown(str(event.stream), event.position, event.type)
 
 
 def _remembered(store: Store, event: RecordedEvent) -> None:
@@ -110,8 +135,9 @@ def _remembered(store: Store, event: RecordedEvent) -> None:
     )
     for other in said.supersedes:
         old = store.get(other)
-        if old is not None and old.stands and old.id != id:
-            memory = _gives_way(store, old, memory)
+        if old is not None and old.stands and _may_replace(memory, old):
+            old, memory = _replaced(old, memory)
+            store.put(old)
     store.put(_settled(store, memory))
 
 
@@ -119,21 +145,24 @@ def _revised(store: Store, event: RecordedEvent) -> None:
     said = event.event
     assert isinstance(said, MemoryRevised)
     memory = store.get(said.memory)
-    if memory is None:
+    if memory is None or memory.is_erased:
         return
     changed: dict[str, Any] = {
         name: value
-        for name in ("kind", "text", "importance", "is_explicit", "subject", "area")
-        if (value := getattr(said, name)) is not None
-    }
-    changed |= {
-        name: value
-        for name in ("entities", "relations")
+        for name in (
+            *("kind", "text", "importance", "is_explicit", "subject", "area"),
+            *("entities", "relations"),
+        )
         if (value := getattr(said, name)) is not None
     }
     explicit = changed.get("is_explicit", memory.is_explicit)
     if said.values is not None:
         changed["held"] = _held(said.values, memory.id, explicit)
+    elif explicit != memory.is_explicit:
+        changed["held"] = tuple(
+            each.model_copy(update={"is_explicit": explicit}) if each.memory == memory.id else each
+            for each in memory.held
+        )
     if said.importance is not None:
         changed["scored"] = ()
     at = moment(event.occurred_at, event.recorded_at)
@@ -143,22 +172,22 @@ def _revised(store: Store, event: RecordedEvent) -> None:
             "rendition": f"{memory.id}@{event.position}",
             "sources": together(memory.sources, said.sources),
             "refreshed_at": max(at, memory.refreshed_at),
-            "is_erased": memory.is_erased or event.erased,
+            "is_erased": event.erased,
         }
     )
-    store.put(memory)  # under its new subject, before that is looked for
-    if memory.stands:
-        store.put(_settled(store, memory))
+    _followed(store, memory, () if memory.is_erased else memory.held)
+    # Not before its rival was looked for: the store knows it under the subject that it had.
+    store.put(_settled(store, memory))
 
 
 def _forgotten(store: Store, event: RecordedEvent) -> None:
     said = event.event
     assert isinstance(said, MemoryForgotten)
     memory = store.get(said.memory)
-    if memory is not None and not memory.forgotten:
-        store.put(
-            memory.model_copy(update={"forgotten": said.rule, "forgotten_at": event.position})
-        )
+    if memory is None or memory.forgotten:
+        return
+    _followed(store, memory, ())
+    store.put(memory.model_copy(update={"forgotten": said.rule, "forgotten_at": event.position}))
 
 
 def _restored(store: Store, event: RecordedEvent) -> None:
@@ -167,6 +196,11 @@ def _restored(store: Store, event: RecordedEvent) -> None:
     memory = store.get(said.memory)
     if memory is None or memory.stands or memory.is_erased:
         return
+    _taken_back(store, memory)
+    before = store.get(memory.superseded_by) if memory.superseded_by else None
+    if before is not None:
+        left = tuple(id for id in before.supersedes if id != memory.id)
+        store.put(before.model_copy(update={"supersedes": left}))
     at = moment(event.occurred_at, event.recorded_at)
     memory = memory.model_copy(
         update={
@@ -176,9 +210,12 @@ def _restored(store: Store, event: RecordedEvent) -> None:
             "refreshed_at": max(at, memory.refreshed_at),
         }
     )
-    rival = store.about(memory.kind, same_subject(memory.subject)) if memory.subject else None
-    if rival is not None and rival.id != memory.id:
-        memory = _gives_way(store, rival, memory)
+    rival = _rival(store, memory)
+    if rival is not None:
+        if _merge(rival, memory):
+            memory = _with(memory, rival, (*rival.held, *memory.held))
+        rival, memory = _replaced(rival, memory)
+        store.put(rival)
     store.put(memory)
 
 
@@ -188,9 +225,7 @@ def _recalled(store: Store, event: RecordedEvent) -> None:
     if said.is_renewed:
         return
     at = moment(event.occurred_at, event.recorded_at)
-    for id in dict.fromkeys(
-        int(entry.partition("@")[0]) for entry in said.memories if _is_id(entry)
-    ):
+    for id in dict.fromkeys(int(found[1]) for found in map(_ID.match, said.memories) if found):
         memory = store.get(id)
         if memory is not None:
             store.put(
@@ -220,49 +255,109 @@ _STEPS: dict[str, Callable[[Store, RecordedEvent], None]] = {
 }
 
 
+_ID = re.compile(r"([1-9][0-9]{0,17})(?:@|\Z)")
+
+
 # -- conflicts ------------------------------------------------------------------------------------
+
+
+def _rival(store: Store, memory: Memory) -> Memory | None:
+    """Another one of its kind that stands about its subject."""
+    subject = same_subject(memory.subject)
+    found = store.about(memory.kind, subject) if subject else None
+    return found if found is not None and found.id != memory.id else None
 
 
 def _settled(store: Store, memory: Memory) -> Memory:
     """A memory that just came, or changed, after what stands about its subject was looked at."""
-    if not memory.subject or not memory.stands:
+    old = _rival(store, memory) if memory.stands else None
+    if old is None:
         return memory
-    old = store.about(memory.kind, same_subject(memory.subject))
-    if old is None or old.id == memory.id:
-        return memory
-    if memory.kind == "preference" and memory.held and old.held:
-        return _merged(store, old, memory)
-    if old.is_explicit and not memory.is_explicit:
-        return memory.model_copy(update={"superseded_by": old.id})
-    return _gives_way(store, old, memory)
+    wins = _may_replace(memory, old)
+    if _merge(old, memory):
+        known = {each.name: each for each in old.held}
+        new = [e for e in memory.held if e.name not in known or _may_replace(e, known[e.name])]
+        wins = wins and bool(new)
+        if wins:
+            memory = _with(memory, old, (*old.held, *new))
+        elif new:
+            old = _with(old, memory, (*old.held, *new))
+    if wins:
+        old, memory = _replaced(old, memory)
+    else:
+        memory, old = _replaced(memory, old)
+    store.put(old)
+    return memory
 
 
-def _merged(store: Store, old: Memory, new: Memory) -> Memory:
-    known = {each.name: each for each in old.held}
-    said = {
-        each.name: each
-        for each in new.held
-        if each.name not in known or each.is_explicit or not known[each.name].is_explicit
-    }
-    if not said:
-        return new.model_copy(update={"superseded_by": old.id})
-    held = tuple({**known, **said}.values())
-    kept = {each.memory for each in held} - {new.id}
-    merged = _gives_way(store, old, new.model_copy(update={"held": held}))
-    if kept:
-        merged = merged.model_copy(update={"sources": together(old.sources, merged.sources)})
-    return merged
+def _may_replace(new: Memory | Held, old: Memory | Held) -> bool:
+    return new.is_explicit or not old.is_explicit
 
 
-def _gives_way(store: Store, old: Memory, new: Memory) -> Memory:
-    """The new one, in the place of the old one."""
-    store.put(old.model_copy(update={"superseded_by": new.id}))
-    return new.model_copy(
-        update={
-            "accesses": max(new.accesses, old.accesses),
-            "supersedes": (*(id for id in new.supersedes if id != old.id), old.id),
-        }
+def _merge(one: Memory, other: Memory) -> bool:
+    return one.kind == "preference" and bool(one.held) and bool(other.held)
+
+
+def _with(memory: Memory, other: Memory, held: Iterable[Held]) -> Memory:
+    """A memory that takes in values of another one; of two by one name it holds the last."""
+    named: dict[str, Held] = {each.name: each for each in held}
+    taken = any(each.memory != memory.id for each in named.values())
+    sources = memory.sources
+    if taken:
+        sources = together(other.sources[-MOST_SOURCES:], memory.sources)
+    return memory.model_copy(update={"held": tuple(named.values()), "sources": sources})
+
+
+def _replaced(old: Memory, new: Memory) -> tuple[Memory, Memory]:
+    """Both, after the new one took the place of the old one."""
+    others = (id for id in new.supersedes if id != old.id)
+    accesses = max(new.accesses, old.accesses)
+    return (
+        old.model_copy(update={"superseded_by": new.id}),
+        new.model_copy(update={"accesses": accesses, "supersedes": (*others, old.id)}),
     )
+
+
+def _followed(store: Store, memory: Memory, held: Iterable[Held]) -> None:
+    """Whoever holds values of a memory holds those that it says now, or none."""
+    said: Mapping[str, Held] = {each.name: each for each in held if each.memory == memory.id}
+    for holder in _behind(store, memory):
+        kept = tuple(
+            said.get(each.name, each) if each.memory == memory.id else each
+            for each in holder.held
+            if each.memory != memory.id or each.name in said
+        )
+        if kept != holder.held:
+            store.put(holder.model_copy(update={"held": kept}))
+
+
+def _taken_back(store: Store, memory: Memory) -> None:
+    """What went over from a memory, or through it, is held by nobody that took its place."""
+    holders = list(_behind(store, memory))
+    went_by = {memory.id: True, **dict.fromkeys((each.id for each in holders), False)}
+    for holder in holders:
+        kept = tuple(each for each in holder.held if not _went_by(store, each.memory, went_by))
+        if kept != holder.held:
+            store.put(holder.model_copy(update={"held": kept}))
+
+
+def _went_by(store: Store, id: int, known: dict[int, bool]) -> bool:
+    """Whether the memory that it is known of stands on the way of a value; each way once."""
+    way = []
+    while id and id not in known:
+        way.append(id)
+        source = store.get(id)
+        id = source.superseded_by if source is not None else 0
+    known.update(dict.fromkeys(way, known.get(id, False)))
+    return known.get(way[0] if way else id, False)
+
+
+def _behind(store: Store, memory: Memory) -> Iterator[Memory]:
+    """Those that took its place, one behind the other: only they hold values of it."""
+    at = memory.superseded_by
+    while at and (found := store.get(at)) is not None:
+        yield found
+        at = found.superseded_by
 
 
 def _held(values: Json | None, id: int, is_explicit: bool) -> tuple[Held, ...]:
@@ -270,8 +365,5 @@ def _held(values: Json | None, id: int, is_explicit: bool) -> tuple[Held, ...]:
     return tuple(
         Held(name=name, value=Json(value), memory=id, is_explicit=is_explicit)
         for name, value in (given.items() if isinstance(given, dict) else ())
+        if can_be_held(value)
     )
-
-
-def _is_id(entry: str) -> bool:
-    return entry.partition("@")[0].isdecimal()

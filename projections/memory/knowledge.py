@@ -14,7 +14,7 @@ from functools import lru_cache
 from eventlog.events import Entity, Relation, Remembered
 from projections.anchors import Kind, anchors
 from projections.memory.clipping import one_line
-from projections.memory.memory import same_subject
+from projections.memory.memory import Memory, same_subject
 
 LOOKED_AT = 4_000
 """Code points of a memory that are looked at."""
@@ -118,6 +118,21 @@ def with_knowledge(memory: Remembered) -> Remembered:
     return memory.model_copy(
         update={"entities": (*memory.entities, *more), "relations": tuple(related)}
     )
+
+
+def knowledge_after(memory: Memory, text: str) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
+    """What a memory speaks of when it says another text: what its old one spoke of goes, what it
+    was given besides stays."""
+    old = {same_subject(each.name) for each in entities(memory.text)}
+    said = relations(memory.text)
+    anew = with_knowledge(
+        Remembered(
+            text=text,
+            entities=tuple(e for e in memory.entities if same_subject(e.name) not in old),
+            relations=tuple(each for each in memory.relations if each not in said),
+        )
+    )
+    return anew.entities, anew.relations
 
 
 def _english(text: str) -> Iterator[Relation]:

@@ -9,16 +9,20 @@ can be taken back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
+from eventlog.errors import InputRefused
 from eventlog.events import MemoryKind
 from eventlog.values import Value
 from projections.memory.memory import Memory
 
 DAY = 86_400_000_000
 """In microseconds."""
+
+_LONGEST = 1 << 64
+"""More than any two times of a log lie apart, and a number that can be divided."""
 
 Status = Literal["active", "stale", "archived", "expired"]
 
@@ -32,19 +36,43 @@ LIFETIMES: dict[MemoryKind, float] = {
 """Days; every other kind has the default."""
 
 
-class LifePolicy(Value):
-    """The numbers of the life cycle."""
+Days = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
-    lifetimes: tuple[tuple[MemoryKind, float], ...] = tuple(LIFETIMES.items())
+
+class LifePolicy(Value):
+    """The numbers of the life cycle.
+
+    Raises InputRefused for a lifetime that is not above zero, for shares that do not follow on each
+    other, and for a least importance that is not between 0 and 1.
+    """
+
+    lifetimes: tuple[tuple[MemoryKind, Days], ...] = tuple(LIFETIMES.items())
     """Days by kind."""
-    default_days: float = Field(default=30, gt=0)
-    active: float = 0.7
+    default_days: Days = 30
+    active: Share = 0.7
     """Shares of the lifetime up to which a memory is active, stale, archived."""
-    stale: float = 1.0
-    archived: float = 2.0
-    old_days: float = 90
+    stale: Share = 1.0
+    archived: Share = 2.0
+    old_days: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 90
     """Older than that, and of less importance than ``least``, it is forgotten."""
-    least: float = 0.4
+    least: Annotated[float, Field(ge=0, le=1)] = 0.4
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refused(cls, value: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            policy = handler(value)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, fault["loc"]))[:80]
+            raise InputRefused(f"the life cycle's {where}: {fault['msg']}") from None
+        if not policy.active <= policy.stale <= policy.archived:
+            raise InputRefused(
+                "a memory is active, then stale, then archived: the shares "
+                f"{policy.active:g}, {policy.stale:g} and {policy.archived:g} do not rise"
+            )
+        return policy
 
     def days(self, kind: MemoryKind) -> float:
         """The lifetime of a kind."""
@@ -65,7 +93,12 @@ def age(memory: Memory, now: int) -> int:
 
 def status(memory: Memory, now: int, policy: LifePolicy) -> Status:
     """Where in its life it is; a share that is reached belongs to the next stage."""
-    share = age(memory, now) / (policy.days(memory.kind) * DAY)
+    share = min(age(memory, now), _LONGEST) / (policy.days(memory.kind) * DAY)
+    return stage(share, policy)
+
+
+def stage(share: float, policy: LifePolicy) -> Status:
+    """Where in its life a memory is after a share of its lifetime."""
     if share < policy.active:
         return "active"
     if share < policy.stale:

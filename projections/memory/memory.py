@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Literal
 
 from eventlog.events import (
@@ -80,7 +81,7 @@ class Memory(Value):
     @property
     def weight(self) -> float:
         """Its importance with what its recalls add to it."""
-        return round(min(1.0, self.importance + min(MOST_BY_ACCESS, PER_ACCESS * self.accesses)), 6)
+        return weight(self.importance, self.accesses)
 
     @property
     def standing(self) -> Standing:
@@ -102,6 +103,18 @@ class Memory(Value):
         return {each.name: each.value.value for each in self.held}
 
 
+def weight(importance: float, accesses: int) -> float:
+    """An importance with what recalls add to it."""
+    return round(min(1.0, importance + min(MOST_BY_ACCESS, PER_ACCESS * accesses)), 6)
+
+
 def same_subject(subject: str) -> str:
-    """Subjects that differ in case or in blanks are one."""
-    return " ".join(subject.casefold().split())
+    """Subjects that differ in case, in blanks, in how their characters are composed or how wide
+    they are, or in what is not seen of them, are one.
+
+    Source: Unicode Standard 5.18 and 3.13, "Default Caseless Matching" of compatible characters.
+    """
+    seen = "".join(each for each in subject if unicodedata.category(each) != "Cf")
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    # A lone surrogate cannot stand in a column.
+    return " ".join(folded.encode("utf-8", "backslashreplace").decode().split())

@@ -112,7 +112,8 @@ _OTHERS = re.compile(
 
 
 _DIRECTS = re.compile(
-    r"\b(?:uses?|using|prefers?|answers?|reply|write|avoid|never|always|don['’]t|likes?|keep|wants?)\b"
+    r"\b(?:uses?|using|prefers?|answers?|reply|write|avoid|never|always|don['’]t|likes?|keep|wants?"
+    r"|indent(?:s|ed|ation)?|format(?:s|ted)?|test(?:s|ed)?|works?|speaks?|reads?|codes?|runs?)\b"
     r"|用|不要|别|喜欢|偏好",
     re.IGNORECASE | re.ASCII,
 )

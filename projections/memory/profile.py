@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 from eventlog.events import MemorySource, ProfileSection, ProfileUpdated
-from eventlog.jsonvalue import Json
+from eventlog.jsonvalue import MAX_DEPTH, Json, depth
 from eventlog.values import Value
+
+MOST = 1e15
+"""A larger number is none of a count: it is not added, nor is anything added to it."""
+
+MOST_SOURCES = 50
+"""Sessions of others that a number which was added to, or a memory that took in values, names: the
+last ones."""
 
 SECTIONS: tuple[ProfileSection, ...] = get_args(ProfileSection)
 
@@ -46,7 +52,8 @@ def updated(profile: Profile, said: ProfileUpdated, position: int) -> Profile:
     """The profile after an update.
 
     What was said takes the place of what was inferred, the newer of the older; what is inferred
-    does not change what was said. Numbers that are added to no number begin at zero.
+    does not change what was said. Numbers that are added to no number begin at zero; what is no
+    number, or a huge one, is not added.
     """
     known = {(each.section, each.name): each for each in profile.known}
     for name, value in said.values.value.items():
@@ -59,10 +66,12 @@ def updated(profile: Profile, said: ProfileUpdated, position: int) -> Profile:
                 continue
             old = before.value.value if before is not None else 0
             value = value + (old if _is_number(old) else 0)
-            if not math.isfinite(value):
+            if abs(value) > MOST:
                 continue
         if value is None:
             known.pop(at, None)
+            continue
+        if not can_be_held(value):
             continue
         sources = before.sources if before is not None and said.how == "added" else ()
         known[at] = Known(
@@ -70,7 +79,7 @@ def updated(profile: Profile, said: ProfileUpdated, position: int) -> Profile:
             name=name,
             value=Json(value),
             is_explicit=said.is_explicit,
-            sources=together(sources, said.sources),
+            sources=together(sources, said.sources)[-MOST_SOURCES:],
             position=position,
         )
     found = tuple(known.values())
@@ -90,5 +99,10 @@ def together(*of: Iterable[MemorySource]) -> tuple[MemorySource, ...]:
     )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def can_be_held(value: object) -> bool:
+    """Whether a value of an event can stand in a state, which nests it a little deeper."""
+    return depth(value) <= MAX_DEPTH - 5
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST

@@ -29,8 +29,9 @@ class MemoryState:
         if before is not None:
             self._about.get(_group(before), set()).discard(memory.id)
         self._memories[memory.id] = memory
-        if memory.stands and memory.subject:
-            self._about.setdefault(_group(memory), set()).add(memory.id)
+        group = _group(memory)
+        if memory.stands and group[1]:
+            self._about.setdefault(group, set()).add(memory.id)
 
     def about(self, kind: str, subject: str) -> Memory | None:
         """The newest that stands about a subject."""
@@ -50,8 +51,8 @@ class MemoryState:
 
 def text_of(memories: Iterable[Memory], profile: Profile) -> str:
     """Memories, by their ids, and a profile as JSON: equal states are equal texts."""
-    lines = [dumps(memory.model_dump(mode="json")) for memory in memories]
-    return "\n".join([*lines, dumps(profile.model_dump(mode="json"))])
+    lines = [dumps(memory.model_dump()) for memory in memories]
+    return "\n".join([*lines, dumps(profile.model_dump())])
 
 
 def fold(events: Iterable[RecordedEvent], key: str) -> MemoryState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eventlog.errors import InputRefused
 from eventlog.recorded import StreamKey
 
 AGENT, SESSION = "_", "memory"
@@ -16,6 +17,15 @@ def memory_stream(user: str) -> StreamKey:
 def is_memory_stream(key: StreamKey) -> bool:
     """Whether memories stand in that stream."""
     return key.agent == AGENT and key.session == SESSION
+
+
+def check_session(key: StreamKey) -> None:
+    """Raise InputRefused for a stream of memories: no conversation is held there."""
+    if is_memory_stream(key):
+        raise InputRefused(
+            f"{key} is no session: what is remembered there is forgotten one by one, or erased "
+            "with redact, or all of it with delete --purge"
+        )
 
 
 def memory_name(id: int) -> str:

@@ -13,12 +13,13 @@ from eventlog.recorded import Draft
 from projections.memory.behaviour import behaviour
 from projections.memory.clipping import one_line
 from projections.memory.importance import Rule, score
-from projections.memory.interactions import Course, Interaction
+from projections.memory.interactions import LONGEST_TEXT, Course, Interaction
 from projections.memory.learned import rules_of
 from projections.memory.learning import BY, LearnPolicy, drafted, stream_of
 from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import together
 from projections.memory.signs import SignKind
+from projections.memory.spoken import spoken
 
 MOST_DECISIONS, MOST_TASKS, MOST_ERRORS, MOST_OPEN, MOST_NEXT = 5, 3, 3, 8, 3
 """The last ones of each that stand in a summary."""
@@ -26,6 +27,10 @@ PART = 240
 """Code points of each."""
 _COUNTED: frozenset[Rule] = frozenset({"decision", "error and fix"})
 """Rules that count for a session as a whole."""
+
+_OWN: frozenset[SignKind] = frozenset({"remember", "preference", "basics"})
+ONLY_WISHES = "to say what is to be remembered"
+"""The goal of a session in which nothing else was asked."""
 
 
 def closing(
@@ -125,14 +130,16 @@ Part = tuple[str, tuple[MemorySource, ...]]
 def _told(course: Course) -> dict[str, list[Part]]:
     """The parts of a summary by their names."""
     whole = [each for each in course.interactions if not each.erased]
-    asked = [(each.request, each.source(each.said[0].position)) for each in whole if each.request]
-    goal = [(course.title, course.title_source)] if course.title else asked[:1]
+    said = [(each, each.source(each.said[0].position)) for each in whole if each.request]
+    wanted = [(text, source) for each, source in said if (text := asked(each))]
+    goal = wanted[:1] or [(ONLY_WISHES, source) for _, source in said[:1]]
+    goal = [(course.title, course.title_source)] if course.title else goal
     return {
         "goal": _last(goal, 1),
         "decisions": _last(
             [part for each in whole for part in _signs(each, "decision")], MOST_DECISIONS
         ),
-        "tasks": _last(_tasks(course) or asked, MOST_TASKS),
+        "tasks": _last(_tasks(course) or wanted, MOST_TASKS),
         "errors": _last(
             [(text, each.source(at)) for each in whole for at, text in each.errors_seen],
             MOST_ERRORS,
@@ -147,6 +154,17 @@ def _sources(course: Course) -> tuple[MemorySource, ...]:
     last = course.interactions[-1]
     told = (source for parts in _told(course).values() for _, found in parts for source in found)
     return together(told, last.source(last.last))
+
+
+def asked(interaction: Interaction) -> str:
+    """What a person asked, without what they wished to have remembered, prefer, or told of
+    themselves: that has memories of its own, and who forgets one of them means all that says so."""
+    said = interaction.said[0] if interaction.request else None
+    own = [sign.text for sign in said.signs if sign.kind in _OWN] if said is not None else []
+    if said is None or not own:
+        return interaction.request
+    rest = (one_line(sentence.text, LONGEST_TEXT) for sentence in spoken(said.text))
+    return " ".join(text for text in rest if not any(each in text for each in own))
 
 
 def _signs(interaction: Interaction, *kinds: SignKind) -> Iterator[Part]:

@@ -50,6 +50,7 @@ class MemoryTable:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
+        self._apart: tuple[int, Query] | None = None
 
     def create(self, connection: sqlite3.Connection) -> None:
         """Make the tables empty."""
@@ -75,7 +76,8 @@ class MemoryTable:
             if key in stores:
                 evolve(stores[key], event)
         for key in anew:
-            stores[key] = self._refolded(connection, key, events[-1].sequence)
+            if (row := self._row(key)) is not None:
+                stores[key] = self._refolded(_Rows(connection, row), key, events[-1].sequence)
         return bool(stores)
 
     def _row(self, key: str) -> int | None:
@@ -87,9 +89,8 @@ class MemoryTable:
             return None
         return self._log.stream(found).row
 
-    def _refolded(self, connection: sqlite3.Connection, key: str, to: int) -> _Rows:
+    def _refolded(self, store: _Rows, key: str, to: int) -> _Rows:
         """An erased event says something else than it did."""
-        store = _Rows(connection, self._log.stream(key).row)
         store.clear()
         for event in self._log.read_all(types=READ):
             if event.sequence > to:
@@ -102,11 +103,14 @@ class MemoryTable:
         """What answers statements over the tables, up to date. Raises what a damaged log raises."""
         if self._brought_up():
             return self._log.query
-        memory = sqlite3.connect(":memory:", isolation_level=None)
-        self.create(memory)
-        for page in self._log._pages(None, 0, self._log.last_sequence(), READ):
-            self.apply(memory, page)
-        return memory.execute
+        last = self._log.last_sequence()
+        if self._apart is None or self._apart[0] != last:
+            memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self.create(memory)
+            for page in self._log._pages(None, 0, last, READ):
+                self.apply(memory, page)
+            self._apart = last, memory.execute
+        return self._apart[1]
 
     def _brought_up(self) -> bool:
         if self._log.read_only:
@@ -124,13 +128,15 @@ class MemoryTable:
         return True
 
 
+_LAST = (1 << 63) - 1
+"""The largest number that a column can hold; an event may name any."""
+
 _QUOTED = ", ".join(f"'{name}'" for name in sorted(MemoryTable.reads))
 
 
 def _touched(event: RecordedEvent) -> set[str]:
-    """The memory streams of which a redaction erased events."""
-    named = (target.get("stream") or str(event.stream) for target in event.data.get("targets", ()))
-    return {name for name in named if is_memory_stream(StreamKey.parse(name))}
+    """The keys of the streams of which a redaction erased events."""
+    return {target.get("stream") or str(event.stream) for target in event.data.get("targets", ())}
 
 
 class _Rows:
@@ -148,7 +154,7 @@ class _Rows:
 
     def get(self, id: int) -> Memory | None:
         """A memory; None where there is none of that id."""
-        return self._one("id = ?", (id,))
+        return self._one("id = ?", (id,)) if id <= _LAST else None
 
     def about(self, kind: str, subject: str) -> Memory | None:
         """The newest that stands about a subject."""
@@ -182,13 +188,13 @@ class _Rows:
                 memory.accesses,
                 memory.remembered_at,
                 memory.refreshed_at,
-                dumps(memory.model_dump(mode="json", exclude_defaults=True)),
+                dumps(memory.model_dump(exclude_defaults=True)),
             ),
         ).fetchone()
         self._db.execute("delete from memories_sources where row = ?", (row,))
         self._db.executemany(
             "insert into memories_sources values (?, ?)",
-            [(row, source.stream) for source in memory.sources],
+            [(row, source.stream) for source in memory.sources if _is_text(source.stream)],
         )
 
     @property
@@ -203,8 +209,13 @@ class _Rows:
     def profile(self, profile: Profile) -> None:
         self._db.execute(
             "insert or replace into memories_profiles values (?, ?)",
-            (self._stream, dumps(profile.model_dump(mode="json"))),
+            (self._stream, dumps(profile.model_dump())),
         )
+
+
+def _is_text(name: str) -> bool:
+    """Whether a column can hold it; the key of no stream has lone surrogates."""
+    return not any("\ud800" <= each <= "\udfff" for each in name)
 
 
 def read(state: str) -> Memory:
@@ -229,10 +240,7 @@ class Memories:
 
     def find(self, id: int) -> Memory | None:
         """A memory; None where there is none of that id."""
-        query, stream = self.query()
-        found = query("select state from memories where stream = ? and id = ?", (stream, id))
-        row = found.fetchone()
-        return read(row[0]) if row is not None else None
+        return self.some([id]).get(id)
 
     def get(self, id: int) -> Memory:
         """A memory. Raises MemoryNotFound."""
@@ -244,7 +252,7 @@ class Memories:
     def some(self, ids: Iterable[int]) -> dict[int, Memory]:
         """Those of these ids that there are."""
         query, stream = self.query()
-        wanted = sorted(set(ids))
+        wanted = sorted(id for id in set(ids) if 0 < id <= _LAST)
         found: dict[int, Memory] = {}
         for start in range(0, len(wanted), 500):
             part = wanted[start : start + 500]

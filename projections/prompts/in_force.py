@@ -247,7 +247,8 @@ class _Prompts:
             return None
         if rendition and rendition in self._events:
             made = rendered(made, rendition, self._events)
-        if event is None and (made.role not in SYSTEM_ROLES or made.is_summary):
+        is_told = made.role in SYSTEM_ROLES and not made.is_summary and made.source != "memory"
+        if event is None and not is_told:
             return None
         return Prompt(made, event)
 

@@ -1,9 +1,9 @@
 r"""What is told to the model beside its instructions: where it runs, what is remembered, whom for.
 
 Each is a section between two tags. What stands between them comes from outside, and may have been
-written to look like something else. So a tag of ours inside it, and a heading at the beginning of
-a line, are escaped (``&lt;/memory>``, ``\# Safety``), and what would act or hide on a line of facts
-is shown as ``\u{1b}``. The facts are given: nothing here looks at the machine.
+written to look like something else: ``guarding`` escapes what could be taken for a boundary, and
+what would act or hide is shown as ``\u{1b}``. The facts are given: nothing here looks at the
+machine.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from projections.prompts.guarding import guarded
 from projections.prompts.variables import plain, said
 
-TAGS = ("environment", "memories", "memory", "profile", "strategy")
-"""The names of our fences."""
-
-_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-_TAG = re.compile(rf"<(?=[\s/]*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
-_HEADING = re.compile(rf"(?:^|(?<=[{_BREAKS}]))([ \t]*)(?=#)")
 _ACTING = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+
+
+_HIDING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""What acts or hides in a text of several lines, where joiners and breaks have their use."""
 
 
 class Injector(Protocol):
@@ -72,6 +73,8 @@ class Memory:
 
     id: str
     text: str
+    about: Mapping[str, str] = field(default_factory=dict)
+    """What else is told of it, by name: its kind, the session that it came from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class Memories:
     def inject(self) -> str:
         """Each between tags of its own, in their order; those without a text are left out."""
         found = [
-            f'<memory id="{_attribute(each.id)}">\n{guarded(text)}\n</memory>'
+            f"<memory{_attributes({'id': each.id, **each.about})}>\n{_body(text)}\n</memory>"
             for each in self.memories
             if (text := each.text.strip())
         ]
@@ -123,11 +126,6 @@ class Profile:
         return _fenced("profile", "", _lines(facts))
 
 
-def guarded(text: str) -> str:
-    """A text of unknown origin in which nothing is taken for a fence or a heading of ours."""
-    return _HEADING.sub(r"\1\\", _TAG.sub("&lt;", text))
-
-
 def _fenced(tag: str, about: str, body: str) -> str:
     if not body:
         return ""
@@ -136,16 +134,28 @@ def _fenced(tag: str, about: str, body: str) -> str:
 
 def _lines(facts: Mapping[str, str]) -> str:
     return "\n".join(
-        f"{_one_line(guarded(name))}: {_one_line(guarded(value))}"
+        guarded(f"{_one_line(name)}: {_one_line(value)}")
         for name, value in facts.items()
         if value.strip()
     )
 
 
+def _body(text: str) -> str:
+    return _HIDING.sub(_shown, guarded(text))
+
+
 def _one_line(text: str) -> str:
-    return _ACTING.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text.strip())
+    return _ACTING.sub(_shown, text.strip())
+
+
+def _shown(found: re.Match[str]) -> str:
+    return f"\\u{{{ord(found[0]):x}}}"
+
+
+def _attributes(given: Mapping[str, str]) -> str:
+    return "".join(f' {name}="{_attribute(value)}"' for name, value in given.items() if value)
 
 
 def _attribute(text: str) -> str:
     escaped = text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return _one_line(escaped.replace(">", "&gt;"))
+    return guarded(_one_line(escaped.replace(">", "&gt;")))

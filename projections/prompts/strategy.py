@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from projections.prompts.injectors import guarded
+from projections.prompts.guarding import guarded
 from projections.prompts.variables import filled
 from projections.strategies.base import Strategy
 from projections.strategies.described import described

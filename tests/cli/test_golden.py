@@ -13,6 +13,7 @@ from pathlib import Path
 import prompted
 import pytest
 from agent_events import KEY, busy
+from memory_log import NOW, memory_log
 from running import ROOT, on_path, run
 from small_log import small_log
 
@@ -90,6 +91,33 @@ COMMANDS: dict[str, list[str]] = {
         *("prompt", "diff", "review/coder", "prompted@c4"),
         *("--prompts", "<folder>/prompts"),
     ],
+    "memory-list": ["memory", "list", "--at", NOW],
+    "memory-list-all": ["memory", "list", "--all", "--at", NOW],
+    "memory-add": [
+        *("memory", "add", "We deploy on Mondays.", "--kind", "project"),
+        *("--subject", "deploy day", "--entity", "deploy.sh:file", "--source", "tuesday-0002@2"),
+    ],
+    "memory-add-from": ["memory", "add", "--from", "tuesday-0002", "--dry-run"],
+    "memory-search": ["memory", "search", "on which day do we deploy", "--at", NOW],
+    "memory-show": ["memory", "show", "m3", "--at", NOW],
+    "memory-show-superseded": ["memory", "show", "m1", "--at", NOW],
+    "memory-show-preference": ["memory", "show", "m2", "--at", NOW],
+    "memory-show-experience": ["memory", "show", "m5", "--at", NOW],
+    "memory-revise": ["memory", "revise", "m6", "It is in src/parse/.", "--reason", "moved"],
+    "memory-forget": ["memory", "forget", "m2", "m7", "--reason", "no longer so"],
+    "memory-restore": ["memory", "restore", "m1", "m2"],
+    "memory-profile": ["memory", "profile"],
+    "memory-profile-set": [
+        *("memory", "profile", "--set", "technical.language=Rust", "--unset", "basics.name"),
+    ],
+    "memory-graph": ["memory", "graph"],
+    "memory-graph-entity": ["memory", "graph", "staging"],
+    "memory-export": ["memory", "export"],
+    "memory-export-markdown": ["memory", "export", "--as", "markdown"],
+    "memory-export-file": ["memory", "export", "<folder>/memories.json"],
+    "memory-import": ["memory", "import", "<folder>/memories.json", "--user", "ada"],
+    "memory-gc": ["memory", "gc", "--at", "2026-10-15"],
+    "memory-gc-dry": ["memory", "gc", "--dry-run", "--at", NOW],
     "why": ["why", "refunds-0001", "8"],
     "why-at": ["why", "refunds-0001", "8@12@k1^"],
     "why-fork": ["why", "retry", "4"],
@@ -137,11 +165,17 @@ COMMANDS: dict[str, list[str]] = {
 }
 ONLY_TEXT = {
     *("compare-csv", "sql-csv", "export-openai", "export-markdown", "recover-messages"),
-    *("state-export", "state-export-messages"),
+    *("state-export", "state-export-messages", "memory-export", "memory-export-markdown"),
 }
 PROMPTED = (
     *("prompt-log", "prompt-diff", "prompt-diff-one", "prompt-diff-file", "show-context-prompted"),
 )
+AGED = {
+    *("memory-list", "memory-list-all", "memory-gc", "memory-gc-dry", "memory-profile"),
+    *("memory-search", "memory-export", "memory-export-file", "memory-export-markdown"),
+    *("memory-show", "memory-show-superseded", "memory-show-preference", "memory-show-experience"),
+}
+"""Asked of memories as they were at a time; the others of ones that are remembered just now."""
 OWN_LOG = {"demo": "demo.db", **dict.fromkeys(PROMPTED, "prompted.db")}
 OF_AN_AGENT = {"state-show", "state-export", "state-export-session"}
 """Asked of a session in the midst of an answer."""
@@ -218,6 +252,10 @@ def answer(name: str, folder: Path, *more: str) -> str:
     log = folder / OWN_LOG.get(name, "small.db")
     if name in OF_AN_AGENT:
         log = agent_log(folder)
+    if name.startswith("memory-"):
+        log = memory_log(folder, timed=name in AGED)
+    if name == "memory-import":
+        run("memory", "export", folder / "memories.json", "--db", log)
     env = {"HOME": str(folder)} if name == "doctor" else {}
     result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
     assert result.exit_code == 0, result.output

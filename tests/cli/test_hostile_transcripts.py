@@ -73,10 +73,24 @@ EACH: dict[str, list[list[str]]] = {
     "state export": [["S"], ["S", "--as", "messages"], ["S@k1^", "--as", "session"]],
     "prompt log": [["S"]],
     "prompt diff": [["S@1", "@now"], ["S@1", "@now", "--word"]],
+    "memory add": [["--from", "S", "--dry-run"], ["--from", "S"]],
+    "memory list": [["--all"], ["--session", "S"]],
+    "memory search": [["evil"], ["\x1b[2J"]],
+    "memory show": [["1"]],
+    "memory revise": [["1", "something else"]],
+    "memory forget": [["1"]],
+    "memory restore": [["1"]],
+    "memory profile": [[]],
+    "memory graph": [[]],
+    "memory gc": [["--dry-run"]],
+    "memory export": [[], ["--as", "markdown"]],
 }
 """Commands that are asked of each session; ``S`` is its key."""
 
-APART = {"demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"}
+APART = {
+    *("demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"),
+    *("memory", "memory import"),
+}
 """Run on no log of ours, with a model, before all the others, behind them, or until another process
 ends."""
 
@@ -131,6 +145,9 @@ class TestHostileTranscripts:
             document = str(tmp_path / "state.json")
             assert shown(["state", "export", key, "-o", document, "--force"], db)[0] == 0
             assert shown(["state", "import", document, "--name", f"{key[-8:]}.copy"], db)[0] == 0
+        document = str(tmp_path / "memories.json")
+        assert shown(["memory", "export", document, "--force"], db)[0] == 0
+        assert shown(["memory", "import", document, "--user", "another"], db)[0] == 0
         assert shown(["backup", str(tmp_path / "copy.db")], db)[0] == 0
         there = json.loads(run("sessions", "--json", "--db", db).stdout)["data"]["sessions"]
         for key in sorted((row["key"] for row in there), key=len, reverse=True):  # forks first

@@ -14,6 +14,7 @@ from small_log import KEY, said, small_log
 
 from eventlog import EventLog
 from eventlog.integrity import head
+from harness.memory import UserMemory
 from projections import open_log
 
 NAME = "refunds-0001"
@@ -281,6 +282,15 @@ class TestFork:
         assert run("fork", NAME, "--db", db).exit_code == 0
         assert run("fork", NAME, "--db", db).stdout == "ann/bot/refunds-0001.fork2\n"
         assert data("stats", NAME, "--db", db) == before
+
+    def test_what_is_remembered_of_a_person_is_no_session_to_fork(self, db: Path) -> None:
+        with open_log(db) as live:
+            UserMemory(live, "ada").add("tabs, please")
+        for name in ([], ["--name", "mine"]):
+            result = run("fork", "ada/_/memory", *name, "--db", db)
+            assert result.exit_code == 2
+            assert "no session to fork" in result.stderr
+            assert result.stderr.count("\n") == 1
 
     def test_a_name_that_is_taken_is_refused(self, db: Path) -> None:
         result = run("fork", NAME, "--name", "retry", "--db", db)

@@ -12,8 +12,9 @@ from scripted import following
 from cli.decisions import Decision, undoing
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
-from eventlog.events import ItemPinned
-from harness import Conversation
+from eventlog.events import ItemPinned, MemoryRecalled, MessageAppended
+from eventlog.jsonvalue import Json
+from harness import Conversation, UserMemory
 from harness.importers import Options, import_path
 from projections import Live, open_log
 from projections.dialects import dialect
@@ -94,3 +95,26 @@ def test_after_a_rewind_to_before_it_is_done_again_and_cannot_be_undone_alone(li
         assert server.requests[-1]["messages"] == first
     events = [event.event for event in live.log.read(FORK, version)]
     assert not any(getattr(event, "inferred", False) for event in events)
+
+
+def test_a_memory_that_was_shown_is_known_where_it_is_said_again(live: Live) -> None:
+    memory = UserMemory(live)
+    friday = memory.add("We deploy on Fridays")
+    text = {"role": "system", "content": "We deploy on Fridays"}
+    at = live.append(
+        FORK,
+        MessageAppended(
+            dialect="openai_chat", source="memory", label="memories", message=Json(text)
+        ),
+    ).first
+    told = MemoryRecalled(of=str(memory.key), item=str(at), memories=(str(friday),))
+    live.append(FORK, told)
+    with serving(following(lambda said, rounds: "fine")) as server:
+        conversation = Conversation(live, server.client(), "m", session=FORK, strategy="none")
+        assert conversation.translated
+        conversation.ask("one")
+        assert b"Fridays" in server.bodies[-1]
+        memory.forget(friday)
+        conversation.ask("two")
+        assert b"Fridays" not in server.bodies[-1]
+    assert memory.get(friday).accesses == 1

@@ -21,10 +21,10 @@ from eventlog.errors import (
 from eventlog.redaction import Target, redact
 from projections import open_log
 from projections.live import Live
+from projections.one_session import in_one_session
 from projections.references import (
     Reference,
     find_session,
-    in_one_session,
     items,
     parse,
     place_in,

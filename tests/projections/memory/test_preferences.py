@@ -13,6 +13,21 @@ def stated(text: str, *, is_wished: bool = False) -> list[Preference]:
     return [each for s in spoken(text) for each in preferences(s, is_wished=is_wished)]
 
 
+class TestWished:
+    """Whoever asks to have it remembered need not say that it holds for ever."""
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [("I indent with tabs", "tabs"), ("Code is indented with spaces", "spaces")],
+    )
+    def test_a_plain_statement_is_one_where_it_is_to_be_remembered(
+        self, text: str, value: str
+    ) -> None:
+        (found,) = stated(text, is_wished=True)
+        assert (found.subject, found.values) == ("indentation", {"indentation": value})
+        assert stated(text) == []
+
+
 class TestWhatIsStated:
     """By rules, in both languages."""
 

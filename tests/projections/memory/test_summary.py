@@ -17,7 +17,7 @@ from projections.memory.course import course_of
 from projections.memory.interactions import Course
 from projections.memory.state import fold
 from projections.memory.stream import memory_stream
-from projections.memory.summary import closing, summarized_to, summary_of, summary_text
+from projections.memory.summary import ONLY_WISHES, closing, summarized_to, summary_of, summary_text
 from projections.memory.table import Memories
 from projections.memory.task_types import TASK_TYPES, task_type
 
@@ -76,6 +76,20 @@ class TestSummary:
     def test_a_title_that_was_given_is_the_goal(self) -> None:
         start = events.SessionStarted(title="The importer")
         assert summary_of(course(start, human("go"))).goal == "The importer"
+
+    def test_what_has_a_memory_of_its_own_is_not_repeated(self) -> None:
+        found = summary_of(
+            course(
+                human("Remember: I indent with tabs"),
+                human("Write a parser. I always use pytest. My name is Ada."),
+            )
+        )
+        assert (found.goal, found.tasks) == ("Write a parser.", ("Write a parser.",))
+        assert "tabs" not in summary_text(found)
+
+    def test_a_session_of_wishes_alone_has_a_summary_too(self) -> None:
+        found = summary_of(course(human("Remember: I indent with tabs")))
+        assert (found.goal, found.tasks) == (ONLY_WISHES, ())
 
     def test_tasks_that_wait_are_what_comes_next_where_nothing_was_said(self) -> None:
         assert summary_of(course(human("go"), tasks(a="pending"))).next_steps == ("a",)

@@ -1,0 +1,225 @@
+"""Remembering, revising, forgetting and restoring on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cli.memories import id_of, kinds_of, moment_of, row_of
+from cli.memory_values import (
+    Area,
+    area_of,
+    clean,
+    entities_of,
+    refuse_keys,
+    relations_of,
+    sources_of,
+    text_of,
+    values_of,
+)
+from cli.models_memory import (
+    DueRow,
+    MemoryAddData,
+    MemoryChanged,
+    MemoryChangesData,
+    MemoryGcData,
+    MemoryRow,
+)
+from eventlog.errors import InputRefused
+from eventlog.events import Entity, MemoryKind, Relation
+from eventlog.happened import iso
+from harness.memory import UserMemory
+from harness.memory.user_memory import checked_importance, checked_text
+from projections.memory.lifecycle import DAY, Due, age
+from projections.memory.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed of a memory; None, or nothing in it: it was not."""
+
+    text: str | None = None
+    kind: str = ""
+    importance: float | None = None
+    subject: str | None = None
+    area: str = ""
+    values: Sequence[str] = ()
+    sources: Sequence[str] = ()
+    entities: Sequence[str] = ()
+    relations: Sequence[str] = ()
+    force: bool = False
+
+
+class Given(NamedTuple):
+    """What was typed of a memory, as it is meant: read before a log is made for it."""
+
+    text: str | None
+    kind: MemoryKind | None
+    importance: float | None
+    subject: str | None
+    area: Area
+    values: dict[str, object]
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...]
+    sources: Sequence[str]
+    """As they were typed: what they name stands in the log."""
+    at: int | None = None
+
+
+def given(typed: Typed) -> Given:
+    """What was typed, without what looks like a key. Raises InputRefused."""
+    values = values_of(typed.values)
+    text = checked_text(text_of(typed.text)) if typed.text is not None else None
+    subject = clean(typed.subject, "--subject") if typed.subject is not None else None
+    about = (text or "", subject or "", *typed.entities, *typed.relations)
+    refuse_keys(typed.force, *about, *values, values=values.values())
+    return Given(
+        text=text,
+        kind=kinds_of([typed.kind])[0] if typed.kind else None,
+        importance=None if typed.importance is None else checked_importance(typed.importance),
+        subject=subject,
+        area=area_of(typed.area),
+        values=values,
+        entities=entities_of(typed.entities),
+        relations=relations_of(typed.relations),
+        sources=typed.sources,
+    )
+
+
+def new(typed: Typed, at: str = "") -> Given:
+    """What was typed of a memory that is to be added. Raises InputRefused."""
+    found = given(typed)
+    kind: MemoryKind = found.kind or ("preference" if found.values else "fact")
+    if (found.values or found.area) and kind != "preference":
+        raise InputRefused(
+            f"only a preference has values and an area, no {kind}: --kind preference"
+        )
+    return found._replace(
+        kind=kind, text=checked_text(found.text or ""), at=moment_of(at) if at else None
+    )
+
+
+def added(memory: UserMemory, new: Given) -> MemoryAddData:
+    """What was remembered, and what it took the place of.
+
+    Raises InputRefused; StreamNotFound and the like for a source.
+    """
+    id = memory.add(
+        new.text or "",
+        kind=new.kind or "fact",
+        importance=1.0 if new.importance is None else new.importance,
+        subject=new.subject or "",
+        area=new.area,
+        values=new.values,
+        entities=new.entities,
+        relations=new.relations,
+        sources=sources_of(memory.live, new.sources),
+        at=new.at,
+    )
+    return _data(memory, id, before=frozenset())
+
+
+def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> MemoryAddData:
+    """What a memory says now. Raises MemoryNotFound, InputRefused and as ``added`` does."""
+    id = id_of(memory, name)
+    before = memory.get(id)
+    new = given(typed)
+    if new.values and (new.kind or before.kind) != "preference":
+        raise InputRefused(f"only a preference has values, and {before.name} is a {before.kind}")
+    memory.revise(
+        id,
+        text=new.text,
+        kind=new.kind,
+        importance=new.importance,
+        subject=new.subject,
+        values=new.values or None,
+        entities=new.entities or None,
+        relations=new.relations or None,
+        sources=sources_of(memory.live, new.sources),
+        reason=clean(reason, "--reason"),
+    )
+    return _data(memory, id, before=frozenset(before.supersedes))
+
+
+def _data(memory: UserMemory, id: int, before: frozenset[int]) -> MemoryAddData:
+    now = moment_of("")
+    found = memory.get(id)
+    other = found.superseded_by
+    return MemoryAddData(
+        user=memory.user,
+        memory=row_of(memory, found, now),
+        took_the_place_of=rows_of(memory, [n for n in found.supersedes if n not in before], now),
+        gave_way_to=next(iter(rows_of(memory, [other], now)), None) if other else None,
+    )
+
+
+def rows_of(memory: UserMemory, ids: Iterable[int], now: int) -> list[MemoryRow]:
+    """The memories of these ids, as rows in their order; those that there are."""
+    wanted = list(ids)
+    found = memory.memories.some(wanted)
+    return [row_of(memory, found[id], now) for id in wanted if id in found]
+
+
+# -- several at once ------------------------------------------------------------------------------
+
+
+def forgotten(memory: UserMemory, names: Sequence[str], reason: str) -> MemoryChangesData:
+    """Memories that are not recalled any more. Raises MemoryNotFound, and then changes none."""
+    reason = clean(reason, "--reason")
+    return _each(memory, names, lambda found: memory.forget(found.id, reason))
+
+
+def restored(memory: UserMemory, names: Sequence[str], reason: str) -> MemoryChangesData:
+    """Memories that stand again. Raises MemoryNotFound and InputRefused, and then changes none."""
+    reason = clean(reason, "--reason")
+    for found in _named(memory, names):
+        if found.is_erased:
+            raise InputRefused(f"the text of {found.name} was erased: nothing is left of it")
+    return _each(memory, names, lambda found: memory.restore(found.id, reason))
+
+
+def _named(memory: UserMemory, names: Sequence[str]) -> list[Memory]:
+    return [memory.get(id) for id in dict.fromkeys(id_of(memory, name) for name in names)]
+
+
+def _each(
+    memory: UserMemory, names: Sequence[str], change: Callable[[Memory], bool]
+) -> MemoryChangesData:
+    data = MemoryChangesData(user=memory.user, memories=[])
+    for before in _named(memory, names):  # all of them are there, before one is changed
+        changed = change(before)
+        now, after = moment_of(""), memory.get(before.id)
+        gave_way = [id for id in after.supersedes if id not in before.supersedes]
+        data.memories.append(
+            MemoryChanged(
+                memory=row_of(memory, after, now),
+                changed=changed,
+                gave_way=rows_of(memory, gave_way, now),
+            )
+        )
+    return data
+
+
+# -- the end of a life ----------------------------------------------------------------------------
+
+
+def collected(memory: UserMemory, at: str, dry_run: bool) -> MemoryGcData:
+    """What was forgotten by its age, or would be. Raises InputRefused."""
+    now = moment_of(at)
+    found = memory.due(now) if dry_run else memory.gc(now)
+    rows = [
+        DueRow(
+            memory=row_of(memory, each.memory, now), rule=each.rule, reason=_why(memory, each, now)
+        )
+        for each in found
+    ]
+    return MemoryGcData(user=memory.user, at=iso(now), dry_run=dry_run, forgotten=rows)
+
+
+def _why(memory: UserMemory, due: Due, now: int) -> str:
+    found, policy = due.memory, memory.policy
+    old = f"{age(found, now) // DAY:,} days old"
+    if due.rule == "expired":
+        return f"{old}, {found.kind} lives {policy.days(found.kind):g}"
+    return f"{old}, importance {found.weight:.2f} is under {policy.least:g}"

@@ -1,0 +1,114 @@
+"""What is learned of a session that is in the log already, on the command line."""
+
+from __future__ import annotations
+
+from cli.memories_changing import Typed
+from cli.memory_values import key_in
+from cli.models_memory import LearnedRow, MemoryLearnData
+from cli.naming import session_key, whole_session
+from cli.profiles import named_sources
+from cli.style import plural
+from eventlog.errors import InputRefused
+from eventlog.events import ProfileUpdated, Remembered
+from eventlog.recorded import Draft
+from harness.memory import UserMemory
+from projections.memory.course import READ, course_of
+from projections.memory.learned import learned
+from projections.memory.stream import memory_name
+from projections.memory.summary import closing, summarized_to
+from projections.quotes import texts_in
+
+
+def from_session(typed: Typed, at: str, session: str, dry_run: bool) -> bool:
+    """Whether a session is learned from, and no text remembered. Raises InputRefused for both, for
+    neither, and for what belongs to a text alone."""
+    if not session:
+        if typed.text is None:
+            raise InputRefused("give a TEXT, or --from S to learn from a session")
+        if dry_run:
+            raise InputRefused("--dry-run goes with --from")
+        return False
+    rest = (typed.kind, typed.importance, typed.subject, typed.area, typed.values, at)
+    more = (typed.sources, typed.entities, typed.relations)
+    if typed.text is not None or any(each or each == 0 for each in (*rest, *more)):
+        raise InputRefused("--from S learns by itself: only --dry-run, --force and --user go along")
+    return True
+
+
+def learned_from(
+    memory: UserMemory, session: str, *, dry_run: bool, force: bool
+) -> MemoryLearnData:
+    """What was learned of a session, or would be.
+
+    Raises StreamNotFound, Ambiguous, and InputRefused for a place in one.
+    """
+    live = memory.live
+    key = session_key(live, whole_session(session, "learned from"))
+    course = course_of(live.log.read(key, types=READ))
+    into = str(memory.key)
+    drafts = learned(course, into=into, ended=True)
+    since = summarized_to(memory.all(standing=False), str(key))
+    drafts += closing(course, into=into, since=since)
+    there = live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
+    new = [draft for draft in drafts if draft.id not in there]
+    kept = [draft for draft in new if force or not _holds_key(draft)]
+    if not dry_run:
+        memory.append_new(*kept)
+        there = live.log.known_ids([draft.id for draft in kept if draft.id is not None])
+    at = {id: position for id, (_, position) in there.items()}
+    rows = [_row(draft, at.get(draft.id) if draft.id is not None else None) for draft in kept]
+    return MemoryLearnData(
+        user=memory.user,
+        session=str(key),
+        dry_run=dry_run,
+        learned=rows,
+        known=len(drafts) - len(new),
+        withheld=len(new) - len(kept),
+    )
+
+
+def _holds_key(draft: Draft) -> bool:
+    return key_in(*texts_in(draft.event.model_dump())) is not None
+
+
+def _row(draft: Draft, position: int | None) -> LearnedRow:
+    said = draft.event
+    assert isinstance(said, Remembered | ProfileUpdated)
+    sources, values = named_sources(said.sources), said.values.value if said.values else {}
+    if isinstance(said, ProfileUpdated):
+        return LearnedRow(
+            name=None,
+            kind="profile",
+            text="",
+            values={f"{said.section}.{name}": value for name, value in values.items()},
+            importance=None,
+            scored=[],
+            is_explicit=said.is_explicit,
+            subject="",
+            by=said.by,
+            sources=sources,
+        )
+    return LearnedRow(
+        name=memory_name(position) if position is not None else None,
+        kind=said.kind,
+        text=said.text,
+        values=values,
+        importance=said.importance,
+        scored=list(said.scored),
+        is_explicit=said.is_explicit,
+        subject=said.subject,
+        by=said.by,
+        sources=sources,
+    )
+
+
+def learned_note(data: MemoryLearnData) -> str:
+    """What is said of it as a whole."""
+    verb = "would be learned" if data.dry_run else "learned"
+    count = plural(len(data.learned), "thing") if data.learned else "nothing new"
+    said = f"{count} {verb} from {data.session}"
+    if data.known:
+        said += f"; {data.known:,} {'was' if data.known == 1 else 'were'} known"
+    if data.withheld:
+        said += f"; {data.withheld:,} left out that look like a key (--force)"
+    return said

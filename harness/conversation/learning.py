@@ -1,0 +1,163 @@
+"""What a conversation leaves behind: learned after each reply, and when it ends.
+
+At once what a person asked to have remembered, prefers, and said of themselves; what leaves the
+short-term window, scored; at the end the rest and a summary. Each has the id that it has wherever
+it is learned: whoever learns the same again adds nothing, and what a process did not learn before
+it died the next one does. A failure breaks no reply, and is told.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from eventlog.errors import CtxlogError, InputRefused
+from eventlog.events import Event, ProfileUpdated, Remembered
+from eventlog.recorded import Draft
+from harness.conversation.happenings import MemoriesChanged, NotRemembered
+from harness.memory.user_memory import UserMemory
+from projections.findings import for_secrets
+from projections.memory.course import READ, CourseFold
+from projections.memory.interactions import Course
+from projections.memory.learned import learned
+from projections.memory.learning import LearnPolicy
+from projections.memory.memory import Memory, same_subject
+from projections.memory.short_term import left
+from projections.memory.summary import closing, subject_of, summarized_to
+from projections.memory.table import read
+
+if TYPE_CHECKING:
+    from harness.conversation.conversation import Conversation
+
+Learned = MemoriesChanged | NotRemembered
+
+
+class Learning:
+    """What one conversation learns."""
+
+    def __init__(
+        self, of: Conversation, memory: UserMemory, policy: LearnPolicy | None = None
+    ) -> None:
+        """``policy``: its numbers; None: the usual ones."""
+        self.memory = memory
+        self.policy = policy or LearnPolicy()
+        self._of = of
+        self._fold = CourseFold()
+        self._known: set[uuid.UUID] = set()
+        """What was appended from here, or refused."""
+        self._erased = 0
+        """The last erasure that the fold knows of."""
+        self._left = 0
+        """Interactions that have left the window, and were looked at then."""
+        self._ended_at = 0
+        """The position up to which this conversation was ended."""
+
+    def turn(self) -> Iterator[Learned]:
+        """Learn what is to be learned at once, and what has left the window."""
+        yield from self._tried(ended=False)
+
+    def end(self) -> Iterator[Learned]:
+        """Learn all that is left, and the summary; nothing where nothing was said since the last
+        one."""
+        if self._ended_at < self._of.live.log.version(self._of.key):
+            yield from self._tried(ended=True)
+
+    def _tried(self, *, ended: bool) -> Iterator[Learned]:
+        try:
+            found = list(self._learn(self.memory, ended=ended))
+        except CtxlogError as error:
+            yield NotRemembered(str(error))
+        except Exception as error:  # a rule that a text breaks is no reason to lose an answer
+            yield NotRemembered(f"{type(error).__name__}: {error}")
+        else:
+            yield from found
+
+    def _learn(self, memory: UserMemory, *, ended: bool) -> Iterator[Learned]:
+        key, into = str(self._of.key), str(memory.key)
+        course = self._course()
+        part = course if ended else self._new(course)
+        found = [[draft] for draft in learned(part, self.policy, into=into, ended=ended)]
+        if ended:
+            since = summarized_to(_summaries(memory, key), key)
+            # A session is counted with its summary, or it would be counted again.
+            found.append(closing(course, self.policy, into=into, since=since))
+        kept: list[Draft] = []
+        secrets: list[str] = []
+        for together in found:
+            new = [draft for draft in together if draft.id not in self._known]
+            held = [secret for draft in new if (secret := _secret(draft.event))]
+            kept += [] if held else new
+            secrets += held[:1]
+            self._known |= {draft.id for draft in new if held and draft.id is not None}
+        at = memory.append_new(*kept)
+        self._known |= {draft.id for draft in kept if draft.id is not None}
+        self._left = len(left(course, self.policy.capacity))
+        if ended:
+            self._ended_at = course.position
+        changed = _changed(memory, at)
+        if changed is not None:
+            yield changed
+        for secret in secrets:
+            yield NotRemembered(f"it holds what looks like a key ({secret})")
+
+    def _new(self, course: Course) -> Course:
+        """The course without what had left the window before: that was learned. A rewind may bring
+        some of it into the window again."""
+        before = min(self._left, len(left(course, self.policy.capacity)))
+        return course.model_copy(update={"interactions": course.interactions[before:]})
+
+    def _course(self) -> Course:
+        """The course of the session as it stands."""
+        erased = self._of.stream.redactions()
+        if erased != self._erased:  # what earlier events say may be gone
+            self._fold, self._erased = CourseFold(), erased
+        log, position = self._of.live.log, self._fold.position
+        events = log.read(self._of.key, position, types=[*READ])
+        for event in events:
+            self._fold.evolve(event)
+        return self._fold.course
+
+
+def _summaries(memory: UserMemory, key: str) -> Iterator[Memory]:
+    """The summaries of a session that there ever were."""
+    query, stream = memory.memories.query()
+    rows = query(
+        "select state from memories where stream = ? and kind = 'session_summary'", (stream,)
+    )
+    subject = same_subject(subject_of(key))
+    found = (read(state) for (state,) in rows.fetchall())
+    return (each for each in found if same_subject(each.subject) == subject)
+
+
+def _changed(memory: UserMemory, positions: Sequence[int]) -> MemoriesChanged | None:
+    """What stands at these positions newly; None for nothing."""
+    if not positions:
+        return None
+    events = memory.live.log.at(memory.key, positions)
+    told = [events[position].event for position in positions if position in events]
+    ids = [position for position in positions if isinstance(events[position].event, Remembered)]
+    found = memory.memories.some(ids)
+    profile = [
+        f"{each.section}.{name}"
+        for each in told
+        if isinstance(each, ProfileUpdated)
+        for name in each.values.value
+    ]
+    return MemoriesChanged(
+        tuple(found[id] for id in ids if id in found), tuple(dict.fromkeys(profile))
+    )
+
+
+def _secret(event: Event) -> str:
+    """The kind of what looks like a key in a memory; empty where nothing does, and where nobody can
+    tell: that takes an optional package."""
+    if not isinstance(event, Remembered):
+        return ""
+    try:
+        look = for_secrets()
+    except InputRefused:
+        return ""
+    done = event.experience
+    texts = (event.text, *((done.situation, done.action, done.outcome) if done is not None else ()))
+    return next((kind for text in texts for kind, _, _ in look.scan(text)), "")

@@ -1,0 +1,246 @@
+"""The memories that stand in a context, and how one leaves that is no longer to be seen.
+
+Which rendition of a message shows which memories is told by its ``MemoryRecalled``. So whatever
+brings a rendition back, an undo, a rewind, a fork, it is known what stands in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from eventlog.errors import EventInvalid
+from eventlog.events import (
+    ContextCompacted,
+    DecidedBy,
+    Event,
+    MemoryRecalled,
+    MessageRevised,
+    ProfileUpdated,
+)
+from eventlog.jsonvalue import Json
+from eventlog.recorded import RecordedEvent, StreamKey
+from projections import Live
+from projections.items import Item
+from projections.memory.injecting import BUDGET, Injection, injection, shown_facts
+from projections.memory.memory import Memory
+from projections.memory.profile import Profile, updated
+from projections.memory.stream import is_memory_stream
+from projections.runs import origin
+from projections.tokens import counter
+
+if TYPE_CHECKING:
+    from projections.memory.table import Memories
+
+LABEL = "memories"
+"""Of the messages that show them."""
+
+RENEWED = "memory"
+"""Who decided that such a message says something else, or nothing: no strategy, and no person."""
+
+REASON = "what it shows is forgotten, or says something else now"
+
+_LONGEST = 1_000
+"""Memories that took each other's place one after the other."""
+
+
+class Standing(NamedTuple):
+    """A message that shows memories."""
+
+    item: Item
+    told: MemoryRecalled
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The memories, as they are shown."""
+        return tuple(map(id_of, self.told.memories))
+
+
+class Renewal(NamedTuple):
+    """What has to be appended before the context is shown again."""
+
+    events: tuple[Event, ...] = ()
+    gone: tuple[str, ...] = ()
+    """The memories that are not shown any more, as they were: ``12``, ``12@40``."""
+    came: tuple[Memory, ...] = ()
+    """Those that stand in their place, or as they were revised."""
+
+
+class StandingMemories:
+    """The memories in the context of one session, told of each event once."""
+
+    def __init__(self, live: Live, key: StreamKey) -> None:
+        self._live, self._key = live, key
+        self._read = 0
+        self._of: dict[str, MemoryRecalled] = {}
+        self._last: dict[object, MemoryRecalled] = {}
+
+    def among(self, items: Iterable[Item], version: int) -> list[Standing]:
+        """The messages among these items that show memories; the context is as of ``version``."""
+        found = [item for item in items if item.source == "memory" and item.label == LABEL]
+        if not found:
+            return []
+        if version < self._read:
+            self._read, self._of, self._last = 0, {}, {}
+        for event in self._live.log.read(self._key, self._read, version, types=["memory_recalled"]):
+            said = event.event
+            if isinstance(said, MemoryRecalled):
+                self._of[said.item] = self._last[origin(said.item.partition("@")[0])] = said
+        self._read = version
+        named = [(i, self._of.get(i.rendition) or self._last.get(origin(i.id))) for i in found]
+        return [Standing(i, told) for i, told in named if told is not None and i.form != "redacted"]
+
+
+def id_of(entry: str) -> int:
+    """The memory of ``12`` or ``12@40``; 0 for what is none."""
+    id = entry.partition("@")[0]
+    return int(id) if id.isdecimal() else 0
+
+
+def is_renewal(event: RecordedEvent) -> bool:
+    """Whether it is what made such a message say something else, or nothing."""
+    if event.type == "context_compacted":
+        return (event.data.get("by") or {}).get("name") == RENEWED
+    return event.type == "message_revised" and event.data.get("reason") == REASON
+
+
+def preferences(memories: Memories) -> list[Memory]:
+    """The preferences that stand and belong to the profile."""
+    from projections.memory.table import read
+
+    query, stream = memories.query()
+    rows = query(
+        "select state from memories where stream = ? and stands and kind = 'preference' "
+        "order by id",
+        (stream,),
+    )
+    return [found for row in rows.fetchall() if belongs(found := read(row[0]))]
+
+
+def belongs(memory: Memory) -> bool:
+    """Whether a memory is shown as part of the profile."""
+    return memory.kind == "preference" and bool(memory.area)
+
+
+def recalled(
+    memories: Memories, made: Injection, item: str, *, renewed: bool = False, **asked: object
+) -> MemoryRecalled:
+    """What tells of a message that shows memories."""
+    return MemoryRecalled.model_validate(
+        {
+            "of": str(memories.key),
+            "item": item,
+            "memories": tuple(each.rendition for each in made.memories),
+            "profile": made.profile,
+            "left_out": tuple(each.rendition for each in made.left_out),
+            "is_renewed": renewed,
+            **asked,
+        }
+    )
+
+
+def renewal(
+    live: Live, standing: Sequence[Standing], position: int, budget: int = BUDGET
+) -> Renewal:
+    """What takes out of these messages that is no longer to be seen: what was forgotten, erased or
+    revised since, and what another memory took the place of, which is shown instead.
+
+    ``position`` is that of the first of the events. What was added to a profile is no reason to
+    say all of it anew; what of it does not hold any more is.
+    """
+    events: list[Event] = []
+    gone: list[str] = []
+    came: list[Memory] = []
+    for each in standing:
+        memories = _memories(live, each.told.of)
+        if memories is None:
+            continue
+        now = _as_they_are(memories, each.told.memories)
+        lost = [entry for entry, at in now.items() if at is None or at.rendition != entry]
+        if not lost and not _profile_changed(live, memories, each.told):
+            continue
+        held = [found for found in now.values() if found is not None]
+        others = [other for other in standing if other is not each]
+        made = _again(memories, each, held, others, budget)
+        events += _said(each, memories, made, position + len(events))
+        gone += lost
+        came += [m for m in made.memories if m.rendition not in each.told.memories]
+    return Renewal(tuple(events), tuple(gone), tuple(came))
+
+
+def _memories(live: Live, of: str) -> Memories | None:
+    """Whose memories a message shows; None for what is no such stream, whatever a log says."""
+    from projections.memory.table import Memories
+
+    try:
+        key = StreamKey.parse(of)
+        return Memories(live, key.user) if is_memory_stream(key) else None
+    except EventInvalid:
+        return None
+
+
+def _as_they_are(memories: Memories, entries: Sequence[str]) -> dict[str, Memory | None]:
+    """What each of them is now, or what stands in its place; None where nothing does."""
+    found = memories.some(id for entry in entries if (id := id_of(entry)))
+    return {entry: _follow(memories, found.get(id_of(entry))) for entry in entries}
+
+
+def _follow(memories: Memories, memory: Memory | None) -> Memory | None:
+    for _ in range(_LONGEST):
+        if memory is None or memory.stands:
+            return memory
+        if memory.is_erased or memory.forgotten:
+            return None
+        memory = memories.find(memory.superseded_by)
+    return None
+
+
+def _profile_changed(live: Live, memories: Memories, told: MemoryRecalled) -> bool:
+    """Whether something of the profile that a message shows does not hold any more."""
+    if not told.profile:
+        return False
+    before, was_erased = Profile(), False
+    for event in live.log.read(memories.key, 0, told.profile, types=["profile_updated"]):
+        said = event.event
+        was_erased |= event.erased
+        if isinstance(said, ProfileUpdated) and not event.erased:
+            before = updated(before, said, event.position)
+    now = shown_facts(memories.profile)
+    known = shown_facts(before)
+    return was_erased or any(name not in now or now[name] != known[name] for name in known)
+
+
+def _again(
+    memories: Memories,
+    each: Standing,
+    held: Sequence[Memory],
+    others: Sequence[Standing],
+    budget: int,
+) -> Injection:
+    """The message with what stands on. One that was not asked for keeps its profile."""
+    counting = counter()
+    shown = memories.some(id for other in others for id in other.ids)
+    with_profile = each.told.asked is not None
+    return injection(
+        memories.profile if each.told.profile else Profile(),
+        [memory for memory in held if with_profile and belongs(memory)],
+        [memory for memory in held if not (with_profile and belongs(memory))],
+        counting=counting,
+        budget=max(budget, counting.count(each.item.text)),
+        standing=[memory for memory in shown.values() if memory.stands],
+    )
+
+
+def _said(each: Standing, memories: Memories, made: Injection, position: int) -> list[Event]:
+    item, told = each.item, each.told
+    if not made.text:
+        by = DecidedBy(name=RENEWED)
+        return [ContextCompacted(covered=(item.id,), by=by, trigger="forgotten")]
+    if made.text == item.message.get("content"):  # only what it does not show has changed
+        return []
+    patch = Json({"content": made.text})
+    rendition = f"{item.id}@{position}"
+    return [
+        MessageRevised(item=item.id, patch=patch, reason=REASON),
+        recalled(memories, made, rendition, renewed=True, asked=told.asked, query=told.query),
+    ]

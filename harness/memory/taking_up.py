@@ -1,0 +1,163 @@
+"""A document of memories, taken up into a log: what is new of it, under the names that it has here.
+
+It is one append, in the order of the document, behind what stands there. So of two memories about
+one subject the one of the document is the newer, whenever it was remembered: where it is the older
+one, that is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from eventlog.errors import EventIdConflict, PartialRepeat, WrongExpectedVersion
+from eventlog.events import (
+    Event,
+    MemoryForgotten,
+    MemoryRecalled,
+    MemoryRestored,
+    MemoryRevised,
+    ProfileUpdated,
+    Remembered,
+)
+from eventlog.recorded import Draft, StreamKey
+from harness.brought_in import refused
+from harness.memory.documents import Told, memory_of, other_id, read_document
+from harness.memory.user_memory import UserMemory
+from projections.memory.folding import READ, concerns, evolve
+from projections.memory.memory import Memory
+from projections.memory.state import MemoryState, fold
+from projections.observe import draft_at
+
+_TRIES = 32
+_TOLD = 5
+"""Warnings of one kind that are told one by one."""
+
+_OfOne = MemoryRevised | MemoryForgotten | MemoryRestored
+
+
+class Imported(NamedTuple):
+    """What became of a document."""
+
+    added: int
+    """Events that are new, or would be."""
+    known: int
+    """Events that stood there already."""
+    warnings: tuple[str, ...] = ()
+    """A line each."""
+
+
+class _Planned(NamedTuple):
+    drafts: list[Draft]
+    known: int
+    left_out: int
+    """References to memories that are not in the document."""
+
+
+def import_memories(memory: UserMemory, document: Any, *, dry_run: bool = False) -> Imported:
+    """Take up what a document tells of a person, all of it or nothing; what is known is passed
+    over. With ``dry_run`` nothing is written.
+
+    Raises InputRefused, with the place of the first fault, for what is no such document, and what
+    an append raises.
+    """
+    told, warnings = read_document(document)
+    lost: Exception | None = None
+    for _ in range(_TRIES):
+        version = memory.live.log.version(memory.key)
+        planned = _plan(memory, told, version)
+        found = [*warnings, *_left_out(planned.left_out), *_displaced(memory, planned, version)]
+        if dry_run or not planned.drafts:
+            return Imported(len(planned.drafts), planned.known, tuple(found))
+        try:
+            memory.live.append(memory.key, *planned.drafts, expected_version=version)
+            return Imported(len(planned.drafts), planned.known, tuple(found))
+        except (WrongExpectedVersion, EventIdConflict, PartialRepeat) as error:
+            lost = error
+    assert lost is not None
+    raise lost
+
+
+def _left_out(count: int) -> list[str]:
+    if not count:
+        return []
+    return [f"left out: {count:,} references to memories that are not in the document"]
+
+
+def _plan(memory: UserMemory, told: Sequence[Told], version: int) -> _Planned:
+    log, key = memory.live.log, memory.key
+    places = log.known_ids([id for each in told for id in (each.id, other_id(key, each.id))])
+    drafts: list[Draft] = []
+    ids: dict[int, int] = {}
+    known = left_out = 0
+    for each in told:
+        other = other_id(key, each.id)
+        there = _place(memory, each, [places[id] for id in (each.id, other) if id in places])
+        if there:
+            known += 1
+            if isinstance(each.event, Remembered):
+                ids[each.position] = there
+            continue
+        event, missing = _renamed(each.event, key, ids)
+        left_out += missing
+        if event is None:
+            continue
+        drafts.append(Draft(event, id=other if each.id in places else each.id, occurred_at=each.at))
+        if isinstance(event, Remembered):
+            ids[each.position] = version + len(drafts)
+    return _Planned(drafts, known, left_out)
+
+
+def _place(memory: UserMemory, told: Told, found: Sequence[tuple[StreamKey, int]]) -> int:
+    """Where an event of a document stands already; 0 where it does not."""
+    for stream, position in found:
+        if stream != memory.key and not isinstance(told.event, MemoryRecalled):
+            continue
+        (event,) = memory.live.log.at(stream, [position]).values()
+        if event.type == told.event.type and concerns(event) == str(memory.key):
+            return position
+        if stream == memory.key:
+            raise refused(told.where, f"its id is that of another event, {position} in {stream}")
+    return 0
+
+
+def _renamed(event: Event, key: StreamKey, ids: Mapping[int, int]) -> tuple[Event | None, int]:
+    """An event with the names that memories have here, None where it is about none of them, and how
+    many names were left out."""
+    if isinstance(event, Remembered):
+        kept = tuple(ids[id] for id in event.supersedes if id in ids)
+        return event.model_copy(update={"supersedes": kept}), len(event.supersedes) - len(kept)
+    if isinstance(event, _OfOne):
+        if event.memory not in ids:
+            return None, 1
+        return event.model_copy(update={"memory": ids[event.memory]}), 0
+    if isinstance(event, MemoryRecalled):
+        named = [str(ids[id]) for each in event.memories if (id := memory_of(each)) in ids]
+        missing = len(event.memories) - len(named)
+        if not named:
+            return None, missing
+        return event.model_copy(update={"of": str(key), "memories": tuple(named)}), missing
+    assert isinstance(event, ProfileUpdated)
+    return event, 0
+
+
+def _displaced(memory: UserMemory, planned: _Planned, version: int) -> Iterator[str]:
+    """Memories that give way to older ones of the document: the order of the log decides."""
+    key = memory.key
+    state = fold(memory.live.log.read_all(types=READ), str(key))
+    stood = [each for each in state if each.stands]
+    for position, draft in enumerate(planned.drafts, version + 1):
+        event = draft_at(draft.event, key, position)
+        event.occurred_at, event.recorded_at = draft.occurred_at, memory.clock()
+        evolve(state, event)
+    gave_way = [(old, new) for old in stood if (new := _winner(state, old)) is not None]
+    for old, new in gave_way[:_TOLD]:
+        yield f"{old.name} gives way to {new.name} of the document, which is older"
+    if len(gave_way) > _TOLD:
+        yield f"{len(gave_way) - _TOLD:,} more give way to older ones"
+
+
+def _winner(state: MemoryState, old: Memory) -> Memory | None:
+    now = state.get(old.id)
+    new = state.get(now.superseded_by) if now is not None and now.superseded_by else None
+    return new if new is not None and new.remembered_at < old.remembered_at else None

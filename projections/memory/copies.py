@@ -1,0 +1,141 @@
+"""Where else the text of an erased memory stands, and which memories hold text of what is erased.
+
+Found by reference, both ways: the messages of sessions that showed a memory, and what was made of
+those; a memory that was said to take the place of it; a memory, or something in a profile, whose
+sources name an event that is erased. What a preference holds of an older one is not told: it
+stands in the events of that one alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from eventlog.errors import ItemNotFound
+from eventlog.recorded import RecordedEvent, StreamKey
+from projections import copies
+from projections.affected import AffectedCall
+from projections.carriers import MEMORY, Carriers, family
+from projections.copies import Carrying, Copy
+from projections.live import Live
+from projections.memory.learned_from import learned_from, memory_named
+from projections.memory.recalls import recalls_of
+from projections.memory.shown import shown_in
+from projections.memory.stream import is_memory_stream, memory_stream
+
+
+def of_memories(
+    live: Live, carriers: Carriers, carrying: Carrying, found: Sequence[Copy]
+) -> list[Copy]:
+    """The copies of memories that are erased, and the memories that are copies of what is.
+
+    ``found`` are copies that were found already: what was learned of those is one too. Raises
+    EventInvalid for a damaged event.
+    """
+    return _Finding(live, carriers, carrying, found).copies()
+
+
+class _Finding:
+    """A search in progress: what was found is looked at in its turn."""
+
+    def __init__(
+        self, live: Live, carriers: Carriers, carrying: Carrying, found: Sequence[Copy]
+    ) -> None:
+        self._live, self._carriers, self._carrying = live, carriers, carrying
+        self._known = {copy.target: copy.item for copy in found}
+        self._known |= {target: item for target, (item, _) in carrying.items()}
+        self._memories: dict[tuple[StreamKey, int], str] = {}
+        """Each with the item that it is a copy of."""
+        self._found: list[Copy] = []
+
+    def copies(self) -> list[Copy]:
+        for target, (item, event) in self._carrying.items():
+            if event.type == MEMORY:
+                self._memories[target] = item
+        targets, memories = dict(self._known), dict(self._memories)
+        while targets or memories:
+            before = set(self._known), set(self._memories)
+            for event, source in learned_from(self._live, self._carriers, targets.keys()):
+                self._learned(event, self._known[source])
+            by_stream: dict[StreamKey, dict[int, str]] = {}
+            for (key, memory), item in memories.items():
+                by_stream.setdefault(key, {})[memory] = item
+            for key, some in by_stream.items():
+                self._shown(key, some)
+                self._in_their_place(key, some)
+            targets = {t: item for t, item in self._known.items() if t not in before[0]}
+            memories = {m: item for m, item in self._memories.items() if m not in before[1]}
+        return self._found
+
+    def _learned(self, event: RecordedEvent, item: str) -> None:
+        memory = memory_named(event)
+        if not memory:
+            self._add(event, item)
+            return
+        if (event.stream, memory) not in self._memories:
+            self._memories[event.stream, memory] = item
+            self._add(event, item)
+            with contextlib.suppress(ItemNotFound):  # a revision may name what is no memory
+                for rendition in self._carriers.renditions(event.stream, str(memory)):
+                    self._add(rendition, item)
+
+    def _shown(self, key: StreamKey, memories: Mapping[int, str]) -> None:
+        for recall in recalls_of(self._live, key, memories):
+            event = self._carriers.carrying(recall.stream, recall.item)
+            if event is None:
+                continue
+            item = next(memories[id] for id in recall.ids if id in memories)
+            self._add(event, item)
+            name = recall.item.partition("@")[0]
+            for copy in copies.references(self._carriers, recall.stream, [name], self._carrying):
+                self._take(copy._replace(item=item))
+
+    def _in_their_place(self, key: StreamKey, memories: Mapping[int, str]) -> None:
+        """Those that were said to take their place: they mostly say the same in other words."""
+        for event in self._live.log.read(key, types=[MEMORY], containing='"supersedes":['):
+            for memory in event.data.get("supersedes", ()):
+                if memory in memories:
+                    self._learned(event, memories[memory])
+
+    def _add(self, event: RecordedEvent, item: str) -> None:
+        if not event.erased:
+            self._take(Copy(event.stream, event.position, item, "reference"))
+
+    def _take(self, copy: Copy) -> None:
+        if copy.target not in self._known:
+            self._known[copy.target] = copy.item
+            self._found.append(copy)
+
+
+def scope(live: Live, stream: StreamKey, carrying: Carrying) -> list[StreamKey]:
+    """Where quotes of what is erased are looked for: what is linked with the session, and the
+    memories of its user; of a memory, the sessions that it came from and that showed it."""
+    found = dict.fromkeys(family(live, stream))
+    if not is_memory_stream(stream):
+        found |= dict.fromkeys([memory_stream(stream.user)])
+    else:
+        for key in _linked(live, stream, carrying):
+            found |= dict.fromkeys(family(live, key)) if key not in found else {}
+    return [key for key in found if live.log.exists(key)]
+
+
+def _linked(live: Live, stream: StreamKey, carrying: Carrying) -> Iterator[StreamKey]:
+    there = {str(info.key): info.key for info in live.log.streams()}
+    for _, event in carrying.values():
+        for source in event.data.get("sources") or ():
+            if source.get("stream") in there:
+                yield there[source["stream"]]
+    memories = [target.position for target, (_, event) in carrying.items() if event.type == MEMORY]
+    for recall in recalls_of(live, stream, memories) if memories else ():
+        yield recall.stream
+
+
+def calls_given(live: Live, stream: StreamKey, items: Iterable[str]) -> list[AffectedCall]:
+    """The calls before which some memories stood, each once, in the order of the log's streams."""
+    found = {
+        AffectedCall(shown.stream, int(call.number[1:]), call.position): None
+        for item in items
+        for shown in shown_in(live, stream.user, int(item))
+        for call in shown.calls
+    }
+    return list(found)

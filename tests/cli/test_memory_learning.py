@@ -1,0 +1,69 @@
+"""``ctxlog memory add --from``: a session that is in the log already teaches what it can."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from memory_log import FIRST, KEY_TEXT, memory_log, names
+from running import data, run
+from small_log import said
+from test_states import refused
+
+from projections import open_log
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return memory_log(tmp_path)
+
+
+class TestLearning:
+    """A session that was recorded before there was a memory teaches what a chat would have."""
+
+    def test_a_dry_run_says_what_is_learned_and_writes_nothing(self, db: Path) -> None:
+        dry = data("memory", "add", "--from", "tuesday-0002", "--dry-run", "--db", db)
+        assert names("--db", db) == ["m6", "m3", "m2", "m5"]
+        wet = data("memory", "add", "--from", "tuesday-0002", "--db", db)
+        assert [row["name"] for row in wet["learned"]] == ["m11", "m12", None]
+        texts = [(row["kind"], row["text"]) for row in dry["learned"]]
+        assert texts == [(row["kind"], row["text"]) for row in wet["learned"]]
+        assert texts[0] == ("fact", "we deploy on Thursdays")
+        assert wet["learned"][0]["sources"] == ["local/chat/tuesday-0002@2"]
+
+    def test_what_was_learned_before_is_not_learned_again(self, db: Path) -> None:
+        run("memory", "add", "--from", "tuesday-0002", "--db", db)
+        before = data("verify", "--db", db)["events"]
+        result = run("memory", "add", "--from", "tuesday-0002", "--db", db)
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert "nothing new learned" in result.stderr
+        assert data("verify", "--db", db)["events"] == before
+
+    def test_it_is_learned_for_the_person_who_is_named(self, db: Path) -> None:
+        found = data("memory", "add", "--from", "tuesday-0002", "--user", "cleo", "--db", db)
+        assert found["user"] == "cleo"
+        assert len(names("--user", "cleo", "--db", db)) == 2
+
+    def test_what_looks_like_a_key_is_left_out_unless_it_is_forced(self, db: Path) -> None:
+        with open_log(db) as live:
+            live.append(FIRST, said("user", f"Remember: the key is {KEY_TEXT}"))
+        found = data("memory", "add", "--from", "monday-0001", "--db", db)
+        assert found["withheld"] > 0
+        assert KEY_TEXT not in json.dumps(found)
+        forced = data("memory", "add", "--from", "monday-0001", "--force", "--db", db)
+        assert KEY_TEXT in json.dumps(forced)
+
+    @pytest.mark.parametrize(
+        ("args", "told", "code"),
+        [
+            ([], "give a TEXT, or --from S", 2),
+            (["x", "--dry-run"], "--dry-run goes with --from", 2),
+            (["x", "--from", "monday-0001"], "learns by itself", 2),
+            (["--from", "monday-0001", "--importance", "0"], "learns by itself", 2),
+            (["--from", "monday-0001@2"], "whole sessions are learned from", 2),
+            (["--from", "nosuch"], "no session 'nosuch'", 3),
+        ],
+    )
+    def test_a_slip_is_told(self, db: Path, args: list[str], told: str, code: int) -> None:
+        assert told in refused("memory", "add", *args, "--db", db, code=code)

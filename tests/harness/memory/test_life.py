@@ -1,0 +1,136 @@
+"""The end of a life: what is due, what ``gc`` forgets, and how it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memories_made import SAID, WORK, Said, shown
+
+from eventlog import events
+from eventlog.errors import WrongExpectedVersion
+from harness.memory import UserMemory
+from projections import Live, open_log
+from projections.memory import LifePolicy, fold
+from projections.memory.lifecycle import DAY
+from projections.memory.table import Memories
+
+START = 1_767_225_600_000_000
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    with open_log(tmp_path / "log.db") as found:
+        yield found
+
+
+class Clock:
+    """A clock that stands where it is put."""
+
+    def __init__(self, now: int = START) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+
+class TestGc:
+    """Without this a dry run tells something else than is done, or a memory is gone for good."""
+
+    @settings(max_examples=30)
+    @given(st.lists(SAID, min_size=4, max_size=20), st.integers(-400, 4000))
+    def test_it_forgets_what_is_due_and_each_can_be_restored(
+        self, said: list[Said], days: int
+    ) -> None:
+        clock = Clock(START + days * DAY)
+        with (
+            TemporaryDirectory() as folder,
+            open_log(Path(folder) / "l.db", durability="normal") as live,
+        ):
+            for each in said:
+                live.append(each.stream, each.draft)
+            memory = UserMemory(live, "ada", clock=clock, policy=LifePolicy(default_days=500))
+            before = {each.id for each in memory.all()}
+            planned = memory.due()
+            assert memory.due() == planned
+            assert memory.gc() == planned
+            forgotten = {each.memory.id: each.rule for each in planned}
+            assert {each.id for each in memory.all()} == before - forgotten.keys()
+            assert {id: memory.get(id).forgotten for id in forgotten} == forgotten
+            assert memory.gc() == []
+            for id in forgotten:
+                assert memory.restore(id)
+                assert memory.get(id).stands
+            assert not forgotten.keys() & {each.memory.id for each in memory.due()}
+            assert Memories(live, "ada").text() == fold(live.log.read_all(), str(memory.key)).text()
+
+    def test_how_often_it_was_recalled_weighs(self, live: Live) -> None:
+        clock = Clock()
+        memory = UserMemory(live, "ada", clock=clock)
+        for text in ("recalled", "not"):
+            memory.add(text, kind="error_fix", importance=0.3)
+        at = "2026-01-01T00:00:01Z"
+        for _ in range(2):
+            live.append(WORK, _at(shown(1), at))
+        clock.now = START + 100 * DAY
+        assert [(each.memory.text, each.rule) for each in memory.due()] == [("not", "unimportant")]
+
+    def test_a_moment_in_the_past_finds_nothing_and_one_ahead_what_would_be(
+        self, live: Live
+    ) -> None:
+        memory = UserMemory(live, "ada", clock=Clock(START))
+        memory.add("x")
+        assert memory.due(START - 1000 * DAY) == []
+        assert [each.rule for each in memory.due(START + 61 * DAY)] == ["expired"]
+        assert len(memory.gc(START + 61 * DAY)) == 1
+        memory.restore(1)
+        assert memory.due() == []
+        assert len(memory.due(START + 61 * DAY)) == 1
+
+    def test_one_that_was_said_meanwhile_is_looked_at_anew(
+        self, live: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        clock = Clock()
+        memory = UserMemory(live, "ada", clock=clock)
+        memory.add("tabs", subject="indentation", kind="preference")
+        clock.now = START + 400 * DAY
+        other = UserMemory(live, "ada", clock=clock)
+        append, raced = live.append, []
+
+        def racing(stream, *drafts, expected_version=None):  # type: ignore[no-untyped-def]
+            if expected_version is not None and not raced:
+                raced.append(expected_version)
+                other.revise(1, text="tabs, still")
+            return append(stream, *drafts, expected_version=expected_version)
+
+        monkeypatch.setattr(live, "append", racing)
+        assert memory.gc() == []
+        assert raced
+        assert memory.get(1).stands
+
+    def test_one_that_never_wins_the_race_says_so(
+        self, live: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        clock = Clock()
+        memory = UserMemory(live, "ada", clock=clock)
+        memory.add("x")
+        clock.now = START + 400 * DAY
+        append = live.append
+
+        def losing(stream, *drafts, expected_version=None):  # type: ignore[no-untyped-def]
+            if expected_version is not None:
+                append(stream, events.ProfileUpdated(section="basics", values={"n": 1}))
+            return append(stream, *drafts, expected_version=expected_version)
+
+        monkeypatch.setattr(live, "append", losing)
+        with pytest.raises(WrongExpectedVersion):
+            memory.gc()
+        assert memory.get(1).stands
+
+
+def _at(event: events.Event, label: str):  # type: ignore[no-untyped-def]
+    return Said(WORK, event, label).draft

@@ -1,0 +1,108 @@
+"""What a conversation remembers, from the outside: the log proves from where each memory stood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_server import serving
+from remembered import memory_of, received, shown, talking
+from scripted import following
+
+from eventlog.events import MemorySource
+from harness.state_documents import export_state, read_state
+from projections import Live, open_log
+from projections.audit.auditing import audit
+from projections.erasure import apply, plan
+from projections.memory.shown import shown_in
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Any:
+    with open_log(tmp_path / "talk.db") as opened:
+        yield opened
+
+
+def script(text: str, rounds: int) -> str:
+    return f"You said: {text[:20]}"
+
+
+def told(live: Live, session: Any) -> list[tuple[str, str]]:
+    return [(f.severity, f.message) for f in audit(live, session, ["memories"]).findings]
+
+
+def calls_shown(live: Live, memory: int) -> list[tuple[str, list[str]]]:
+    found = shown_in(live, "local", memory)
+    return [(f.stream.session, [call.number for call in f.calls]) for f in found if f.calls]
+
+
+def test_from_the_first_session_over_the_second_into_the_third(live: Live) -> None:
+    memory = memory_of(live)
+    with serving(following(script)) as server:
+        first = talking(live, server, "first", memory=memory)
+        first.ask("Please use tabs in every file")
+        tabs = memory.add(
+            "use tabs in every file",
+            kind="preference",
+            subject="indentation",
+            sources=[MemorySource(stream=str(first.key), positions=(3,))],
+        )
+        second = talking(live, server, "second", memory=memory)
+        second.ask("Which indentation do we use?")
+        assert "tabs in every file" in shown(received(server))
+        spaces = memory.add("use spaces in every file", kind="preference", subject="indentation")
+        second.ask("And now?")
+        assert "tabs in every file" not in shown(received(server))
+        third = talking(live, server, "third", memory=memory)
+        third.ask("Which indentation do we use?")
+        assert "use spaces in every file" in shown(received(server))
+        memory.forget(spaces)
+        third.ask("And now?")
+        assert "spaces in every file" not in shown(received(server))
+        memory.restore(tabs)
+        fourth = talking(live, server, "fourth", memory=memory)
+        fourth.ask("Which indentation do we use?")
+        assert "use tabs in every file" in shown(received(server))
+    of = "local/_/memory"
+    assert calls_shown(live, tabs) == [("second", ["c1"]), ("fourth", ["c1"])]
+    assert ("third", ["c1"]) in calls_shown(live, spaces)
+    # What did not stand any more was shown to no call: nothing is wrong in any of them.
+    for talk in (first, second, third, fourth):
+        assert [f for f in told(live, talk.key) if f[0] != "info"] == []
+    assert any(
+        message.startswith(f"c1 was given m{tabs} of {of} in ")
+        and message.endswith(f"which came from {first.key}@3")
+        for _, message in told(live, second.key)
+    )
+
+
+def test_an_erased_memory_is_gone_from_the_next_call_and_from_the_log(
+    live: Live, tmp_path: Path
+) -> None:
+    memory = memory_of(live)
+    vault = memory.add("the vault opens with swordfish", kind="fact", importance=0.9)
+    with serving(following(script)) as server:
+        talk = talking(live, server, "s", memory=memory)
+        talk.ask("How does the vault open?")
+        assert "swordfish" in shown(received(server))
+        apply(live, plan(live, memory.key, [str(vault)]), with_copies=True, needles=["swordfish"])
+        talk.ask("How does it open now?")
+        assert "swordfish" not in str(received(server))
+    assert not [path for path in tmp_path.iterdir() if b"swordfish" in path.read_bytes()]
+    assert [f for f in told(live, talk.key) if f[0] != "info"] == []
+    # The skeleton of the message stood before the second one.
+    assert [call.verdict for call in audit(live, talk.key).calls] == ["erased", "erased"]
+
+
+def test_a_state_that_is_exported_says_what_came_from_memory(live: Live) -> None:
+    memory = memory_of(live)
+    memory.add("use tabs in every file", kind="preference")
+    with serving(following(script)) as server:
+        talk = talking(live, server, "s", memory=memory)
+        talk.ask("Which indentation do we use?")
+    document = export_state(live, talk.key)
+    sources = [message["source"] for message in document["state"]["context"]]
+    assert sources == ["injected", "memory", "human", "model"]
+    read_state(document).append(live, "local/agent/copy")
+    assert [item.source for item in live.items("local/agent/copy")] == sources
