@@ -70,8 +70,10 @@ def import_memories(memory: UserMemory, document: Any, *, dry_run: bool = False)
         if dry_run or not planned.drafts:
             return Imported(len(planned.drafts), planned.known, tuple(found))
         try:
-            memory.live.append(memory.key, *planned.drafts, expected_version=version)
-            return Imported(len(planned.drafts), planned.known, tuple(found))
+            done = memory.live.append(memory.key, *planned.drafts, expected_version=version)
+            new = 0 if done.repeated else len(planned.drafts)  # somebody else was quicker
+            known = planned.known + len(planned.drafts) - new
+            return Imported(new, known, tuple(found))
         except (WrongExpectedVersion, EventIdConflict, PartialRepeat) as error:
             lost = error
     assert lost is not None
