@@ -249,6 +249,16 @@ class Memories:
             raise MemoryNotFound(str(self.key), memory_name(id))
         return found
 
+    def about(self, kind: str, subject: str) -> Memory | None:
+        """The one of a kind that stands about a subject."""
+        query, stream = self.query()
+        row = query(
+            "select state from memories where stream = ? and kind = ? and subject = ? and stands "
+            "and subject <> '' order by id desc limit 1",
+            (stream, kind, same_subject(subject)),
+        ).fetchone()
+        return read(row[0]) if row is not None else None
+
     def some(self, ids: Iterable[int]) -> dict[int, Memory]:
         """Those of these ids that there are."""
         query, stream = self.query()
