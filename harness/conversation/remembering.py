@@ -29,7 +29,7 @@ from harness.conversation.standing_memories import (
     recalled,
     renewal,
 )
-from projections.memory.injecting import BUDGET, Injection, injection
+from projections.memory.injecting import BUDGET, Injection, injection, ranked
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile
 from projections.tokens import counter
@@ -124,8 +124,12 @@ class Remembering:
         query = messages.text(said.dialect, said.message.value)
         try:
             liked = [each for each in preferences(self.memory.memories) if self._is_alive(each)]
-            found = self._found(query, self.settings.top, ())
-            return self._message(self.memory.profile, liked, _memories(found), found)
+            own = {each.id for each in liked}
+            top = self.settings.top
+            found = self._found(query, top and top + min(len(own), MOST), ())
+            every = _memories(found)  # preferences take no place of what else is related
+            related = [each for each in every if each.id not in own][:top]
+            return self._message(self.memory.profile, ranked(liked, every), related, found)
         except CtxlogError as error:  # what is not known is no reason not to answer
             return self._message(Profile(), (), (), fault=str(error))
 

@@ -116,14 +116,19 @@ class Reply:
                 elif not of.is_waiting():  # the answer could not be recorded before, and stands now
                     yield self._end("answered")
                     return
-                for each in self._steps():
-                    if isinstance(each, Ended):
-                        yield from of.remembering.learn()
-                    yield each
+                yield from self._learning()
         except (KeyboardInterrupt, GeneratorExit):
             with contextlib.suppress(LogClosed):  # nobody reads on, and the log is left
                 self._interrupted(is_new=bool(opening))
             raise
+
+    def _learning(self) -> Iterator[Happening]:
+        """All steps; what is learned of them is told before it is said how the reply ended."""
+        with contextlib.closing(self._steps()) as steps:
+            for each in steps:
+                if isinstance(each, Ended):
+                    yield from self._of.remembering.learn()
+                yield each
 
     def _opened(self, opening: Sequence[MessageAppended]) -> Iterator[Happening]:
         of = self._of
@@ -155,7 +160,7 @@ class Reply:
             if of.version != known:
                 raise WrongExpectedVersion(str(of.key), known, of.version)
 
-    def _steps(self) -> Iterator[Happening]:
+    def _steps(self) -> Happenings:
         of = self._of
         yield from self._tools(of.open_calls())
         for _ in range(of.most_calls):

@@ -58,7 +58,7 @@ def injection(
     budget: int = BUDGET,
     standing: Iterable[Memory] = (),
 ) -> Injection:
-    """The message that shows a profile with preferences, and related memories by their rank.
+    """The message that shows a profile with preferences, and related memories, each by their rank.
 
     ``standing`` are those that the context shows already: they are not shown again, nor is another
     one that says the same.
@@ -78,7 +78,7 @@ def injection(
             found.append(each)
         return found
 
-    liked = new(sorted(preferences, key=_rank))
+    liked = new(preferences)
     found = new(related)
     room = budget - counting.count(ABOUT) - 1
     facts, lines = _facts(profile), list[tuple[Memory, dict[str, object]]]()
@@ -124,6 +124,21 @@ def injection(
     )
 
 
+def ranked(preferences: Iterable[Memory], related: Iterable[Memory] = ()) -> list[Memory]:
+    """Preferences in the order in which there is to be room for them: what is related to what was
+    said, what a person said, what is more important, what is newer."""
+    place = {memory.id: n for n, memory in enumerate(related)}
+    return sorted(
+        preferences,
+        key=lambda memory: (
+            place.get(memory.id, len(place)),
+            not memory.is_explicit,
+            -memory.weight,
+            -memory.id,
+        ),
+    )
+
+
 def shown_facts(profile: Profile) -> dict[tuple[str, str], Any]:
     """What a message shows of a profile, by section and name. What was counted of the sessions is
     nothing that a model needs, and changes with each of them: of the behaviour only what a person
@@ -138,10 +153,6 @@ def shown_facts(profile: Profile) -> dict[tuple[str, str], Any]:
 def _said(text: str) -> str:
     """Texts that differ in case or in blanks say the same."""
     return " ".join(text.casefold().split())
-
-
-def _rank(memory: Memory) -> tuple[bool, float, int]:
-    return not memory.is_explicit, -memory.weight, -memory.id
 
 
 def _facts(profile: Profile) -> dict[str, object]:

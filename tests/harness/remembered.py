@@ -24,7 +24,7 @@ class Letters:
     name, dimension, floor = "letters/1", 64, 0.05
 
     def __init__(self) -> None:
-        self.fault: Exception | None = None
+        self.fault: BaseException | None = None
         self.asked: list[str] = []
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Sequence[Sequence[float]]:

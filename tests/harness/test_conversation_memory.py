@@ -11,7 +11,7 @@ from model_server import serving
 from remembered import Letters, memory_of, proved, received, shown, talking
 from scripted import following
 
-from eventlog.errors import InputRefused
+from eventlog.errors import InputRefused, WrongExpectedVersion
 from eventlog.events import MemoryRecalled
 from eventlog.recorded import StreamKey
 from eventlog.redaction import Target, redact
@@ -129,6 +129,21 @@ class TestSessionStart:
             assert "context_compacted" in types(live, talk.key)
         proved(talk)
 
+    def test_preferences_take_no_place_of_what_else_is_related(self, live: Live) -> None:
+        memory = memory_of(live)
+        wishes = [
+            memory.add(f"deploy wish {n}", kind="preference", area="technical") for n in range(6)
+        ]
+        facts = [memory.add(f"we deploy the shop {n}") for n in range(7)]
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            happened = told(talk.say("When do we deploy?"))
+        (found,) = [each for each in happened if isinstance(each, MemoriesShown)]
+        ids = [each.id for each in found.memories]
+        assert set(wishes) == set(ids[:6])
+        assert len(ids[6:]) == 5
+        assert set(ids[6:]) < set(facts)
+
     def test_nothing_known_is_nothing_said(self, live: Live) -> None:
         with serving(following(script)) as server:
             talk = talking(live, server, "s")
@@ -149,6 +164,38 @@ class TestSessionStart:
         (found,) = [each for each in happened if isinstance(each, MemoriesShown)]
         assert "nobody is there" in found.fault
         assert recalls(live, talk)[0].embedder == ""
+
+    def test_an_interruption_while_it_is_looked_for_leaves_nothing_half_said(
+        self, live: Live
+    ) -> None:
+        embedder = Letters()
+        memory = memory_of(live, embedder=embedder)
+        memory.add("We deploy on Fridays")
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            version = talk.version
+            embedder.fault = KeyboardInterrupt()
+            with pytest.raises(KeyboardInterrupt):
+                told(talk.say("When do we deploy?"))
+            assert live.log.version(talk.key) == version
+            embedder.fault = None
+            talk.ask("When do we deploy?")
+            assert "Fridays" in shown(received(server))
+        proved(talk)
+
+    def test_where_another_process_was_faster_nothing_came_in(self, live: Live) -> None:
+        memory = memory_of(live)
+        friday = memory.add("We deploy on Fridays")
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            Conversation(live, server.client(), "m", session="s")
+            with pytest.raises(WrongExpectedVersion):
+                told(talk.say("When do we deploy?"))
+            assert memory.get(friday).accesses == 0
+            talk.refresh()
+            talk.ask("When do we deploy?")
+            assert memory.get(friday).accesses == 1
+        proved(talk)
 
     def test_the_budget_holds_and_what_is_left_out_is_told(self, live: Live) -> None:
         memory = memory_of(live)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from eventlog.jsonvalue import Json
 from eventlog.memory import MemorySource
-from projections.memory.injecting import ABOUT, injection
+from projections.memory.injecting import ABOUT, injection, ranked
 from projections.memory.memory import Held, Memory
 from projections.memory.profile import Known, Profile
 from projections.prompts.guarding import TAGS
@@ -149,10 +149,19 @@ class TestBudget:
 
     def test_preferences_leave_room_for_what_is_related(self) -> None:
         wishes = [liked(n, f"wish {n} " + "x" * 100, importance=n / 100) for n in range(1, 60)]
-        found = injection(Profile(), wishes, [memory(90)], counting=COUNT, budget=600)
+        found = injection(Profile(), ranked(wishes), [memory(90)], counting=COUNT, budget=600)
         assert found.memories[-1].id == 90
         assert found.memories[0].id == 59, "the most important first"
         assert len(found.left_out) > 40
+
+    def test_there_is_room_first_for_what_is_related_and_for_what_was_said(self) -> None:
+        inferred, said, related = (
+            liked(1, "a", importance=0.9),
+            liked(2, "b", importance=0.3, is_explicit=True),
+            liked(3, "c", importance=0.1),
+        )
+        found = ranked([inferred, said, related], [memory(9), related])
+        assert [each.id for each in found] == [3, 2, 1]
 
 
 HOSTILE = st.lists(
