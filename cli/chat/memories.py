@@ -47,6 +47,7 @@ def remember(chat: Chat, text: str) -> None:
     ]
     chat.show(MemoriesChanged(tuple(known[id] for id in ids), tuple(profile)))
     standing = [id for id in ids if known[id].stands]
+    _renew(chat)
     if chat.remembers and standing:
         of.show(*standing)
 
@@ -90,12 +91,10 @@ def forget(chat: Chat, text: str) -> None:
     words = words_of(text.replace(",", " "))
     if not words:
         raise InputRefused("which memory? /forget m12; /memories shows them")
-    shown = _shown(chat)
     data = forgotten(chat.memory, words, reason="in a chat")
     chat.tell(render_changes(data, chat.out.style, "forgot", "was not remembered:"), "forget")
     ids = {int(each.memory.name.removeprefix("m")) for each in data.memories}
-    if ids.intersection(shown):
-        chat.note("the model is not shown it any more from its next call on")
+    _renew(chat)
     for other in _of_the_same(chat, ids):
         chat.note(f"{other.name} came from the same words and stays: {_begin(other.text)}")
     gone = [each.memory.name for each in data.memories if each.changed]
@@ -121,6 +120,12 @@ def _recall(chat: Chat, query: str) -> None:
         chat.note("nothing else that is remembered is related to that")
         return
     chat.show(found)
+
+
+def _renew(chat: Chat) -> None:
+    """Take out of the context at once what is not to be seen any more."""
+    for each in chat.conversation.renew():
+        chat.show(each)
 
 
 def _shown(chat: Chat) -> list[int]:

@@ -290,6 +290,12 @@ class Conversation(OwnSession):
         with self.writing():
             return self._show(self.remembering.these(memories))
 
+    def renew(self) -> list[Happening]:
+        """Take out of the context what was forgotten, and say anew what was revised: now, and not
+        before the next call, which would do so."""
+        with self.writing():
+            return list(self.remembering.renewed())
+
     def _show(self, shown: Shown | None) -> MemoriesShown:
         if shown is None or not shown.made.text:
             return self.remembering.happened(shown, 0) if shown is not None else MemoriesShown(0)

@@ -135,6 +135,7 @@ class Reply:
         schema = Json(self._output.model_json_schema()) if self._output is not None else None
         self._look()
         check_stands(of.live, of.key)
+        yield from of.remembering.renewed()  # whoever summarises now is not given it either
         first = opening[0]
         if of.remembering.is_first(first):  # a process that died learned nothing more
             yield from of.remembering.learn()

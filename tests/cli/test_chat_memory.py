@@ -116,10 +116,19 @@ class TestCommands:
         assert "8081" in shown(received(server, 0))
         assert b"8081" not in server.bodies[-1]
         told = said(capsys)
-        assert "not shown it any more from its next call on" in told
         assert "not shown to the model any more: m1" in told
         assert "memory restore m1 brings it back" in told
         assert over.chat.memory.get(1).standing == "forgotten"
+
+    def test_what_takes_the_place_of_a_memory_is_shown_in_its_place_once(
+        self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        lines = ["/remember I indent with tabs", "One", "/remember I indent with spaces", "Two"]
+        over = talk(live, server, *lines, memory=True)
+        assert b"tabs" not in server.bodies[-1]
+        assert shown(received(server)).count("spaces") == 1
+        assert "not shown to the model any more: m1; the model is shown m" in said(capsys)
+        assert over.chat.memory.get(1).standing == "superseded"
 
     def test_what_an_earlier_chat_showed_is_told_and_leaves_without_a_memory(
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
@@ -130,7 +139,7 @@ class TestCommands:
         talk(live, server, "/memories", "/forget m1", "Two", **named)
         told = said(capsys)
         assert "shown to the model here: m1" in told
-        assert "not shown it any more from its next call on" in told
+        assert "not shown to the model any more: m1" in told
         assert "memory restore m1 --user ada brings it back" in told
         assert b"8081" not in server.bodies[-1]
 

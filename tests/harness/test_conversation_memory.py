@@ -325,6 +325,23 @@ class TestLeaving:
             assert b"shop first" in server.bodies[-1]
         proved(plain)
 
+    def test_whoever_summarises_is_not_given_it_either(self, live: Live) -> None:
+        memory = memory_of(live)
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory, strategy="compact:keep_turns=1")
+            talk.ask("Hello")
+            friday = memory.add("We deploy on Fridays")
+            assert talk.recall("deploy").memories
+            talk.ask("When do we deploy?")
+            memory.forget(friday)
+            asked = len(server.bodies)
+            talk.ask("And then?")
+            talk.ask("And now?")
+            summarized = [each for each in server.requests[asked:] if not each.get("stream")]
+            assert summarized
+            assert not any(b"Fridays" in body for body in server.bodies[asked:])
+        proved(talk)
+
     def test_it_leaves_a_fork_too(self, live: Live, known: dict[str, int]) -> None:
         memory = memory_of(live)
         with serving(following(script)) as server:
