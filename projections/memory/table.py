@@ -33,7 +33,8 @@ _CREATE = (
   refreshed_at integer not null, state text not null
 ) strict""",
     "create unique index memories_by_id on memories (stream, id)",
-    "create index memories_by_subject on memories (stream, kind, subject) "
+    # With the id: else the newest about a subject is looked for among all ids.
+    "create index memories_by_subject on memories (stream, kind, subject, id) "
     "where stands and subject <> ''",
     "create table memories_sources (row integer not null, session text not null) strict",
     "create index memories_sources_by_session on memories_sources (session, row)",
@@ -45,7 +46,7 @@ _CREATE = (
 class MemoryTable:
     """The derived table ``memories``; to be given to ``EventLog.catch_up``."""
 
-    name, version = "memories", 1
+    name, version = "memories", 2
     reads = READ | {"redacted"}
 
     def __init__(self, log: EventLog) -> None:
