@@ -126,7 +126,7 @@ def added(memory: UserMemory, new: Given) -> MemoryAddData:
         sources=sources_of(memory.live, new.sources),
         at=new.at,
     )
-    return _data(memory, id, before=frozenset())
+    return _data(memory, id)
 
 
 def _as_in_a_chat(memory: UserMemory, new: Given) -> MemoryAddData:
@@ -155,7 +155,7 @@ def _as_in_a_chat(memory: UserMemory, new: Given) -> MemoryAddData:
     at = iso(new.at) if new.at is not None else None
     said: list[Event] = [event, *profile]
     id = memory.append(*(Draft(each, occurred_at=at) for each in said))
-    data = _data(memory, id, before=frozenset())
+    data = _data(memory, id)
     data.profile = {
         f"{each.section}.{name}": value
         for each in profile
@@ -183,17 +183,21 @@ def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> Me
         sources=sources_of(memory.live, new.sources),
         reason=clean(reason, "--reason"),
     )
-    return _data(memory, id, before=frozenset(before.supersedes))
+    return _data(memory, id, before)
 
 
-def _data(memory: UserMemory, id: int, before: frozenset[int]) -> MemoryAddData:
+def _data(memory: UserMemory, id: int, before: Memory | None = None) -> MemoryAddData:
+    """A memory, and what its last event did to others; ``before``: as it was until then."""
     now = moment_of("")
     found = memory.get(id)
+    known = before.supersedes if before is not None else ()
     other = found.superseded_by
+    if before is not None and before.superseded_by == other:
+        other = 0
     return MemoryAddData(
         user=memory.user,
         memory=row_of(memory, found, now),
-        took_the_place_of=rows_of(memory, [n for n in found.supersedes if n not in before], now),
+        took_the_place_of=rows_of(memory, [n for n in found.supersedes if n not in known], now),
         gave_way_to=next(iter(rows_of(memory, [other], now)), None) if other else None,
     )
 

@@ -215,6 +215,10 @@ class TestRevise:
         found = data("memory", "revise", "m11", "--subject", "deploy day", "--db", db)
         assert [row["name"] for row in found["took_the_place_of"]] == ["m3"]
 
+    def test_one_that_does_not_stand_says_so_and_no_more(self, db: Path) -> None:
+        result = run("memory", "revise", "m1", "On Fridays.", "--db", db)
+        assert result.stdout == "revised m1 project: (m3 took its place) On Fridays.\n"
+
     def test_nothing_given_and_no_such_memory_are_told(self, db: Path) -> None:
         assert "nothing of m2 is to be revised" in refused("memory", "revise", "m2", "--db", db)
         assert "no memory m99" in refused("memory", "revise", "m99", "x", "--db", db, code=3)
