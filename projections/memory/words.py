@@ -9,12 +9,15 @@ how many memories hold it (``index``).
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
+import snowballstemmer
+
 from projections.memory.memory import Memory
-from projections.memory.stemming import stem
 
 READ = 4_000
 """Characters of a text that are looked at, and embedded: an endpoint refuses what is too long."""
@@ -55,6 +58,21 @@ def words(text: str) -> Iterator[str]:
         for pair in pairs:
             if pair not in _SILENT:
                 yield pair
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The stem of an English word in lower case; what is not all ASCII letters stays as it is."""
+    if not (word.isascii() and word.isalpha()):
+        return word
+    stemmer = getattr(_THREAD, "stemmer", None)
+    if stemmer is None:
+        stemmer = _THREAD.stemmer = snowballstemmer.stemmer("porter")
+    return str(stemmer.stemWord(word))
+
+
+_THREAD = threading.local()
+"""A stemmer is for one thread at a time."""
 
 
 def found_by(memory: Memory) -> str:

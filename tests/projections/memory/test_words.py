@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from eventlog.events import Entity, Experience
@@ -53,3 +55,22 @@ def test_a_memory_is_found_by_what_it_is_about_too() -> None:
         )
     )
     assert found == "pinned numpy, and it passes\nCI\nThe build fails\nwheel"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["deploy deploys deployed deploying", "migration migrations", "test tests testing tested"],
+)
+def test_forms_of_an_english_word_are_one(said: str) -> None:
+    assert len(set(words(said))) == 1
+
+
+@pytest.mark.parametrize("word", ["größe", "70500", "sha256s", "y" * 60])
+def test_what_is_no_english_word_stays(word: str) -> None:
+    assert list(words(word)) == [word]
+
+
+def test_threads_cut_alike() -> None:
+    texts = [f"deploying{n:c} tested{n:c} running{n:c}" for n in range(97, 123)] * 20
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda t: list(words(t)), texts)) == [list(words(t)) for t in texts]
