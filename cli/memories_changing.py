@@ -27,10 +27,14 @@ from cli.models_memory import (
     MemoryRow,
 )
 from eventlog.errors import InputRefused
-from eventlog.events import Entity, MemoryKind, Relation
+from eventlog.events import Entity, Event, MemoryKind, ProfileUpdated, Relation, Remembered
 from eventlog.happened import iso
+from eventlog.recorded import Draft
 from harness.memory import UserMemory
 from harness.memory.user_memory import checked_importance, checked_text
+from harness.memory.wishes import wished
+from projections.memory.knowledge import with_knowledge
+from projections.memory.learned import fact_subject
 from projections.memory.lifecycle import DAY, Due, age
 from projections.memory.memory import Memory
 
@@ -90,11 +94,13 @@ def given(typed: Typed) -> Given:
 def new(typed: Typed, at: str = "") -> Given:
     """What was typed of a memory that is to be added. Raises InputRefused."""
     found = given(typed)
-    kind: MemoryKind = found.kind or ("preference" if found.values else "fact")
-    if (found.values or found.area) and kind != "preference":
-        raise InputRefused(
-            f"only a preference has values and an area, no {kind}: --kind preference"
-        )
+    kind = found.kind
+    if found.values or found.area:
+        kind = kind or "preference"
+        if kind != "preference":
+            raise InputRefused(
+                f"only a preference has values and an area, no {kind}: --kind preference"
+            )
     return found._replace(
         kind=kind, text=checked_text(found.text or ""), at=moment_of(at) if at else None
     )
@@ -103,8 +109,11 @@ def new(typed: Typed, at: str = "") -> Given:
 def added(memory: UserMemory, new: Given) -> MemoryAddData:
     """What was remembered, and what it took the place of.
 
-    Raises InputRefused; StreamNotFound and the like for a source.
+    Where neither a kind nor a subject is given, both, and what it says of the profile, are read out
+    of the text, as in a chat. Raises InputRefused; StreamNotFound and the like for a source.
     """
+    if new.kind is None and new.subject is None:
+        return _as_in_a_chat(memory, new)
     id = memory.add(
         new.text or "",
         kind=new.kind or "fact",
@@ -117,7 +126,42 @@ def added(memory: UserMemory, new: Given) -> MemoryAddData:
         sources=sources_of(memory.live, new.sources),
         at=new.at,
     )
-    return _data(memory, id, before=frozenset())
+    return _data(memory, id)
+
+
+def _as_in_a_chat(memory: UserMemory, new: Given) -> MemoryAddData:
+    text = new.text or ""
+    sources = sources_of(memory.live, new.sources)
+    events = wished(text, sources)
+    told = [event for event in events if isinstance(event, Remembered)]
+    # What says several things is remembered as it was typed: nothing of it may be lost.
+    one = told[0] if len(told) == 1 else Remembered(text=text, subject=fact_subject(text))
+    importance = 1.0 if new.importance is None else new.importance
+    event = with_knowledge(
+        one.model_copy(
+            update={
+                "text": text,
+                "importance": importance,
+                "scored": (f"explicit {importance:.2f}",),
+                "is_explicit": True,
+                "entities": new.entities,
+                "relations": new.relations,
+                "sources": sources,
+                "by": "human",
+            }
+        )
+    )
+    profile = [event for event in events if isinstance(event, ProfileUpdated)]
+    at = iso(new.at) if new.at is not None else None
+    said: list[Event] = [event, *profile]
+    id = memory.append(*(Draft(each, occurred_at=at) for each in said))
+    data = _data(memory, id)
+    data.profile = {
+        f"{each.section}.{name}": value
+        for each in profile
+        for name, value in each.values.value.items()
+    }
+    return data
 
 
 def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> MemoryAddData:
@@ -139,17 +183,21 @@ def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> Me
         sources=sources_of(memory.live, new.sources),
         reason=clean(reason, "--reason"),
     )
-    return _data(memory, id, before=frozenset(before.supersedes))
+    return _data(memory, id, before)
 
 
-def _data(memory: UserMemory, id: int, before: frozenset[int]) -> MemoryAddData:
+def _data(memory: UserMemory, id: int, before: Memory | None = None) -> MemoryAddData:
+    """A memory, and what its last event did to others; ``before``: as it was until then."""
     now = moment_of("")
     found = memory.get(id)
+    known = before.supersedes if before is not None else ()
     other = found.superseded_by
+    if before is not None and before.superseded_by == other:
+        other = 0
     return MemoryAddData(
         user=memory.user,
         memory=row_of(memory, found, now),
-        took_the_place_of=rows_of(memory, [n for n in found.supersedes if n not in before], now),
+        took_the_place_of=rows_of(memory, [n for n in found.supersedes if n not in known], now),
         gave_way_to=next(iter(rows_of(memory, [other], now)), None) if other else None,
     )
 

@@ -14,7 +14,7 @@ from eventlog.recorded import Draft
 from harness.memory import UserMemory
 from projections.memory.course import READ, course_of
 from projections.memory.learned import learned
-from projections.memory.stream import memory_name
+from projections.memory.stream import is_memory_stream, memory_name
 from projections.memory.summary import closing, summarized_to
 from projections.quotes import texts_in
 
@@ -44,14 +44,19 @@ def learned_from(
     """
     live = memory.live
     key = session_key(live, whole_session(session, "learned from"))
+    if is_memory_stream(key):
+        raise InputRefused(f"{key} is what is remembered already: name a session")
     course = course_of(live.log.read(key, types=READ))
     into = str(memory.key)
-    drafts = learned(course, into=into, ended=True)
+    parts = [[draft] for draft in learned(course, into=into, ended=True)]
     since = summarized_to(memory.all(standing=False), str(key))
-    drafts += closing(course, into=into, since=since)
+    # A session is counted with its summary, or it would be counted again.
+    parts.append(closing(course, into=into, since=since))
+    drafts = [draft for part in parts for draft in part]
     there = live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
     new = [draft for draft in drafts if draft.id not in there]
-    kept = [draft for draft in new if force or not _holds_key(draft)]
+    held = {id(d) for part in parts if not force and any(map(_holds_key, part)) for d in part}
+    kept = [draft for draft in new if id(draft) not in held]
     if not dry_run:
         memory.append_new(*kept)
         there = live.log.known_ids([draft.id for draft in kept if draft.id is not None])

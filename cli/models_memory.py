@@ -63,6 +63,8 @@ class MemoryAddData(BaseModel):
     """Those that stood until now, about the same subject."""
     gave_way_to: MemoryRow | None
     """The one that stands in its place: what a person said is not replaced by what was inferred."""
+    profile: dict[str, Any] = {}
+    """What its text says of the person, as ``section.name``: it is in the profile now."""
 
 
 class MemoryChanged(BaseModel):

@@ -11,6 +11,7 @@ from eventlog.events import MemorySource, ProfileSection, ProfileUpdated
 from eventlog.jsonvalue import Json
 from harness.memory import UserMemory
 from projections.memory.errors import NotKnown
+from projections.memory.profile import SECTIONS
 
 
 def profile_data(memory: UserMemory, changed: int = 0) -> MemoryProfileData:
@@ -25,7 +26,7 @@ def profile_data(memory: UserMemory, changed: int = 0) -> MemoryProfileData:
             position=each.position,
             sources=named_sources(each.sources),
         )
-        for each in profile.known
+        for each in sorted(profile.known, key=lambda each: SECTIONS.index(each.section))
     ]
     return MemoryProfileData(
         user=memory.user, position=profile.position, known=known, changed=changed

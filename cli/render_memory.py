@@ -155,6 +155,8 @@ def render_added(data: MemoryAddData, style: Style, verb: str) -> Iterator[str]:
         yield line(row, style, "  it took the place of", row.text)
     if data.gave_way_to is not None:
         yield line(data.gave_way_to, style, "  what a person said stands:")
+    for name, value in data.profile.items():
+        yield "  " + style.line(f"profile {name} = {value_text(value)}", style.width - 2)
 
 
 def render_learned(data: MemoryLearnData, style: Style) -> Iterator[str]:

@@ -136,7 +136,7 @@ def _change(each: MemoryChangeData) -> str:
         said += f" ({each.reason})"
     if each.is_erased:
         return f"{said}: erased"
-    other = [name for name in each.changed if name != "text"]
+    other = [name for name in each.changed if name not in ("text", "is_explicit")]
     if other:
         said += f", {', '.join(other)} changed"
     return said

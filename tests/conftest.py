@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 for folder in ("projections", "harness", "cli", "eventlog"):
     sys.path.append(str(Path(__file__).parent / folder))
+sys.path.append(str(Path(__file__).parents[1]))  # bench, of which some tests take sessions and sets
 
 # Threads of a library that wait for each other while other tests need the processor take ten times
 # as long as one of them.

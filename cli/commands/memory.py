@@ -24,7 +24,7 @@ app = SubApp(
     M names a memory: m12, or 12. Nothing is lost by what is done here: what was revised, forgotten
     or superseded stays readable (list --all, show M). To erase a text for good: ctxlog redact
 
-    Example: ctxlog memory add "We deploy on Fridays only" --kind project
+    Example: ctxlog memory list
     """,
     {
         "list": memory_list.command,

@@ -60,8 +60,11 @@ def command(
     """Remember something for later sessions.
 
     It counts as said by a person, and its importance is 1 unless told: what is inferred later never
-    takes its place. Of one kind only one memory stands about a --subject: the newer takes the place
-    of the older, which stays readable; of preferences with values, each value is decided by itself.
+    takes its place. Without --kind and --subject both are read out of the text, as by /remember in
+    a chat; what it says of the person stands in the profile, too.
+
+    Of one kind only one memory stands about a subject: the newer takes the place of the older,
+    which stays readable; of preferences with values, each value is decided by itself.
 
     What looks like a key is refused, since memories are shown to models. A log that is not there
     yet is made.

@@ -43,7 +43,8 @@ def command(
     said = f"{plural(data.added, 'event')} {verb} to the memories of {data.user}"
     said += f", {data.known:,} known" if data.known else ""
     out.show(data, out.style.line(said, out.style.width))
-    if data.stream != f"{data.user}/_/memory":
-        out.note(f"the document is of {data.stream}")
+    whose = data.stream.removesuffix("/_/memory")
+    if whose != data.user:
+        out.note(f"the document is of {whose or 'nobody'}")
     for warning in data.warnings:
         out.note(warning)

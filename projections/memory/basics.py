@@ -24,7 +24,10 @@ _ROLES = (
 )
 _ENGLISH: tuple[tuple[str, str], ...] = (
     ("name", rf"\bmy\sname\sis\s{_NAME}{_END}"),
-    ("name", rf"^(?:please\s)?(?:you\scan\s)?call\sme\s{_NAME}{_END}"),
+    (
+        "name",
+        rf"^(?:from\snow\son,?\s)?(?:please\s)?(?:you\scan\s)?(?:just\s)?call\sme\s{_NAME}{_END}",
+    ),
     ("role", rf"\bi\s(?:work|am\sworking)\sas\s(?:an?\s|the\s)?{_WORDS}{_END}"),
     ("role", rf"\bi(?:['’]m|\sam)\san?\s(?P<v>(?:[\w+#-]{{1,20}}\s){{0,3}}{_ROLES})\b"),
     ("role", rf"\bmy\s(?:job|role|profession)\sis\s(?:an?\s|the\s)?{_WORDS}{_END}"),
@@ -83,7 +86,15 @@ def basics(sentence: Sentence) -> Mapping[str, str]:
         value = one_line(sentence.text[slice(*match.span("v"))], MOST).strip(" '’.-")
         if not value or HIDDEN in match["v"]:
             continue
-        if name == "name" and _NO_NAME.fullmatch(value.split()[0]):
+        if name in ("employer", "location") and value[0].islower() and value[0].isascii():
+            continue  # "I live in fear", "I work for hours"
+        if name == "name" and (_NO_NAME.fullmatch(value.split()[0]) or _goes_on(match)):
             continue
         found[name] = value
     return found
+
+
+def _goes_on(match: re.Match[str]) -> bool:
+    """Whether what could be a name is a word of a sentence: "my name is wrong in the file"."""
+    word, behind = match["v"], match.string[match.end("v") :]
+    return word[0].islower() and word.isascii() and bool(re.match(r"\s\w", behind))

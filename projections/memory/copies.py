@@ -1,9 +1,9 @@
 """Where else the text of an erased memory stands, and which memories hold text of what is erased.
 
 Found by reference, both ways: the messages of sessions that showed a memory, and what was made of
-those; a memory that was said to take the place of it; a memory, or something in a profile, whose
-sources name an event that is erased. What a preference holds of an older one is not told: it
-stands in the events of that one alone.
+those; a memory that was said to take the place of it and says one of its values again; a memory, or
+something in a profile, whose sources name an event that is erased. What a preference holds of an
+older one is not told: it stands in the events of that one alone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eventlog.errors import ItemNotFound
+from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import copies
 from projections.affected import AffectedCall
@@ -91,11 +92,19 @@ class _Finding:
                 self._take(copy._replace(item=item))
 
     def _in_their_place(self, key: StreamKey, memories: Mapping[int, str]) -> None:
-        """Those that were said to take their place: they mostly say the same in other words."""
+        """Those that were said to take their place, and say a value of theirs again."""
         for event in self._live.log.read(key, types=[MEMORY], containing='"supersedes":['):
-            for memory in event.data.get("supersedes", ()):
-                if memory in memories:
+            values = _values(event)
+            for memory in event.data.get("supersedes", ()) if values else ():
+                if memory in memories and values & self._values_of(key, memory):
                     self._learned(event, memories[memory])
+
+    def _values_of(self, key: StreamKey, memory: int) -> set[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+        with contextlib.suppress(ItemNotFound):
+            for event in self._carriers.renditions(key, str(memory)):
+                found |= _values(event)
+        return found
 
     def _add(self, event: RecordedEvent, item: str) -> None:
         if not event.erased:
@@ -105,6 +114,12 @@ class _Finding:
         if copy.target not in self._known:
             self._known[copy.target] = copy.item
             self._found.append(copy)
+
+
+def _values(event: RecordedEvent) -> set[tuple[str, str]]:
+    """What a preference says by name, as the event has it; nothing of what was erased."""
+    values = event.data.get("values")
+    return {(n, dumps(v)) for n, v in values.items()} if isinstance(values, dict) else set()
 
 
 def scope(live: Live, stream: StreamKey, carrying: Carrying) -> list[StreamKey]:

@@ -86,7 +86,7 @@ class CourseFold:
     def __init__(self) -> None:
         self.position = 0
         self._stream = ""
-        self._title = ""
+        self._title, self._title_at = "", 0
         self._is_subagent = False
         self._events: list[RecordedEvent] = []
         """Without their text."""
@@ -136,11 +136,16 @@ class CourseFold:
     def _owner(self, position: int) -> str:
         return next((owner for last, owner in self._owners if position <= last), self._stream)
 
+    def _source(self, at: int) -> tuple[MemorySource, ...]:
+        return (MemorySource(stream=self._owner(at), positions=(at,)),) if at else ()
+
     def _titled(self, event: RecordedEvent) -> None:
         if event.type == "session_started":
             self._is_subagent = bool(event.data.get("parent_call"))
         if not event.erased:
-            self._title = clean(str(event.data.get("title") or "")) or self._title
+            title = clean(str(event.data.get("title") or ""))
+            if title:
+                self._title, self._title_at = title, event.position
 
     def _piece(self, event: RecordedEvent) -> _Piece | None:
         kind = event.type
@@ -226,9 +231,11 @@ class CourseFold:
             stream=self._stream,
             position=self.position,
             title=self._title,
+            title_source=self._source(self._title_at),
             is_subagent=self._is_subagent,
             interactions=tuple(made.interactions()),
             tasks=made.tasks,
+            tasks_source=self._source(made.tasks_at if made.tasks else 0),
             task_types=tuple(dict.fromkeys(made.task_types)),
             erased=tuple(made.erased),
         )
@@ -244,6 +251,9 @@ def course_of(events: Iterable[RecordedEvent], at: int | None = None) -> Course:
     return fold.course
 
 
+_PARTS = ("said", "tools", "done", "dropped", "tasks_at", "erased", "at")
+
+
 class _Assembly:
     """Interactions in the making."""
 
@@ -253,6 +263,7 @@ class _Assembly:
         self._open: dict[str, list[tuple[int, int, bool]]] = {}
         """Of each call id the calls without a result: interaction, place, whether it runs."""
         self.tasks: tuple[Task, ...] = ()
+        self.tasks_at = 0
         self.task_types: list[str] = []
         self.erased: list[int] = []
 
@@ -262,9 +273,7 @@ class _Assembly:
         if piece.task_type:
             self.task_types.append(piece.task_type)
         if piece.by in ("human", "task") or (piece.by and not self._parts):
-            self._parts.append(
-                {"said": [], "tools": [], "done": [], "dropped": [], "erased": [], "at": []}
-            )
+            self._parts.append({name: [] for name in _PARTS})
         if piece.tasks is not None:
             self._tasks(piece.tasks, position)
         if not self._parts:
@@ -311,7 +320,8 @@ class _Assembly:
                 if task.status in ("done", "dropped") and before.get(task.id) != task.status:
                     self._parts[-1][task.status].append(one_line(task.title, 200))
             self._parts[-1]["at"].append(position)
-        self.tasks = tasks
+            self._parts[-1]["tasks_at"].append(position)
+        self.tasks, self.tasks_at = tasks, position
 
     def interactions(self) -> Iterator[Interaction]:
         for number, parts in enumerate(self._parts, 1):
@@ -322,6 +332,7 @@ class _Assembly:
                 tools=tuple(parts["tools"]),
                 done=tuple(dict.fromkeys(parts["done"])),
                 dropped=tuple(dict.fromkeys(parts["dropped"])),
+                tasks_at=tuple(parts["tasks_at"]),
                 feedback=_feedback(next_said[0]) if next_said else "",
                 erased=tuple(parts["erased"]),
                 sources=tuple(self._sources(parts["at"])),

@@ -13,7 +13,7 @@ from eventlog.events import Experience, Remembered
 from eventlog.recorded import Draft
 from projections.memory.clipping import one_line
 from projections.memory.importance import Score
-from projections.memory.interactions import Interaction
+from projections.memory.interactions import Interaction, ToolUse
 from projections.memory.learning import BY, LearnPolicy, drafted
 
 PART = 200
@@ -28,7 +28,8 @@ def experiences(
 ) -> Iterator[Draft]:
     """What was experienced in an interaction."""
     sources = interaction.source(*_positions(interaction))
-    for number, found in enumerate(experienced(interaction)):
+    asked = interaction.source(interaction.said[0].position)
+    for about, found in experienced(interaction):
         parts = (found.situation, found.action, found.outcome)
         event = Remembered(
             kind="experience",
@@ -39,18 +40,20 @@ def experiences(
             sources=sources,
             by=BY,
         )
-        yield drafted(event, into, f"experience {number}", sources)
+        yield drafted(event, into, f"experience of {about}", asked)
 
 
 def _positions(interaction: Interaction) -> set[int]:
-    """Where it is told: what was asked, the error, what fixed it, and how it ended."""
+    """Where it is told: what was asked and done, the error, what fixed it, and how it ended."""
     told = {said.position for said, _ in interaction.fixes} | set(interaction.error_at)
-    ends = [said.position for said in (*interaction.said[:1], *interaction.said[-1:])]
-    return told | set(ends) | {interaction.last}
+    told |= {said.position for said in interaction.said[:1]}
+    told |= set([said.position for said in interaction.said if said.by == "model"][-1:])
+    told |= {tool.position for tool in _used(interaction)}
+    return told | (set(interaction.tasks_at) if interaction.done or interaction.dropped else set())
 
 
-def experienced(interaction: Interaction) -> Iterator[Experience]:
-    """Situation, action, outcome and success, each time that there is something to tell."""
+def experienced(interaction: Interaction) -> Iterator[tuple[str, Experience]]:
+    """What it is about, an error or a task by its title, and what was experienced."""
     is_content = interaction.feedback != "negative"
     answer = one_line(interaction.answer, PART)
     if interaction.errors and interaction.answer and (interaction.fixes or not is_content):
@@ -60,18 +63,23 @@ def experienced(interaction: Interaction) -> Iterator[Experience]:
             situation = f"{situation}: {error}"
         action = fix_text(interaction) or _tools(interaction) or answer
         outcome = one_line(interaction.fixes[-1][1].text, PART) if interaction.fixes else answer
-        yield Experience(
-            situation=situation,
-            action=action,
-            outcome="" if outcome in action else outcome,
-            success=is_content,
+        yield (
+            "error",
+            Experience(
+                situation=situation,
+                action=action,
+                outcome="" if outcome in action else outcome,
+                success=is_content,
+            ),
         )
     action = _tools(interaction) or answer
     outcome = answer if answer != action else ""
     for title in interaction.done:
-        yield Experience(situation=title, action=action, outcome=outcome, success=is_content)
+        found = Experience(situation=title, action=action, outcome=outcome, success=is_content)
+        yield f"task {title}", found
     for title in interaction.dropped:
-        yield Experience(situation=title, action=action, outcome=outcome, success=False)
+        found = Experience(situation=title, action=action, outcome=outcome, success=False)
+        yield f"task {title}", found
 
 
 def fix_text(interaction: Interaction) -> str:
@@ -86,7 +94,9 @@ def fix_text(interaction: Interaction) -> str:
 
 def _tools(interaction: Interaction) -> str:
     """What the tools were used for, the last calls that went well."""
-    named = [
-        f"{tool.name} {tool.subject}".strip() for tool in interaction.tools if tool.outcome == "ok"
-    ]
-    return one_line("; ".join(dict.fromkeys(named[-_TOOLS:])), PART)
+    named = [f"{tool.name} {tool.subject}".strip() for tool in _used(interaction)]
+    return one_line("; ".join(dict.fromkeys(named)), PART)
+
+
+def _used(interaction: Interaction) -> list[ToolUse]:
+    return [tool for tool in interaction.tools if tool.outcome == "ok"][-_TOOLS:]

@@ -10,8 +10,8 @@ Of two memories of one kind about the same subject only one stands:
 
 The one that does not stand stays readable. Forgetting the newer brings no older one back. A value
 that went over says what its memory says, as long as that was not forgotten or erased: then nobody
-holds it any more. What was erased contradicts nothing, since nobody knows what it was about: the
-older one stands as if it had never been said.
+holds it any more. What was erased contradicts nothing, since nobody knows what it was about: an
+older one stands as if it had never been said, unless the erased one names it as superseded.
 """
 
 from __future__ import annotations
@@ -135,7 +135,10 @@ def _remembered(store: Store, event: RecordedEvent) -> None:
     )
     for other in said.supersedes:
         old = store.get(other)
-        if old is not None and old.stands and _may_replace(memory, old):
+        # What it is about, too, is settled below. Erased, it says of nothing what it is about.
+        if old is None or not old.stands or _is_about_the_same(old, memory):
+            continue
+        if _may_replace(memory, old):
             old, memory = _replaced(old, memory)
             store.put(old)
     store.put(_settled(store, memory))
@@ -288,6 +291,11 @@ def _settled(store: Store, memory: Memory) -> Memory:
         memory, old = _replaced(memory, old)
     store.put(old)
     return memory
+
+
+def _is_about_the_same(one: Memory, other: Memory) -> bool:
+    subject = same_subject(one.subject)
+    return bool(subject) and (one.kind, subject) == (other.kind, same_subject(other.subject))
 
 
 def _may_replace(new: Memory | Held, old: Memory | Held) -> bool:

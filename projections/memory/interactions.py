@@ -51,6 +51,8 @@ class Interaction(Value):
     """Titles of the tasks that were finished in it."""
     dropped: tuple[str, ...] = ()
     """Of those that were given up."""
+    tasks_at: tuple[int, ...] = ()
+    """Where the list of tasks was set in it."""
     feedback: Literal["", "positive", "negative"] = ""
     """What the person said of it next."""
     erased: tuple[int, ...] = ()
@@ -69,29 +71,35 @@ class Interaction(Value):
         return next((each.text for each in reversed(self.said) if each.by == "model"), "")
 
     @property
-    def errors(self) -> tuple[str, ...]:
-        """The errors that were seen in it, in their order, none twice."""
+    def errors_seen(self) -> tuple[tuple[int, str], ...]:
+        """The errors that were seen in it, in their order, none twice, with where each stands."""
         found = [(tool.answered, tool.error) for tool in self.tools if tool.error]
         found += [(said.position, sign.text) for said, sign in self.signs("error")]
-        kept: list[str] = []
-        for _, text in sorted(found, key=lambda each: each[0]):
-            if not any(text in each or each in text for each in kept):
-                kept.append(text)
+        kept: list[tuple[int, str]] = []
+        for at, text in sorted(found, key=lambda each: each[0]):
+            if not any(text in each or each in text for _, each in kept):
+                kept.append((at, text))
         return tuple(kept)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Their texts."""
+        return tuple(text for _, text in self.errors_seen)
 
     @property
     def error(self) -> str:
         """The first error that says what is wrong, and not only that something is."""
-        found = self.errors
-        return next((each for each in found if len(each) >= 20), found[0] if found else "")
+        return self._first_error()[1]
 
     @property
     def error_at(self) -> tuple[int, ...]:
         """Where that error stands."""
-        wanted = self.error
-        told = [tool.answered for tool in self.tools if wanted and tool.error == wanted]
-        told += [said.position for said, sign in self.signs("error") if sign.text == wanted]
-        return (min(told),) if told else ()
+        at, _ = self._first_error()
+        return (at,) if at else ()
+
+    def _first_error(self) -> tuple[int, str]:
+        seen = self.errors_seen
+        return next((each for each in seen if len(each[1]) >= 20), seen[0] if seen else (0, ""))
 
     def signs(self, *kinds: SignKind) -> Iterator[tuple[Said, Sign]]:
         """What was said of these kinds, with the message that says it."""
@@ -135,11 +143,15 @@ class Course(Value):
     position: int = 0
     title: str = ""
     """As it was given; a session without one has none."""
+    title_source: tuple[MemorySource, ...] = ()
+    """Where it was given."""
     is_subagent: bool = False
     """A model started it: nothing in it was said by a person."""
     interactions: tuple[Interaction, ...] = ()
     tasks: tuple[Task, ...] = ()
     """The list of tasks."""
+    tasks_source: tuple[MemorySource, ...] = ()
+    """Where it was set."""
     task_types: tuple[str, ...] = ()
     """As it was classified, each once."""
     erased: tuple[int, ...] = ()

@@ -85,7 +85,9 @@ def leaving(interactions: Iterable[Interaction], policy: LearnPolicy, into: str)
                     sources=sources,
                     by=BY,
                 )
-                yield drafted(event, into, kind, sources)
+                # Named by what was asked: one that goes on later is not learned a second time.
+                asked = interaction.source(interaction.said[0].position)
+                yield drafted(event, into, kind, asked)
         yield from experiences(interaction, scored, policy, into)
 
 

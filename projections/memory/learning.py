@@ -1,9 +1,10 @@
 """How what is learned becomes an event: one id for one thing, whoever learns it.
 
-The id of such an event is a digest of where it goes, where it came from, and the rule that found
-it. So learning the same twice, or in two processes at once, adds nothing: an append of a known id
-with the same bytes succeeds without one. Where the bytes are others, since the rules or the
-parameters have changed since, the append raises EventIdConflict, and what is there stays.
+The id of such an event is a digest of where it goes, where it began, and the rule that found it. So
+learning the same twice, or in two processes at once, adds nothing: an append of a known id with the
+same bytes succeeds without one. Where the bytes are others, since the rules or the parameters have
+changed since, or the interaction went on, the append raises EventIdConflict, and what is there
+stays.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class LearnPolicy(Value):
 def drafted(event: Event, into: str, rule: str, sources: Iterable[MemorySource]) -> Draft:
     """The event with the id that it has wherever it is learned.
 
-    ``into`` is the key of the memory stream, ``rule`` what found it there.
+    ``into`` is the key of the memory stream, ``sources`` are where it began, ``rule`` is what found
+    it there.
     """
     if isinstance(event, Remembered):
         event = with_knowledge(event)

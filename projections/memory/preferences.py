@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from projections.memory.clipping import one_line
 from projections.memory.spoken import HIDDEN, Sentence
-from projections.memory.subjects import Area, Values, about, own_subject
+from projections.memory.subjects import LANGUAGE, Area, Values, about, own_subject
 
 _CLAUSE = r"(?:^|[,;:.!(–—]\s{0,9}|\b(?:and|but|so|then|also|please|btw|anyway|instead)\b,?\s{1,9})"
 _POINTS = (
@@ -35,13 +36,13 @@ _LASTING = re.compile(
     rf"""(?:
       \bi\s{_HABIT}prefer\s(?!{_POINTS})
       |\bi\s{_HABIT}(?:like|love|hate|dislike)\s(?!to\s(?:see|say|ask|admit|bother)\b|the\b|{_POINTS})
-      |\bi(?:['’]d|\swould)\s(?:much\s)?prefer\s(?!{_POINTS}|not\b|if\b)
-      |\bi(?:['’]d|\swould)\s(?:much\s)?rather\s(?:use|have|work\swith|write|read|see|get)\s(?!{_POINTS})
       |\bi\s(?:really\s)?(?:do\snot|don['’]?t)\slike\s(?!{_POINTS})
-      |\b(?:i|we)\s(?:always|never|usually|normally|generally)\s{_DOES}\b
+      |\b(?:i|we)\s(?:always|never|usually|normally|generally)\s(?:use|write|commit|format|squash|mock)\b
       |\bmy\s(?:preferred|favou?rite)\s
       |{_CLAUSE}(?:you\s(?:should|must)\s)?(?:always|never)\s(?!{_NO_ORDER})
       |{_CLAUSE}(?:from\snow\son|going\sforward|in\s(?:the\s)?future|from\shere\son|by\sdefault)\b
+        ,?\s{{1,3}}(?!(?:the|a|an|we|it|its|this|that|these|there|our|my|they|he|she|call\sme)\b
+          |\w{{1,30}}\s(?:is|are|was|will|has|must|can|\w{{2,20}}s)\b)
     )""",
     re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
@@ -49,7 +50,7 @@ _KNOWN_ONLY = re.compile(
     rf"""(?:
       {_CLAUSE}(?:use|prefer|write|choose|stick\s(?:to|with))\s
         (?=[^.]{{1,80}}(?:,\snot\s|\binstead\sof\b|\brather\sthan\b|\bover\b))
-      |{_CLAUSE}(?:answer|reply|respond|talk|speak)\s(?:to\sme\s)?(?:in|using)\s
+      |{_CLAUSE}(?:always\s)?(?:answer|reply|respond|talk|speak)\s(?:to\sme\s)?(?:(?:in|using)\s|(?={LANGUAGE}\b))
       |\bi\s(?:want|need|expect)\s(?:your\s)?
         (?:(?:short|brief|concise|terse|detailed|long)\w{{0,3}}\s)?
         (?:answers|replies|responses|explanations)\b
@@ -65,8 +66,13 @@ _STOPPED = re.compile(
 )
 """So does this, where it is not of now."""
 _REFUSED = re.compile(
-    rf"{_CLAUSE}(?:don['’]?t|do\snot)\s(?:ever\s)?{_DOES}\s(?!the\b|{_POINTS})", re.I | re.ASCII
+    rf"{_CLAUSE}(?:don['’]?t|do\snot)\s(?:ever\s)?{_DOES}\s(?!the\b|{_POINTS})"
+    rf"|\bi(?:['’]d|\swould)\s(?:much\s)?prefer\s(?!{_POINTS}|not\b|if\b|a\b|the\b)"
+    r"|\bi(?:['’]d|\swould)\s(?:much\s)?rather\s(?:use|have|work\swith|write|read|see|get)"
+    rf"\s(?!{_POINTS}|a\b|the\b)",
+    re.IGNORECASE | re.ASCII,
 )
+"""What is refused, or would be liked better; not where it is of now."""
 _NOW = re.compile(
     r"\b(?:this|that|these|those|here|yet|now(?!\son)|today|for\sthe\smoment|it|for\sonce|this\stime)\b",
     re.IGNORECASE | re.ASCII,
@@ -84,6 +90,7 @@ _LASTING_CHINESE = re.compile(
 _KNOWN_ONLY_CHINESE = re.compile(
     r"(?:^|[，,。;；：:])(?:请|麻烦|都|一直|统一)?用[^，,。;；\s]{2,5}(?:来)?"
     r"(?:回答|回复|答复|交流|对话|沟通|说话|跟我|和我|写注释|写文档|写提交信息)"
+    rf"|(?:请|一直|全程|统一|都)用(?:{LANGUAGE})(?:吧|就好|即可)?[。.!！]?$"
     r"|(?:回答|回复|解释)(?:请|要|得)?(?:尽量|再|更)?(?:简短|简洁|精简|详细|正式)"
 )
 _REFUSED_CHINESE = re.compile(
@@ -149,6 +156,11 @@ def preferences(sentence: Sentence, *, is_wished: bool = False) -> tuple[Prefere
     said = [Preference(text, each.subject, each.area, each.values) for each in about(text)]
     if said or (lasting is None and refused is None):
         return tuple(said)
+    favourite = _FAVOURITE.search(text)
+    if favourite is not None:
+        subject = " ".join(f"favourite {favourite['en'] or favourite['zh']}".casefold().split())
+        values: Values = {subject: one_line(favourite["v"] or favourite["v2"], 60)}
+        return (Preference(text, subject, _area(text), values),)
     subject = own_subject(text[min(found) :] if found else text)
     return (Preference(text, subject, _area(text), {}),) if subject else ()
 
@@ -164,6 +176,11 @@ def _is_of_now(masked: str) -> bool:
     return bool(_NOW.search(masked) or _NOW_CHINESE.search(masked))
 
 
+_FAVOURITE = re.compile(
+    r"\bmy\s(?:preferred|favou?rite)\s(?P<en>(?:[\w-]{1,30}\s){1,3}?)(?:is|are)\s(?P<v>[^,.;，。；]{1,60})"
+    r"|我最喜欢的(?P<zh>[^是，,。；]{1,12})是(?P<v2>[^，,。；]{1,40})",
+    re.IGNORECASE,
+)
 _TALK = re.compile(
     r"\b(?:answer|repl|respon|explain|explanation|ask|tell|talk|apologi|summar|greet|joke|remind)\w{0,8}"
     r"|回答|回复|解释|提问|道歉|总结|语气|称呼",

@@ -208,18 +208,19 @@ _LANGUAGES = {
     "Japanese": "japanese|日语|日文",
     "Korean": "korean|韩语|韩文",
 }
-_LANGUAGE = "|".join(_LANGUAGES.values())
+LANGUAGE = "|".join(_LANGUAGES.values())
 _SPOKEN_IN = re.compile(
     rf"\b(?:answer|reply|replies|respond|response|talk|speak|write|explain|communicate|chat|converse)\w{{0,4}}\b"
-    rf"[^.,;]{{0,30}}?\b(?:in|use|using)\s(?P<en>{_LANGUAGE})\b"
-    rf"|用(?P<zh>{_LANGUAGE})",
+    rf"[^.,;]{{0,30}}?\b(?:in|use|using)\s(?P<en>{LANGUAGE})\b"
+    rf"|\bspeak\s(?P<en2>{LANGUAGE})\b"
+    rf"|用(?P<zh>{LANGUAGE})",
     re.IGNORECASE,
 )
 _WRITTEN_IN = re.compile(
     rf"(?P<what>\bcomments?\b|\bcommit messages?\b|\bdoc(?:ument|string)?(?:s|ation)?\b"
     rf"|\breadmes?\b|注释|提交信息|文档)"
-    rf"[^.,;，。；]{{0,20}}?(?:\bin\s|用|使用|写)(?P<lang>{_LANGUAGE})"
-    rf"|用(?P<lang2>{_LANGUAGE})(?:来)?写(?P<what2>注释|提交信息|文档)",
+    rf"[^.,;，。；]{{0,20}}?(?:\bin\s|用|使用|写)(?P<lang>{LANGUAGE})"
+    rf"|用(?P<lang2>{LANGUAGE})(?:来)?写(?P<what2>注释|提交信息|文档)",
     re.IGNORECASE,
 )
 _WRITTEN = {"注释": "comments", "提交信息": "commit messages", "文档": "documentation"}
@@ -285,7 +286,7 @@ def _special(statement: str) -> Iterator[About]:
         yield About(name, "technical", {name: _language(written["lang"] or written["lang2"])})
     else:
         for match in _SPOKEN_IN.finditer(statement):
-            language = _language(match["en"] or match["zh"])
+            language = _language(match["en"] or match["en2"] or match["zh"])
             said = language if is_wanted(statement, match.start()) else f"not {language}"
             yield About("language of answers", "interaction", {"language of answers": said})
             break

@@ -28,7 +28,6 @@ PART = 240
 _COUNTED: frozenset[Rule] = frozenset({"decision", "error and fix"})
 """Rules that count for a session as a whole."""
 
-
 _OWN: frozenset[SignKind] = frozenset({"remember", "preference", "basics"})
 ONLY_WISHES = "to say what is to be remembered"
 """The goal of a session in which nothing else was asked."""
@@ -46,19 +45,24 @@ def closing(
     if not course.interactions or course.interactions[-1].last <= since:
         return []
     into = into or stream_of(course.stream)
-    return [*_remembered(course, policy, into), *behaviour(course, into, since)]
+    found = list(_remembered(course, policy, into))
+    # Without a summary nobody would know what was counted.
+    return [*found, *behaviour(course, into, since)] if found else []
 
 
 def summarized_to(memories: Iterable[Memory], session: str) -> int:
     """The position up to which a session was summarized; 0: never. ``memories`` are all that there
-    ever were: one that was forgotten counted what it counted."""
+    ever were: one that was forgotten, or erased, counted what it counted."""
     subject = same_subject(subject_of(session))
     return max(
         (
             position
             for memory in memories
-            if memory.kind == "session_summary" and same_subject(memory.subject) == subject
+            if memory.kind == "session_summary"
             for source in memory.sources
+            # Of one that was erased the subject is gone, and where it came from is not.
+            if same_subject(memory.subject) == subject
+            or (memory.is_erased and source.stream == session)
             for position in source.positions
         ),
         default=0,
@@ -71,16 +75,16 @@ def subject_of(session: str) -> str:
 
 
 def summary_of(course: Course) -> SessionSummary:
-    """The summary of what is in force of a session."""
-    decisions = [sign.text for each in course.interactions for _, sign in each.signs("decision")]
-    errors = [error for each in course.interactions for error in each.errors]
+    """The summary of what is in force of a session; nothing of an interaction in which something
+    was erased."""
+    texts = {name: tuple(text for text, _ in parts) for name, parts in _told(course).items()}
     return SessionSummary(
-        goal=_goal(course),
-        decisions=_last(decisions, MOST_DECISIONS),
-        tasks=_last(_tasks(course), MOST_TASKS),
-        errors=_last(errors, MOST_ERRORS),
-        open_points=_last(_open(course), MOST_OPEN),
-        next_steps=_last(_next(course), MOST_NEXT),
+        goal="".join(texts["goal"]),
+        decisions=texts["decisions"],
+        tasks=texts["tasks"],
+        errors=texts["errors"],
+        open_points=texts["open_points"],
+        next_steps=texts["next_steps"],
     )
 
 
@@ -119,33 +123,37 @@ def _remembered(course: Course, policy: LearnPolicy, into: str) -> Iterator[Draf
     yield drafted(event, into, "summary", sources)
 
 
+Part = tuple[str, tuple[MemorySource, ...]]
+"""A text, and where it stands."""
+
+
+def _told(course: Course) -> dict[str, list[Part]]:
+    """The parts of a summary by their names."""
+    whole = [each for each in course.interactions if not each.erased]
+    said = [(each, each.source(each.said[0].position)) for each in whole if each.request]
+    wanted = [(text, source) for each, source in said if (text := asked(each))]
+    goal = wanted[:1] or [(ONLY_WISHES, source) for _, source in said[:1]]
+    goal = [(course.title, course.title_source)] if course.title else goal
+    return {
+        "goal": _last(goal, 1),
+        "decisions": _last(
+            [part for each in whole for part in _signs(each, "decision")], MOST_DECISIONS
+        ),
+        "tasks": _last(_tasks(course) or wanted, MOST_TASKS),
+        "errors": _last(
+            [(text, each.source(at)) for each in whole for at, text in each.errors_seen],
+            MOST_ERRORS,
+        ),
+        "open_points": _last(_open(course, whole), MOST_OPEN),
+        "next_steps": _last(_next(course, whole), MOST_NEXT),
+    }
+
+
 def _sources(course: Course) -> tuple[MemorySource, ...]:
-    """What the summary was read from: requests, decisions, errors, and how it ended."""
-    found: list[MemorySource] = []
-    for interaction in course.interactions[:1] + course.interactions[-MOST_TASKS:]:
-        if interaction.said:
-            found += interaction.source(interaction.said[0].position)
-    told = [
-        (each, said.position) for each in course.interactions for said, _ in each.signs("decision")
-    ]
-    wrong = [(each, at) for each in course.interactions for at in each.error_at]
-    for interaction, at in (*told[-MOST_DECISIONS:], *wrong[-MOST_ERRORS:]):
-        found += interaction.source(at)
-    found += course.interactions[-1].source(course.interactions[-1].last)
-    return together(found)
-
-
-def _goal(course: Course) -> str:
-    request = next((text for each in course.interactions if (text := asked(each))), "")
-    said = any(each.request for each in course.interactions)
-    return one_line(course.title or request or (ONLY_WISHES if said else ""), PART)
-
-
-def _tasks(course: Course) -> list[str]:
-    """The list of tasks; without one, what was asked."""
-    if course.tasks:
-        return [f"{task.title} ({task.status.replace('_', ' ')})" for task in course.tasks]
-    return [text for each in course.interactions if (text := asked(each))]
+    """What the summary was read from, and how far the session had come."""
+    last = course.interactions[-1]
+    told = (source for parts in _told(course).values() for _, found in parts for source in found)
+    return together(told, last.source(last.last))
 
 
 def asked(interaction: Interaction) -> str:
@@ -159,26 +167,47 @@ def asked(interaction: Interaction) -> str:
     return " ".join(text for text in rest if not any(each in text for each in own))
 
 
-def _open(course: Course) -> list[str]:
+def _signs(interaction: Interaction, *kinds: SignKind) -> Iterator[Part]:
+    for said, sign in interaction.signs(*kinds):
+        yield sign.text, interaction.source(said.position)
+
+
+def _tasks(course: Course, *statuses: str) -> list[Part]:
+    if statuses:
+        found = [task.title for task in course.tasks if task.status in statuses]
+    else:
+        found = [f"{task.title} ({task.status.replace('_', ' ')})" for task in course.tasks]
+    return [(title, course.tasks_source) for title in found]
+
+
+def _open(course: Course, whole: list[Interaction]) -> list[Part]:
     """Questions that nobody answered, calls without a result, tasks that are not done."""
+    found: list[Part] = []
     last = course.interactions[-1]
-    found = []
-    if last.said:
-        asked = (sign.text for sign in last.said[-1].signs if sign.kind == "question")
-        found += list(asked)
-    found += [f"{tool.name} {tool.subject}".strip() for tool in course.pending]
-    found += [task.title for task in course.tasks if task.status in ("pending", "in_progress")]
-    return found
+    if last in whole and last.said:
+        end = last.said[-1].position
+        asked = [
+            (s.text, last.source(end)) for at, s in last.signs("question") if at.position == end
+        ]
+        found += asked
+    for each in whole:
+        for tool in each.tools:
+            if tool.outcome == "pending":
+                found.append((f"{tool.name} {tool.subject}".strip(), each.source(tool.position)))
+    return found + _tasks(course, "pending", "in_progress")
 
 
-def _next(course: Course) -> list[str]:
-    """What the model said last that it would do; else the tasks that wait."""
-    said = [sign.text for _, sign in course.interactions[-1].signs("next")]
-    return said or [task.title for task in course.tasks if task.status == "pending"][:MOST_NEXT]
+def _next(course: Course, whole: list[Interaction]) -> list[Part]:
+    """What the model said last that it would do; else the first of the tasks that wait."""
+    last = course.interactions[-1]
+    said = list(_signs(last, "next")) if last in whole else []
+    return said or _tasks(course, "pending")[:MOST_NEXT]
 
 
-def _last(texts: Iterable[str], most: int) -> tuple[str, ...]:
+def _last(parts: Iterable[Part], most: int) -> list[Part]:
     """The last ones, each once, where it was said last."""
-    lines = [line for text in texts if (line := one_line(text, PART))]
-    kept = list(dict.fromkeys(reversed(lines)))[:most]
-    return tuple(reversed(kept))
+    lines = [(line, found) for text, found in parts if (line := one_line(text, PART))]
+    kept: dict[str, tuple[MemorySource, ...]] = {}
+    for line, found in reversed(lines):
+        kept.setdefault(line, found)
+    return list(kept.items())[:most][::-1]

@@ -33,7 +33,8 @@ _CREATE = (
   refreshed_at integer not null, state text not null
 ) strict""",
     "create unique index memories_by_id on memories (stream, id)",
-    "create index memories_by_subject on memories (stream, kind, subject) "
+    # With the id: else the newest about a subject is looked for among all ids.
+    "create index memories_by_subject on memories (stream, kind, subject, id) "
     "where stands and subject <> ''",
     "create table memories_sources (row integer not null, session text not null) strict",
     "create index memories_sources_by_session on memories_sources (session, row)",
@@ -45,7 +46,7 @@ _CREATE = (
 class MemoryTable:
     """The derived table ``memories``; to be given to ``EventLog.catch_up``."""
 
-    name, version = "memories", 1
+    name, version = "memories", 2
     reads = READ | {"redacted"}
 
     def __init__(self, log: EventLog) -> None:
@@ -248,6 +249,16 @@ class Memories:
         if found is None:
             raise MemoryNotFound(str(self.key), memory_name(id))
         return found
+
+    def about(self, kind: str, subject: str) -> Memory | None:
+        """The one of a kind that stands about a subject."""
+        query, stream = self.query()
+        row = query(
+            "select state from memories where stream = ? and kind = ? and subject = ? and stands "
+            "and subject <> '' order by id desc limit 1",
+            (stream, kind, same_subject(subject)),
+        ).fetchone()
+        return read(row[0]) if row is not None else None
 
     def some(self, ids: Iterable[int]) -> dict[int, Memory]:
         """Those of these ids that there are."""

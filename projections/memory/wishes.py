@@ -57,6 +57,7 @@ _REFERS = re.compile(
     re.IGNORECASE,
 )
 _JOINTS = re.compile(r"[\s:：,，\-–—]{1,9}")
+_NOW = re.compile(r"\b(?:this|that|these|those|here|now|today)\b", re.IGNORECASE)
 _LONG_ENOUGH = re.compile(r"\w{1,40}\W{1,5}\w{1,40}\W{1,5}\w|[\u3400-\u9fff]{4}")
 _ENDS = " \t.!。！;；,，"
 
@@ -104,7 +105,10 @@ def _wished(sentence: Sentence) -> str | None:
     if _REPORTED.search(masked, 0, found.start()):
         return None
     end = found.end()
-    return _content(sentence, found.start(), end, found["joint"] or "")
+    joint = (found["joint"] or "").strip().casefold()
+    if joint == "to" and _NOW.search(masked, end):
+        return None  # "remember to close the file here" is of this piece of work
+    return _content(sentence, found.start(), end, joint)
 
 
 def _wished_in_chinese(sentence: Sentence) -> str | None:
@@ -129,6 +133,6 @@ def _content(sentence: Sentence, begin: int, end: int, joint: str) -> str:
     skipped = _JOINTS.match(sentence.masked, end)
     content = sentence.text[skipped.end() if skipped else end :].rstrip(_ENDS + "?？")
     if content and not _REFERS.fullmatch(content):
-        return f"about {content}" if joint.strip().casefold() == "about" else content
+        return f"about {content}" if joint == "about" else content
     before = sentence.text[:begin].rstrip(_ENDS)  # "the port is 8081, remember that"
     return before if _LONG_ENOUGH.search(sentence.masked[:begin]) else ""

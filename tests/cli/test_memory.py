@@ -125,6 +125,25 @@ class TestAdd:
         assert "it took the place of m3 project: We deploy on Thursdays, at noon." in result.stdout
         assert names("--kind", "project", "--db", db) == ["m11"]
 
+    def test_kind_and_subject_are_read_out_of_the_text(self, new: Path) -> None:
+        add(new, "I prefer tabs over spaces")
+        text = run("memory", "add", "I prefer spaces over tabs", "--db", new).stdout
+        assert "remembered m2 preference: I prefer spaces over tabs" in text
+        assert "it took the place of m1" in text
+        found = add(new, "My name is Ada", "--importance", "0.7")
+        assert found["profile"] == {"basics.name": "Ada"}
+        assert found["memory"]["importance"] == 0.7
+        assert data("memory", "profile", "--db", new)["known"][0]["value"] == "Ada"
+
+    def test_a_text_that_says_several_things_is_remembered_whole(self, new: Path) -> None:
+        text = "I prefer tabs. I like short answers. We deploy on Fridays."
+        found = add(new, text)["memory"]
+        assert (found["kind"], found["text"]) == ("fact", text)
+
+    def test_what_is_given_is_not_read_out_of_the_text(self, new: Path) -> None:
+        found = add(new, "I prefer tabs over spaces", "--kind", "fact")
+        assert (found["memory"]["kind"], found["memory"]["subject"]) == ("fact", "")
+
     def test_standard_input_is_a_text_too(self, new: Path) -> None:
         result = run("memory", "add", "-", "--db", new, input="two\nlines\n")
         assert result.exit_code == 0
@@ -195,6 +214,10 @@ class TestRevise:
         add(db, "We freeze in May", *PROJECT, "--subject", "freeze")
         found = data("memory", "revise", "m11", "--subject", "deploy day", "--db", db)
         assert [row["name"] for row in found["took_the_place_of"]] == ["m3"]
+
+    def test_one_that_does_not_stand_says_so_and_no_more(self, db: Path) -> None:
+        result = run("memory", "revise", "m1", "On Fridays.", "--db", db)
+        assert result.stdout == "revised m1 project: (m3 took its place) On Fridays.\n"
 
     def test_nothing_given_and_no_such_memory_are_told(self, db: Path) -> None:
         assert "nothing of m2 is to be revised" in refused("memory", "revise", "m2", "--db", db)

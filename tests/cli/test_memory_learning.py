@@ -63,6 +63,7 @@ class TestLearning:
             (["--from", "monday-0001", "--importance", "0"], "learns by itself", 2),
             (["--from", "monday-0001@2"], "whole sessions are learned from", 2),
             (["--from", "nosuch"], "no session 'nosuch'", 3),
+            (["--from", "local/_/memory"], "is what is remembered already", 2),
         ],
     )
     def test_a_slip_is_told(self, db: Path, args: list[str], told: str, code: int) -> None:

@@ -70,7 +70,7 @@ class TestThereAndBack:
         new = tmp_path / "new.db"
         result = run("memory", "import", document, "--user", "cleo", "--db", new)
         assert result.stdout == "11 events added to the memories of cleo\n"
-        assert "the document is of local/_/memory" in result.stderr
+        assert "the document is of local\n" in result.stderr
         text = run("memory", "show", "m3", "--user", "cleo", "--db", new).stdout
         assert "in 1 session of another log" in text
         assert "local/chat/tuesday-0002, in another log: item 3" in text

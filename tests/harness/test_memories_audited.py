@@ -95,6 +95,19 @@ def test_an_erased_memory_is_gone_from_the_next_call_and_from_the_log(
     assert [call.verdict for call in audit(live, talk.key).calls] == ["erased", "erased"]
 
 
+def test_a_memory_that_alone_was_erased_leaves_the_message_that_showed_it(live: Live) -> None:
+    memory = memory_of(live)
+    vault = memory.add("the vault opens with swordfish", kind="fact", importance=0.9)
+    with serving(following(script)) as server:
+        talk = talking(live, server, "s", memory=memory)
+        talk.ask("How does the vault open?")
+        apply(live, plan(live, memory.key, [str(vault)]))
+        talk.ask("How does it open now?")
+        assert "swordfish" not in str(received(server))
+    assert calls_shown(live, vault) == [("s", ["c1"])]
+    assert [f for f in told(live, talk.key) if f[0] != "info"] == []
+
+
 def test_a_state_that_is_exported_says_what_came_from_memory(live: Live) -> None:
     memory = memory_of(live)
     memory.add("use tabs in every file", kind="preference")

@@ -141,6 +141,25 @@ class TestThereAndBack:
         assert done.warnings == ("m1 gives way to m2 of the document, which is older",)
         assert [each.text for each in copy.all()] == ["tabs"]
 
+    def test_two_that_take_it_up_at_once_add_it_once(
+        self, live: Live, other: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        document = moved(export_memories(busy(live)))
+        append, raced = other.append, []
+
+        def racing(*given: Any, **more: Any) -> Any:
+            if not raced:
+                raced.append(import_memories_first())
+            return append(*given, **more)
+
+        def import_memories_first() -> int:
+            with open_log(other.log.path) as third:
+                return import_memories(UserMemory(third, "ada"), document).added
+
+        monkeypatch.setattr(other, "append", racing)
+        done = import_memories(UserMemory(other, "ada"), document)
+        assert (raced, done.added, done.known) == ([9], 0, 9)
+
     def test_what_was_taken_up_says_so(self, live: Live, other: Live) -> None:
         copy = UserMemory(other, "ada")
         import_memories(copy, moved(export_memories(busy(live))))

@@ -13,6 +13,7 @@ from memories_made import SAID, WORK, Said, shown
 
 from eventlog import events
 from eventlog.errors import WrongExpectedVersion
+from eventlog.redaction import Target, redact
 from harness.memory import UserMemory
 from projections import Live, open_log
 from projections.memory import LifePolicy, fold
@@ -36,6 +37,25 @@ class Clock:
 
     def __call__(self) -> int:
         return self.now
+
+
+class TestAdded:
+    """Without this an old address is told again when the new one is erased."""
+
+    def test_what_it_took_the_place_of_does_not_stand_again_when_it_is_erased(
+        self, live: Live
+    ) -> None:
+        memory = UserMemory(live, "ada")
+        old = memory.add("tabs", subject="Indentation", kind="preference", values={"tabs": True})
+        memory.add("a fact", subject="indentation")
+        values = {"width": 4}
+        new = memory.add("four", subject="indentation", kind="preference", values=values)
+        assert memory.get(new).values == {"tabs": True, "width": 4}
+        redact(live.log, [Target(memory.key, new)], stream=memory.key)
+        assert [each.text for each in memory.all()] == ["a fact"]
+        assert memory.get(old).standing == "superseded"
+        memory.restore(old)
+        assert memory.get(old).stands
 
 
 class TestGc:

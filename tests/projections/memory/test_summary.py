@@ -9,11 +9,13 @@ from hypothesis import given
 from told import call, course, fixing, human, model, result, tasks
 
 from eventlog import StreamKey, events
-from eventlog.events import ProfileUpdated, Remembered
+from eventlog.events import ProfileUpdated, Remembered, SessionSummary
+from eventlog.redaction import Target, redact
 from projections import open_log
 from projections.memory.behaviour import counted
 from projections.memory.course import course_of
 from projections.memory.interactions import Course
+from projections.memory.state import fold
 from projections.memory.stream import memory_stream
 from projections.memory.summary import ONLY_WISHES, closing, summarized_to, summary_of, summary_text
 from projections.memory.table import Memories
@@ -95,6 +97,40 @@ class TestSummary:
     def test_its_text_leaves_out_empty_parts(self) -> None:
         assert summary_text(summary_of(course(human("go")))) == "Goal: go | Tasks: go"
 
+    def test_it_names_the_events_that_each_of_its_parts_stands_in(self) -> None:
+        said = [
+            events.SessionStarted(title="The importer"),
+            human("We decided to use PostgreSQL."),
+            call("c1", "make"),
+            result("c1", "ValueError: bad row", is_error=True),
+            call("c2", "make slow"),
+            tasks(read="done", write="pending"),
+            human("go on"),
+            model("Next, I will write. Which encoding?"),
+            human("utf-8"),
+            model("ok"),
+        ]
+        memory = closing(course(*said[:8]))[0].event
+        assert isinstance(memory, Remembered)
+        assert [source.positions for source in memory.sources] == [(1, 2, 4, 5, 6, 8)]
+        later = closing(course(*said))[0].event
+        assert isinstance(later, Remembered)
+        assert [source.positions for source in later.sources] == [(1, 2, 4, 5, 6, 10)]
+
+    def test_nothing_of_an_interaction_with_something_erased_stands_in_it(
+        self, tmp_path: Path
+    ) -> None:
+        with open_log(tmp_path / "a.db") as live:
+            live.append(
+                KEY,
+                human("The code is tulip"),
+                model("We decided to use tulip. Next, I will type tulip. Is it tulip?"),
+            )
+            redact(live.log, [Target(KEY, 1)], stream=KEY)
+            found = course_of(live.log.read(KEY))
+            assert summary_of(found) == SessionSummary()
+            assert closing(found) == []
+
     @given(LOG)
     def test_it_is_the_same_twice(self, log: list[events.Event]) -> None:
         found = course_of(placed(log))
@@ -144,6 +180,19 @@ class TestClosing:
             assert standing.summary is not None
             assert standing.summary.tasks == ("Fix the bug", "Now write tests", "And the docs")
             assert len(list(memories.all(standing=False))) == 3
+
+    def test_a_summary_that_was_erased_or_forgotten_counted_what_it_counted(
+        self, tmp_path: Path
+    ) -> None:
+        into = memory_stream("local")
+        with open_log(tmp_path / "a.db") as live:
+            live.append(KEY, human("Fix the bug"), model("Done."))
+            live.append(into, *closing(course_of(live.log.read(KEY))))
+            live.append(into, events.MemoryForgotten(memory=1))
+            assert summarized_to(fold(live.log.read(into), str(into)), str(KEY)) == 2
+            redact(live.log, [Target(into, 1)], stream=into)
+            assert summarized_to(fold(live.log.read(into), str(into)), str(KEY)) == 2
+            assert summarized_to(fold(live.log.read(into), str(into)), "local/agent/other") == 0
 
     def test_a_fork_counts_its_own_alone(self, tmp_path: Path) -> None:
         child = StreamKey("local", "agent", "child")

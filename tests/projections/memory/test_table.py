@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -176,6 +177,37 @@ class TestAsking:
     def test_more_than_a_page_is_read_in_order(self, live: Live) -> None:
         live.append(ADA, *[prefers(str(n), subject=str(n)) for n in range(1003)])
         assert [each.id for each in Memories(live, "ada").all()] == list(range(1, 1004))
+
+
+class TestQuick:
+    """Without this a log of a hundred thousand memories is made up in an hour."""
+
+    @pytest.mark.parametrize(
+        ("asked", "index"),
+        [
+            (lambda memories: memories.about("fact", "x"), "memories_by_subject"),
+            (lambda memories: memories.get(1), "memories_by_id"),
+        ],
+    )
+    def test_no_question_reads_all_memories(
+        self, live: Live, asked: Callable[[Memories], Any], index: str
+    ) -> None:
+        live.append(ADA, prefers())
+        memories = Memories(live, "ada")
+        query, _ = memories.query()
+        said: list[tuple[str, Any]] = []
+
+        def noted(sql: str, values: Any = ()) -> sqlite3.Cursor:
+            said.append((f"explain query plan {sql}", values))
+            return query(sql, values)
+
+        memories.query = lambda: (noted, 1)  # type: ignore[method-assign]
+        asked(memories)
+        for sql, values in said:
+            plan = " ".join(row[3] for row in query(sql, values))
+            assert index in plan
+            assert "subject=?" in plan or "id=?" in plan
+        assert said
 
 
 class TestForkedAndMoved:

@@ -66,6 +66,7 @@ class TestAWish:
             "remember me is broken",
             "there is no need to remember it all",
             "I never forget a name",
+            "Remember to close the file in that function",
             "note the slow query",
             "then write it to memory",
             "store the rows in memory",
