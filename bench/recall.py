@@ -129,7 +129,7 @@ def run(rounds: int) -> list[Row]:
             with open_log(path, durability="normal") as live:
                 empty = _bytes(live)
                 fill(live, said)
-                rows.append(_grown(live, "the events", empty, said))
+                rows += _grown(live, "the events", empty, said)
                 rows += _measured(live, said, "384 random", _random(said, rounds), rounds)
                 rows += _measured(live, said, "128 hashed", _hashed(said, rounds), rounds)
             rows += _fresh(path, count, min(rounds, 5))
@@ -182,15 +182,15 @@ def _measured(
     if name.startswith("384"):
         before, began = _bytes(live), time.perf_counter()
         live.log.catch_up(MemoryTable(live.log))
-        rows.append(_grown(live, "the table of memories", before, said, began))
+        rows += _grown(live, "the table of memories", before, said, began)
         before, began = _bytes(live), time.perf_counter()
         for _ in catch_up_in_steps(live.log, RecallIndex.of(live.log)):
             pass
-        rows.append(_grown(live, "their words", before, said, began))
+        rows += _grown(live, "their words", before, said, began)
     before, began = _bytes(live), time.perf_counter()
     recall = Recall(live, USER, embedder)
     recall.catch_up()
-    rows.append(_grown(live, f"their vectors, {name}", before, said, began))
+    rows += _grown(live, f"their vectors, {name}", before, said, began)
     matrix = np.array([embedder.vectors[text] for text in said])
     wanted, now = Wanted(), now_us()
     asked = [[question for question, _ in of] for of in _questions(said, rounds)]
@@ -229,12 +229,12 @@ def _measured(
 
 def _grown(
     live: Live, what: str, before: int, said: Sequence[str], began: float | None = None
-) -> Row:
-    """What something takes on the disk, a memory, and the seconds that it took to make."""
-    spent = None if began is None else time.perf_counter() - began
+) -> list[Row]:
+    """What something takes on the disk, a memory, and how long all of it took to make."""
+    spent = 0.0 if began is None else time.perf_counter() - began
     grown = (_bytes(live) - before) / len(said)
-    name = f"{len(said):,} memories: {what}, each"
-    return Row(name, grown, "B", base=spent, against="(s to make all)" if spent else "")
+    rows = [Row(f"{len(said):,} memories: {what}, each", grown, "B")]
+    return [*rows, Row("  all of them made in", spent, "s")] if began is not None else rows
 
 
 def _bytes(live: Live) -> int:
