@@ -46,7 +46,7 @@ def config(path: Path | None = None) -> Config:
         return Config(path, tomllib.loads(path.read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return Config(path)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError, too
         raise InputRefused(f"{path} is no TOML: {error}") from None
     except OSError as error:
         raise InputRefused(f"{path} cannot be read: {error.strerror}") from None

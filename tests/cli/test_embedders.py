@@ -82,6 +82,7 @@ def test_the_config_says_how_a_model_is_asked(config: Path) -> None:
         ("floor = true", "floor = True is no number"),
         ("dimensions = 0", "dimensions = 0 is no whole number"),
         (f"dimensions = {'9' * 400}", "is no whole number from 1"),
+        (f"dimensions = {'9' * 5_000}", "is no TOML"),
         ("dimensions = 2.5", "dimensions = 2.5 is no whole number"),
         ("query_prefix = 7", "query_prefix is no text"),
         (f"passage_prefix = '{'x' * 501}'", "passage_prefix is no text of at most 500 characters"),

