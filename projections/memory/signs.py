@@ -127,8 +127,8 @@ _POSITIVE = re.compile(
     r"(?!\s(?:deal|many|if|to\shave|would))"
     r"|(?:that|this|it|everything|all)(?:['’]s|\sis|\snow|\slooks|\sseems|\sjust|\sall){0,2}\s"
     r"(?:works?|worked|great|perfect|excellent|correct|right|good|helpful|fixed|solved)\b"
-    r"|(?:works|worked|fixed|solved)\b|(?:👍|🎉|💯|❤)"
-    r"|(?:非常|很|真|太|多|十分){0,2}(?:感谢|谢谢|谢了|多谢|太好了|太棒了|完美|很好|真棒|好用|漂亮|厉害|不错"
+    r"|(?:works|worked|fixed|solved)\b|(?:👍|🎉|💯|❤)|(?:lgtm|looks\s(?:good|great)|ship\sit)\b"
+    r"|(?:这个|那个|问题|现在|终于|这次|都|已经){0,3}(?:非常|很|真|太|多|十分){0,2}(?:感谢|谢谢|谢了|多谢|太好了|太棒了|完美|很好|真棒|好用|漂亮|厉害|不错"
     r"|可以了|好了|搞定了|成功了|解决了|正是我要的|就是这样|没问题了|棒)",
     re.IGNORECASE | re.ASCII,
 )
@@ -142,7 +142,7 @@ _UNHAPPY = re.compile(
     r"|^(?:wrong|nonsense)\b|^(?:no|nope)[,.!]?\s(?:that['’]?s|this|i\s(?:meant|said|wanted|asked)|you|not"
     r"|don['’]?t|wrong|it['’]?s\s(?:not|still|wrong))\b|^(?:undo|revert)\s(?:that|this|it)\b"
     r"|\b(?:terrible|awful|useless|disappointing)\b"
-    r"|不对|错了|不行|不好|不太好|没用|没有?解决|没有?修好|没有?成功|还是(?:报错|不行|失败|有问题|一样|不对)|不是我(?:要|想)"
+    r"|不对|(?<![报出])错了|不行|不好|不太好|没用|没有?解决|没有?修好|没有?成功|还是(?:报错|不行|失败|有问题|一样|不对)|不是我(?:要|想)"
     r"|你(?:弄|搞|理解|改)错|太差|糟糕|撤销|改回去|不满意",
     re.IGNORECASE | re.ASCII,
 )
@@ -189,7 +189,7 @@ _BUILT = re.compile(
 _UNDECIDED = re.compile(
     r"\b(?:not|haven['’]?t|hasn['’]?t|didn['’]?t|never|yet\sto|until|once|if|whether|before|should|would|could"
     r"|you)\s(?:\w{1,10}\s){0,2}(?:decide[ds]?|agree[ds]?|settled?|chosen?|choose)\b|\bundecided\b"
-    r"|还没|没有?决定|尚未|未决定|不能决定|由你决定|你(?:来)?决定|怎么决定|待定|如果|是否|要不要|还在",
+    r"|还没|没有?决定|尚未|未决定|不能决定|再说|再看|由你决定|你(?:来)?决定|怎么决定|待定|如果|是否|要不要|还在",
     re.IGNORECASE | re.ASCII,
 )
 _FIXED = re.compile(

@@ -65,6 +65,7 @@ class TestDecisions:
             "it is undecided",
             "if we decided to use Redis it would be fast",
             "还没决定用哪个",
+            "我决定明天再说",
             "由你决定",
             "要不要采用 Redis",
             "> We decided to use PostgreSQL.",
@@ -140,6 +141,9 @@ class TestFeedback:
             "太好了",
             "谢谢，可以了",
             "解决了",
+            "问题解决了，谢谢",
+            "LGTM",
+            "looks good to me",
             "👍",
         ],
     )
@@ -168,6 +172,7 @@ class TestFeedback:
         [
             "It would be great if you could help",
             "no problem",
+            "运行的时候报错了",
             "a great deal of work",
             "Is that right?",
         ],
