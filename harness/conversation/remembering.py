@@ -32,6 +32,7 @@ from harness.conversation.standing_memories import (
 from projections.memory.injecting import BUDGET, Injection, injection, ranked
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile
+from projections.runs import origin, position_of
 from projections.tokens import counter
 
 if TYPE_CHECKING:
@@ -123,11 +124,12 @@ class Remembering:
             return None
         query = messages.text(said.dialect, said.message.value)
         try:
-            liked = [each for each in preferences(self.memory.memories) if self._is_alive(each)]
+            every = self._elsewhere(preferences(self.memory.memories))
+            liked = [each for each in every if self._is_alive(each)]
             own = {each.id for each in liked}
-            top = self.settings.top
+            top = self.settings.top  # preferences take no place of what else is related
             found = self._found(query, top and top + min(len(own), MOST), ())
-            every = _memories(found)  # preferences take no place of what else is related
+            every = self._elsewhere(_memories(found))
             related = [each for each in every if each.id not in own][:top]
             return self._message(self.memory.profile, ranked(liked, every), related, found)
         except CtxlogError as error:  # what is not known is no reason not to answer
@@ -218,6 +220,20 @@ class Remembering:
 
     def _is_alive(self, memory: Memory) -> bool:
         return self._asked().status(memory) in ("active", "stale")
+
+    def _elsewhere(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Without those that came from what stands in this context, and without what this very
+        session, which is gone on with, left behind as a whole."""
+        key = str(self._of.key)
+        standing = {position_of(origin(item.id)) for item in self._of.items()}
+
+        def is_here(memory: Memory) -> bool:
+            places = {position for source in memory.sources for position in source.positions}
+            is_own = {source.stream for source in memory.sources} == {key}
+            is_known = bool(places) and places <= standing
+            return is_own and (is_known or memory.kind == "session_summary")
+
+        return [memory for memory in memories if not is_here(memory)]
 
     def _message(
         self,

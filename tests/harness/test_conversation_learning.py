@@ -158,6 +158,18 @@ class TestTheEnd:
         assert "Fridays" in summary.text
         assert len(summary.supersedes) == 1
 
+    def test_a_session_that_goes_on_is_not_told_its_own_summary(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        with talking(live, server, "s") as talk:
+            talk.ask("We decided to use PostgreSQL for the orders service.")
+        with talking(live, server, "s") as talk:
+            talk.ask("Why PostgreSQL for the orders service?")
+            assert shown(received(server)) == ""
+        with talking(live, server, "other") as talk:
+            talk.ask("Why PostgreSQL for the orders service?")
+            assert "PostgreSQL" in shown(received(server))
+
     def test_what_is_important_is_remembered_when_it_leaves_the_window(
         self, live: Live, server: ModelServer
     ) -> None:

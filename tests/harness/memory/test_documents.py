@@ -169,7 +169,7 @@ class TestThereAndBack:
         record = first.event.origin.records[0]
         assert (record.line, record.type, record.id) == (1, "remembered", str(first.id))
 
-    @settings(max_examples=30)
+    @settings(max_examples=20)
     @given(
         st.lists(SAID, min_size=4, max_size=20),
         st.lists(SAID, max_size=4),
@@ -390,7 +390,7 @@ class TestChanged:
         with open_log(tmp_path_factory.mktemp("told") / "log.db") as live:
             return moved(export_memories(busy(live)))  # type: ignore[no-any-return]
 
-    @settings(max_examples=80)
+    @settings(max_examples=60)
     @given(st.data())
     def test_any_change_is_taken_up_or_refused_on_one_line(
         self, told: dict[str, Any], data: st.DataObject

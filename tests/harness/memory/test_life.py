@@ -61,7 +61,7 @@ class TestAdded:
 class TestGc:
     """Without this a dry run tells something else than is done, or a memory is gone for good."""
 
-    @settings(max_examples=30)
+    @settings(max_examples=20)
     @given(st.lists(SAID, min_size=4, max_size=20), st.integers(-400, 4000))
     def test_it_forgets_what_is_due_and_each_can_be_restored(
         self, said: list[Said], days: int

@@ -30,7 +30,7 @@ from projections.memory.folding import concerns, evolve
 from projections.memory.memory import same_subject
 from projections.memory.state import MemoryState
 
-QUICK = settings(max_examples=120)
+QUICK = settings(max_examples=80)
 Forgotten, Restored, Revised = (
     events.MemoryForgotten,
     events.MemoryRestored,

@@ -61,7 +61,7 @@ def in_small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestAsFolded:
     """Without this what is recalled depends on who wrote last, and a rebuild changes it."""
 
-    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.lists(STEP, min_size=10, max_size=30))
     def test_however_appends_readers_and_erasures_follow_on_each_other(
         self, steps: list[tuple[str, int, Any]]
