@@ -65,9 +65,9 @@ def test_forms_of_an_english_word_are_one(said: str) -> None:
     assert len(set(words(said))) == 1
 
 
-@pytest.mark.parametrize("word", ["größe", "70500", "sha256s", "y" * 60])
+@pytest.mark.parametrize("word", ["70500", "sha256s", "größen"])
 def test_what_is_no_english_word_stays(word: str) -> None:
-    assert list(words(word)) == [word]
+    assert list(words(word)) == [word.casefold().replace("ß", "ss")]
 
 
 def test_threads_cut_alike() -> None:
