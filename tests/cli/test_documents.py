@@ -23,6 +23,7 @@ PAGE = ROOT / "docs" / "cli.md"
 SQL_PAGE = ROOT / "docs" / "sql.md"
 STRATEGIES_PAGE = ROOT / "docs" / "strategies.md"
 PROMPTS_PAGE = ROOT / "docs" / "prompts.md"
+MEMORY_PAGE = ROOT / "docs" / "memory.md"
 
 
 class TestReadme:
@@ -159,3 +160,12 @@ class TestPageOfCommands:
 
         codes = {*range(7), door.INTERRUPTED}
         assert {int(code) for code in re.findall(r"^\| (\d+) \|", PAGE.read_text(), re.M)} == codes
+
+
+class TestMemoryPage:
+    """What somebody copies runs as it stands there."""
+
+    def test_its_python_runs_and_gives_what_it_says(self) -> None:
+        result = doctest.testfile(str(MEMORY_PAGE), module_relative=False)
+        assert result.attempted > 12
+        assert result.failed == 0
