@@ -39,10 +39,17 @@ class Person:
         ids = [each.id for each in self.memory.all(standing=False)]
         some = self.random.choice(ids) if ids else 0
         what = self.random.choice(
-            ["add", "like", "revise", "forget", "forget", "restore", "recall", "undo", "rewind"]
+            [
+                *("add", "like", "revise", "forget", "forget", "restore", "recall", "undo"),
+                *("rewind", "know", "know"),
+            ]
         )
         if what == "like":
             self.memory.add(self.text(), kind="preference", area="technical", subject="deploy")
+        elif what == "know":
+            name = self.random.choice(["city", "name"])
+            value = self.text() if self.random.random() < 0.7 else None
+            self.memory.set_profile("basics", {name: value})
         elif what == "add" or not some:
             self.memory.add(self.text())
         elif what == "revise":
@@ -67,7 +74,9 @@ class Person:
         self.talk.ask(f"say {number}")
         tokens = TOKEN.findall(shown(received(server)))
         assert len(tokens) == len(set(tokens)), number
-        standing = {TOKEN.findall(each.text)[0] for each in self.memory.all()}
+        known = [str(value) for value in self.memory.profile.section("basics").values()]
+        texts = [*known, *(each.text for each in self.memory.all())]
+        standing = {TOKEN.findall(text)[0] for text in texts}
         assert set(tokens) <= standing, number
 
 
@@ -83,6 +92,7 @@ def test_no_request_shows_what_does_not_stand_nor_anything_twice(tmp_path: Path,
         strategy = "compact:keep_turns=4" if seed % 2 else "none"
         talk = talking(live, server, "s", memory=memory, strategy=strategy)
         person = Person(seed, talk, memory)
+        memory.set_profile("basics", {"city": "token200", "team": "token201"})
         talk.ask("when do we deploy?")
         for number in range(STEPS):
             person.step()
