@@ -6,7 +6,7 @@ brings a rendition back, an undo, a rewind, a fork, it is known what stands in i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from eventlog.errors import EventInvalid
@@ -143,7 +143,8 @@ def renewal(
     live: Live, standing: Sequence[Standing], position: int, budget: int = BUDGET
 ) -> Renewal:
     """What takes out of these messages that is no longer to be seen: what was forgotten, erased or
-    revised since, and what another memory took the place of, which is shown instead.
+    revised since, and what another memory took the place of, which is shown instead. So is what an
+    undo brought back although another message shows it by then.
 
     ``position`` is that of the first of the events. What was added to a profile is no reason to
     say all of it anew; what of it does not hold any more is.
@@ -151,20 +152,26 @@ def renewal(
     events: list[Event] = []
     gone: list[str] = []
     came: list[Memory] = []
+    seen: set[tuple[str, int]] = set()
+    """What the messages in front show by then."""
     for each in standing:
-        memories = _memories(live, each.told.of)
+        of = each.told.of
+        memories = _memories(live, of)
         if memories is None:
             continue
         now = _as_they_are(memories, each.told.memories)
         lost = [entry for entry, at in now.items() if at is None or at.rendition != entry]
-        if not lost and not _profile_changed(live, memories, each.told):
-            continue
-        held = [found for found in now.values() if found is not None]
-        others = [other for other in standing if other is not each]
-        made = _again(memories, each, held, others, budget)
-        events += _said(each, memories, made, position + len(events))
-        gone += lost
-        came += [m for m in made.memories if m.rendition not in each.told.memories]
+        held = [at for at in now.values() if at is not None and (of, at.id) not in seen]
+        is_twice = len(held) + sum(at is None for at in now.values()) < len(now)
+        if lost or is_twice or _profile_changed(live, memories, each.told):
+            behind = [other for other in standing if other is not each and other.told.of == of]
+            others = {id for other in behind for id in other.ids} | {id for _, id in seen}
+            made = _again(memories, each, held, others, budget)
+            events += _said(each, memories, made, position + len(events))
+            gone += lost
+            came += [m for m in made.memories if m.rendition not in each.told.memories]
+            held = list(made.memories)
+        seen |= {(of, memory.id) for memory in held}
     return Renewal(tuple(events), tuple(gone), tuple(came))
 
 
@@ -214,12 +221,12 @@ def _again(
     memories: Memories,
     each: Standing,
     held: Sequence[Memory],
-    others: Sequence[Standing],
+    others: Collection[int],
     budget: int,
 ) -> Injection:
     """The message with what stands on. One that was not asked for keeps its profile."""
     counting = counter()
-    shown = memories.some(id for other in others for id in other.ids)
+    shown = memories.some(others)
     with_profile = each.told.asked is not None
     return injection(
         memories.profile if each.told.profile else Profile(),
