@@ -103,4 +103,6 @@ def command(
     with remembered(settings_of(ctx), user, create=True) as memory:
         data = added(memory, given)
     out.show(data, render_added(data, out.style, "remembered"))
-    out.note(f"to take it back: {current_program()} memory forget {data.memory.name}")
+    replaced = [each.name for each in data.took_the_place_of]
+    undo = f"restore {' '.join(replaced)}" if replaced else f"forget {data.memory.name}"
+    out.note(f"to take it back: {current_program()} memory {undo}")
