@@ -3,7 +3,7 @@
 The memories are sentences made of a seed, two in five of them Chinese. The limit is what numpy
 takes for the product of all vectors with that of the question, and for the five highest: it knows
 neither words nor filters, and reads no memory. Vectors are random ones of 384 numbers, and those
-of the embedder that needs nothing (128); what a question's vector costs counts on neither side. A
+of the embedder that needs nothing (512); what a question's vector costs counts on neither side. A
 question is close to one memory, as questions are, and asks with a few of its words.
 
 Further: a question in the middle of a run, in which each is followed by an event that says which
@@ -27,6 +27,7 @@ from bench.harness import Row, compared, folder, interleaved
 from eventlog.catching_up import catch_up_in_steps
 from eventlog.clock import now_us
 from eventlog.events import MemoryRecalled, Remembered
+from harness.embedders import default
 from projections import open_log
 from projections.live import Live
 from projections.memory.embedding import TextKind
@@ -34,7 +35,6 @@ from projections.memory.index import RecallIndex
 from projections.memory.recall import Recall, Wanted
 from projections.memory.stream import memory_stream
 from projections.memory.table import MemoryTable
-from projections.strategies import hashing
 
 COUNTS = (1_000, 10_000, 100_000)
 ASKED = 40
@@ -87,13 +87,6 @@ def texts(count: int, seed: int = 7) -> list[str]:
     return found
 
 
-class Hashing:
-    name, dimension, floor = "hashing/1", hashing.DIMENSIONS, 0.3
-
-    def embed(self, texts: Sequence[str], kind: TextKind) -> list[Sequence[float]]:
-        return [hashing.embed(text) for text in texts]
-
-
 class Known:
     """An embedder whose vectors are known before."""
 
@@ -131,7 +124,7 @@ def run(rounds: int) -> list[Row]:
                 fill(live, said)
                 rows += _grown(live, "the events", empty, said)
                 rows += _measured(live, said, "384 random", _random(said, rounds), rounds)
-                rows += _measured(live, said, "128 hashed", _hashed(said, rounds), rounds)
+                rows += _measured(live, said, "512 hashed", _hashed(said, rounds), rounds)
             rows += _fresh(path, count, min(rounds, 5))
     return rows
 
@@ -168,8 +161,9 @@ def _hashed(said: Sequence[str], rounds: int) -> Known:
     import numpy as np
 
     names = [*said, *(question for of in _questions(said, rounds) for question, _ in of)]
-    vectors = {text: np.array(hashing.embed(text), dtype=np.float32) for text in names}
-    return Known(Hashing.name, Hashing.floor, vectors)
+    embedder = default()
+    vectors = np.array(embedder.embed(names, "passage"), dtype=np.float32)
+    return Known(embedder.name, embedder.floor, dict(zip(names, vectors, strict=True)))
 
 
 def _measured(
@@ -246,8 +240,9 @@ def _bytes(live: Live) -> int:
 
 _CHILD = """
 import json, os, sys, time
-from bench.recall import USER, Hashing
+from bench.recall import USER
 from eventlog.clock import now_us
+from harness.embedders import default
 from projections import open_log
 from projections.memory.recall import Recall, Wanted
 began = time.perf_counter()
@@ -256,7 +251,7 @@ def held():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 before = held()
 with open_log(sys.argv[1]) as live:
-    recall = Recall(live, USER, Hashing())
+    recall = Recall(live, USER, default())
     assert recall.find(sys.argv[2], Wanted(), now_us())
     spent = time.perf_counter() - began
     print(json.dumps([spent, held() - before]))
@@ -277,6 +272,6 @@ def _fresh(path: Path, count: int, rounds: int) -> list[Row]:
         found.append(json.loads(done.stdout))
     seconds, size = (sorted(values)[len(found) // 2] for values in zip(*found, strict=True))
     return [
-        Row(f"first recall of a process, {count:,} memories, 128 hashed", seconds, "s"),
+        Row(f"first recall of a process, {count:,} memories, 512 hashed", seconds, "s"),
         Row("  what it holds in memory", size, "MB"),
     ]
