@@ -28,7 +28,7 @@ from cli.models_memory import (
 )
 from eventlog.errors import InputRefused
 from eventlog.events import Entity, Event, MemoryKind, ProfileUpdated, Relation, Remembered
-from eventlog.happened import iso
+from eventlog.happened import iso, source_moment
 from eventlog.recorded import Draft
 from harness.memory import UserMemory
 from harness.memory.user_memory import checked_importance, checked_text
@@ -102,8 +102,16 @@ def new(typed: Typed, at: str = "") -> Given:
                 f"only a preference has values and an area, no {kind}: --kind preference"
             )
     return found._replace(
-        kind=kind, text=checked_text(found.text or ""), at=moment_of(at) if at else None
+        kind=kind, text=checked_text(found.text or ""), at=_came_up(at) if at else None
     )
+
+
+def _came_up(at: str) -> int:
+    """A moment that a log can hold. Raises InputRefused."""
+    found = moment_of(at)
+    if source_moment(iso(found)) != found - found % 1000:
+        raise InputRefused(f"--at {at[:60]!r}: a log knows no time before March 1973")
+    return found
 
 
 def added(memory: UserMemory, new: Given) -> MemoryAddData:

@@ -181,6 +181,7 @@ class TestAdd:
             (["x", "--entity", " "], "takes NAME"),
             (["x", "--relation", "a|b"], "takes 'A|uses|B'"),
             (["x", "--at", "soon"], "is no time"),
+            (["x", "--at", "1960-01-01"], "no time before March 1973"),
             (["x", "--user", "a/b"], "a user name holds no"),
         ],
     )
