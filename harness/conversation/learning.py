@@ -22,9 +22,9 @@ from projections.memory.course import READ, CourseFold
 from projections.memory.interactions import Course
 from projections.memory.learned import learned
 from projections.memory.learning import LearnPolicy
-from projections.memory.memory import Memory, same_subject
+from projections.memory.memory import Memory
 from projections.memory.short_term import left
-from projections.memory.summary import closing, subject_of, summarized_to
+from projections.memory.summary import closing, summarized_to
 from projections.memory.table import read
 
 if TYPE_CHECKING:
@@ -120,14 +120,15 @@ class Learning:
 
 
 def _summaries(memory: UserMemory, key: str) -> Iterator[Memory]:
-    """The summaries of a session that there ever were."""
+    """The summaries of a session that there ever were, erased ones too: they are known by where
+    they came from."""
     query, stream = memory.memories.query()
     rows = query(
-        "select state from memories where stream = ? and kind = 'session_summary'", (stream,)
+        "select m.state from memories_sources s join memories m on m.row = s.row "
+        "where s.session = ? and m.stream = ? and m.kind = 'session_summary'",
+        (key, stream),
     )
-    subject = same_subject(subject_of(key))
-    found = (read(state) for (state,) in rows.fetchall())
-    return (each for each in found if same_subject(each.subject) == subject)
+    yield from (read(state) for (state,) in rows.fetchall())
 
 
 def _changed(memory: UserMemory, positions: Sequence[int]) -> MemoriesChanged | None:

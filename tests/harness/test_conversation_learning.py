@@ -11,6 +11,7 @@ from model_server import ModelServer, serving
 from remembered import memory_of, proved, received, shown, talking
 from scripted import following
 
+from eventlog.redaction import Target, redact
 from harness.conversation.conversation import NotLearned
 from harness.conversation.happenings import Ended, MemoriesChanged, NotRemembered
 from harness.conversation.remembering import MemorySettings
@@ -157,6 +158,19 @@ class TestTheEnd:
         (summary,) = [each for each in memory.all() if each.kind == "session_summary"]
         assert "Fridays" in summary.text
         assert len(summary.supersedes) == 1
+
+    def test_a_session_whose_summary_was_erased_is_counted_once_too(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        memory = memory_of(live)
+        with talking(live, server, "s", memory=memory) as talk:
+            talk.ask("Look at the parser")
+        (summary,) = [each for each in memory.all() if each.kind == "session_summary"]
+        redact(live.log, [Target(memory.key, summary.id)], stream=memory.key, reason="asked to")
+        with talking(live, server, "s", memory=memory) as talk:
+            talk.ask("And at the lexer")
+        counted = memory.profile.section("behaviour")
+        assert (counted["sessions"], counted["human_messages"]) == (1, 2)
 
     def test_a_session_that_goes_on_is_not_told_its_own_summary(
         self, live: Live, server: ModelServer
