@@ -71,7 +71,7 @@ def injection(
         found = []
         for each in of:
             told = _said(each.text)
-            if each.id in seen or told in texts or not told or not each.stands:
+            if each.id in seen or told in texts or not told or not each.stands or not each.is_told:
                 continue
             seen.add(each.id)
             texts.add(told)

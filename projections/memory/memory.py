@@ -21,6 +21,9 @@ PER_ACCESS = 0.05
 MOST_BY_ACCESS = 0.15
 """What being recalled adds to the importance of a memory: each time, and at the most."""
 
+ONLY_WISHES = "to say what is to be remembered"
+"""The goal of a session in which nothing else was asked."""
+
 Standing = Literal["stands", "superseded", "forgotten", "erased"]
 
 
@@ -96,6 +99,13 @@ class Memory(Value):
     def stands(self) -> bool:
         """Whether it can be recalled, as far as its age allows."""
         return not (self.superseded_by or self.forgotten or self.is_erased)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it says something to a model. A session in which nothing was asked but to
+        remember something has a summary since it was counted with it, and its wishes have memories
+        of their own."""
+        return self.summary != SessionSummary(goal=ONLY_WISHES)
 
     @property
     def values(self) -> dict[str, object]:

@@ -16,7 +16,7 @@ from projections.memory.importance import Rule, score
 from projections.memory.interactions import LONGEST_TEXT, Course, Interaction
 from projections.memory.learned import rules_of
 from projections.memory.learning import BY, LearnPolicy, drafted, stream_of
-from projections.memory.memory import Memory, same_subject
+from projections.memory.memory import ONLY_WISHES, Memory, same_subject
 from projections.memory.profile import together
 from projections.memory.signs import SignKind
 from projections.memory.spoken import spoken
@@ -29,8 +29,6 @@ _COUNTED: frozenset[Rule] = frozenset({"decision", "error and fix"})
 """Rules that count for a session as a whole."""
 
 _OWN: frozenset[SignKind] = frozenset({"remember", "preference", "basics"})
-ONLY_WISHES = "to say what is to be remembered"
-"""The goal of a session in which nothing else was asked."""
 
 
 def closing(

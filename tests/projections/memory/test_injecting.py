@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eventlog.jsonvalue import Json
-from eventlog.memory import MemorySource
+from eventlog.memory import MemorySource, SessionSummary
 from projections.memory.injecting import ABOUT, injection, ranked
-from projections.memory.memory import Held, Memory
+from projections.memory.memory import ONLY_WISHES, Held, Memory
 from projections.memory.profile import Known, Profile
 from projections.prompts.guarding import TAGS
 from projections.tokens import counter
@@ -42,6 +42,12 @@ def profile(facts: dict[str, Any]) -> Profile:
 
 
 class TestWhatIsShown:
+    def test_a_summary_of_a_session_of_wishes_alone_says_nothing(self) -> None:
+        wishes = memory(4, kind="session_summary", summary=SessionSummary(goal=ONLY_WISHES))
+        asked = memory(5, kind="session_summary", summary=SessionSummary(goal="mend the parser"))
+        assert injection(Profile(), [], [wishes, asked], counting=COUNT).memories == (asked,)
+        assert injection(Profile(), [], [wishes], counting=COUNT).text == ""
+
     def test_a_profile_its_preferences_and_what_is_related(self) -> None:
         source = MemorySource(stream="local/chat/monday", positions=(4,))
         found = injection(

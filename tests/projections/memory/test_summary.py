@@ -15,9 +15,10 @@ from projections import open_log
 from projections.memory.behaviour import counted
 from projections.memory.course import course_of
 from projections.memory.interactions import Course
+from projections.memory.memory import ONLY_WISHES
 from projections.memory.state import fold
 from projections.memory.stream import memory_stream
-from projections.memory.summary import ONLY_WISHES, closing, summarized_to, summary_of, summary_text
+from projections.memory.summary import closing, summarized_to, summary_of, summary_text
 from projections.memory.table import Memories
 from projections.memory.task_types import TASK_TYPES, task_type
 
