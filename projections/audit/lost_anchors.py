@@ -51,7 +51,7 @@ class Anchors(Rule):
         """Of substitutions and revisions."""
         rest: list[tuple[int, list[LostLiteral]]] = []
         for position, entries in sorted(literals.by.items()):
-            kept = [entry for entry in entries if not entry.is_back]
+            kept = [entry for entry in entries if _is_lost(entry)]
             if (
                 not kept
                 or position <= self.subject.base
@@ -93,7 +93,7 @@ class Anchors(Rule):
             if compaction.is_erased:
                 yield self._erased(compaction)
                 continue
-            entries = [entry for entry in literals.by.get(position, ()) if not entry.is_back]
+            entries = [entry for entry in literals.by.get(position, ()) if _is_lost(entry)]
             before = literals.before.get(position, 0)
             reworded = literals.reworded.get(position, [])
             for kind in KINDS:
@@ -182,6 +182,12 @@ class Anchors(Rule):
 
 
 _BY = {"model": 0, "person": 1, "tool": 2, "": 3}
+
+
+def _is_lost(entry: LostLiteral) -> bool:
+    """Not what was said in a message of memories alone: it is remembered, or was forgotten on
+    purpose."""
+    return not entry.is_back and entry.item.source != "memory"
 
 
 def _rank(entry: LostLiteral) -> tuple[int, bool, bool]:

@@ -137,7 +137,7 @@ class Memories(Rule):
                 refs=some((*(call.name for call, _ in found), item)),
                 message=f"{spans(numbers)} {_were(numbers)} given {which.memory} ({item}) "
                 f"though {why}{by}",
-                next=("show", f"{which.of}@{which.memory[1:]}"),
+                next=_next(which),
                 position=found[0][0].position,
                 count=len(found),
             )
@@ -157,10 +157,17 @@ class Memories(Rule):
             refs=some((*(call.name for call, _ in calls), row.item)),
             message=f"{spans(numbers)} {_were(numbers)} given {name} of {which.of} in {row.item}, "
             f"{source}",
-            next=("show", f"{which.of}@{which.rendition}") if row.standing != "unknown" else (),
+            next=_next(which) if row.standing != "unknown" else (),
             position=first.position,
             count=len(calls),
         )
+
+
+def _next(which: _Which) -> tuple[str, ...]:
+    """What shows a memory, or the profile, with where it came from."""
+    user = which.of.partition("/")[0]
+    what = ("profile",) if which.memory == _PROFILE else ("show", which.memory)
+    return ("memory", *what, *(("--user", user) if user != "local" else ()))
 
 
 def _were(numbers: list[int]) -> str:

@@ -213,7 +213,7 @@ class TestWhatShowedIt:
         assert result.exit_code == 0
         said = "c1 was given m1 of ann/_/memory in 3, which came from ann/coder/first@2"
         assert f"info  memories: {said}" in result.stdout
-        assert f"show {KEY}@1" in result.stdout
+        assert "memory show m1 --user ann" in result.stdout
         (call,) = data("audit", "later", "--db", db)["calls"]
         assert [(m["memory"], m["sources"]) for m in call["memories"]] == [
             ("m1", ["ann/coder/first@2"])

@@ -77,6 +77,18 @@ def test_from_the_first_session_over_the_second_into_the_third(live: Live) -> No
     )
 
 
+def test_what_was_forgotten_on_purpose_is_no_loss(live: Live) -> None:
+    memory = memory_of(live)
+    with serving(following(script)) as server:
+        rule = memory.add("Never deploy on Fridays", kind="preference", subject="deploys")
+        talk = talking(live, server, "s", memory=memory)
+        talk.ask("When do we deploy?")
+        memory.forget(rule)
+        talk.ask("And now?")
+    found = audit(live, talk.key, ["anchors"]).findings
+    assert [finding for finding in found if finding.rule == "anchors"] == []
+
+
 def test_an_erased_memory_is_gone_from_the_next_call_and_from_the_log(
     live: Live, tmp_path: Path
 ) -> None:

@@ -59,7 +59,7 @@ class TestWhereFrom:
         (finding,) = told.findings
         assert (finding.severity, finding.message) == ("info", f"c1-c2 were {FROM}")
         assert finding.refs == ("c1", "c2", "3")
-        assert finding.next == ("show", "ann/_/memory@1")
+        assert finding.next == ("memory", "show", "m1", "--user", "ann")
         row = MemoryRow(
             memory="m1",
             rendition="1",
