@@ -282,7 +282,10 @@ def test_whatever_is_erased_the_rest_folds_on(
         at = data.draw(st.integers(1, len(some)))
         names, positions = named(live, ADA, [str(at)])
         made = plan(live, ADA, names, positions=positions)
+        stood = {each.id for each in Memories(live, "ada").all()}
         apply(live, made, with_copies=data.draw(st.booleans()))
+        # What it had superseded is not brought back, whoever wrote it.
+        assert {each.id for each in Memories(live, "ada").all()} <= stood
         live.append(ADA, *some)
         memories = Memories(live, "ada")
         assert memories.text() == fold(live.log.read(ADA), str(ADA)).text()
