@@ -29,7 +29,7 @@ from projections.copies import Common, Copy
 from projections.findings import NEVER, Finding
 from projections.findings import carried as in_fields
 from projections.live import Live
-from projections.memory.copies import calls_given, of_memories, scope
+from projections.memory.copies import calls_given, of_memories, perhaps, scope
 from projections.memory.standing_again import standing_again
 from projections.memory.stream import is_memory_stream, memory_name
 from projections.quotes import texts_in
@@ -56,6 +56,8 @@ class ErasurePlan:
     """Calls that saw one of the items."""
     sources: tuple[StreamKey, ...]
     """Imported streams whose import key could prove a guess of what is erased."""
+    perhaps: tuple[Target, ...] = ()
+    """What was learned of a session as a whole that holds something of it: it may hold some too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ def plan(
     found = copies.references(carriers, key, items, carrying)
     found += of_memories(live, carriers, carrying, found)
     found += copies.sharing(live, carrying)
+    may = perhaps(live, carriers, {*carrying, *(copy.target for copy in found)})
     common = Common()
     if quotes:
         every = [info.key for info in live.log.streams()]
@@ -112,6 +115,7 @@ def plan(
         common=common,
         calls=tuple(saw(live, key, items)),
         sources=tuple(_sources(live, carrying)),
+        perhaps=tuple(each for each in may if each not in {copy.target for copy in found}),
     )
 
 
@@ -256,6 +260,9 @@ def plans(
     for at, each in enumerate(made):
         made[at] = replace(each, copies=tuple(c for c in each.copies if c.target not in seen))
         seen |= {copy.target for copy in each.copies}
+    for at, each in enumerate(made):
+        made[at] = replace(each, perhaps=tuple(t for t in each.perhaps if t not in seen))
+        seen |= {*each.perhaps}
     return made
 
 
