@@ -10,7 +10,7 @@ from model_server import serving
 from remembered import memory_of, received, shown, talking
 from scripted import following
 
-from eventlog.events import MemorySource
+from eventlog.events import ContextCompacted, MemorySource
 from harness.state_documents import export_state, read_state
 from projections import Live, open_log
 from projections.audit.auditing import audit
@@ -87,6 +87,23 @@ def test_what_was_forgotten_on_purpose_is_no_loss(live: Live) -> None:
         talk.ask("And now?")
     found = audit(live, talk.key, ["anchors"]).findings
     assert [finding for finding in found if finding.rule == "anchors"] == []
+
+
+def test_nor_is_it_where_a_person_had_said_it_before_in_what_was_folded_since(live: Live) -> None:
+    memory = memory_of(live)
+    with serving(following(script)) as server:
+        talk = talking(live, server, "s", memory=memory)
+        talk.ask("Never deploy on Fridays")
+        rule = memory.add("Never deploy on Fridays", kind="fact")
+        talk.show(rule)
+        new = {"dialect": "openai_chat", "message": {"role": "user", "content": "We talked."}}
+        (said,) = (i for i in talk.items() if i.is_human)
+        talk.append(ContextCompacted.model_validate({"covered": (said.id,), "messages": (new,)}))
+        memory.forget(rule)
+        talk.ask("And now?")
+        talk.ask("And then?")
+    found = audit(live, talk.key).findings
+    assert [f.message for f in found if f.rule == "anchors" and f.severity != "info"] == []
 
 
 def test_an_erased_memory_is_gone_from_the_next_call_and_from_the_log(
