@@ -186,7 +186,7 @@ def renewal(
             }
             why = _why(memories, lost, (told for told, is_so in others_why.items() if is_so))
             events += _said(each, memories, made, position + len(events), why)
-            gone += lost
+            gone += now if is_erased else lost
             came += [m for m in made.memories if m.rendition not in each.told.memories]
             held = list(made.memories)
         seen |= {(of, memory.id) for memory in held}
