@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from cli.memory_values import clean, named_in_profile, profile_values, refuse_keys
 from cli.models_memory import MemoryProfileData, ProfileRow
+from cli.naming import short_names
 from eventlog.errors import InputRefused
 from eventlog.events import MemorySource, ProfileSection, ProfileUpdated
 from eventlog.jsonvalue import Json
@@ -31,6 +32,13 @@ def profile_data(memory: UserMemory, changed: int = 0) -> MemoryProfileData:
     return MemoryProfileData(
         user=memory.user, position=profile.position, known=known, changed=changed
     )
+
+
+def names_of(memory: UserMemory, data: MemoryProfileData) -> dict[str, str]:
+    """What can be typed for the sessions that what is known came from, as far as they are here."""
+    there = {str(info.key) for info in memory.live.log.streams()}
+    keys = {source.rpartition("@")[0] or source for row in data.known for source in row.sources}
+    return short_names(memory.live, keys & there)
 
 
 Changes = dict[ProfileSection, dict[str, object]]

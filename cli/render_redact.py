@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cli.style import Style, plural, ranges, tokens
+from cli.wrapping import wrapped
 
 if TYPE_CHECKING:
     from cli.erasing import RedactionData
@@ -48,6 +49,15 @@ def render_redact(data: RedactionData, style: Style) -> Iterator[str]:
         title = f"The same text{still} stands in {where} (--with-copies erases it too):"
         yield style.paint(title, "bold")
         yield from _rows(data.copies, home, style)
+    if data.perhaps:
+        may = "memory may" if len(data.perhaps) == 1 else "memories may"
+        places = [place.removeprefix(home) for place in data.perhaps]
+        more = f" and {len(places) - _PLACES:,} more" if len(places) > _PLACES else ""
+        yield from wrapped(
+            f"{len(places):,} {may} hold something of it and stay: what came from a whole session "
+            f"does not say from which words: {', '.join(places[:_PLACES])}{more}",
+            style.width,
+        )
     common = data.common
     if common.lines:
         stand = "stands" if common.lines == 1 else "stand"

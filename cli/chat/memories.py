@@ -35,7 +35,7 @@ def remember(chat: Chat, text: str) -> None:
     refuse_keys(False, text)
     memory, of = chat.memory, chat.conversation
     source = MemorySource(stream=str(of.key))
-    events = wished(text, (source,), memories=memory.memories)
+    events = wished(text, (source,))
     first = memory.append(*events)
     ids = [at for at, event in enumerate(events, first) if isinstance(event, Remembered)]
     known = memory.memories.some(ids)

@@ -270,7 +270,8 @@ class TestProfile:
 
     def test_it_tells_what_was_said_from_what_was_inferred(self, db: Path) -> None:
         text = run("memory", "profile", "--db", db).stdout
-        assert "name  Ada\n" in text
+        assert "name  Ada (set by hand)\n" in text
+        assert "language  Python (inferred, monday-0001@2)\n" in text
         assert "Python (inferred)" in text
         known = data("memory", "profile", "--db", db)["known"]
         assert known[1]["sources"] == ["local/chat/monday-0001@2"]
