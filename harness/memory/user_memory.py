@@ -133,8 +133,10 @@ class UserMemory:
         at: int | None = None,
     ) -> int:
         """Remember something; the id of the memory. What a person asked for counts 1.0. What the
-        text speaks of by name is noted beside the entities and relations that are given. ``at`` is
-        when it came up, in microseconds since 1970, where that is not now.
+        text speaks of by name is noted beside the entities and relations that are given. Of a
+        preference the area, the subject and the values that are not given are read from the text,
+        as far as the rules of a conversation read them. ``at`` is when it came up, in microseconds
+        since 1970, where that is not now.
 
         What it takes the place of is named in it, so that it does not stand again when this is
         erased.
@@ -143,6 +145,12 @@ class UserMemory:
         EventInvalid for what is no JSON, and what an append raises.
         """
         checked_kind(kind)
+        if kind == "preference":
+            from projections.memory.preferences import stated  # its rules take long to import
+
+            about = stated(checked_text(text), subject, values)
+            subject, area = about.subject, area or about.area
+            values = values or about.values
         old = self.memories.about(kind, subject) if explicit and subject else None
         event = Remembered(
             kind=kind,

@@ -8,11 +8,13 @@ preferences about. A question, a condition and what somebody else is said to lik
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from projections.memory.clipping import one_line
+from projections.memory.memory import same_subject
 from projections.memory.spoken import HIDDEN, Sentence
-from projections.memory.subjects import LANGUAGE, Area, Values, about, own_subject
+from projections.memory.subjects import AREAS, LANGUAGE, About, Area, Values, about, own_subject
 
 _CLAUSE = r"(?:^|[,;:.!(–—]\s{0,9}|\b(?:and|but|so|then|also|please|btw|anyway|instead)\b,?\s{1,9})"
 _POINTS = (
@@ -119,6 +121,10 @@ _DIRECTS = re.compile(
 )
 
 
+LONGEST_STATED = 400
+"""Code points of a text that was written down that are looked at."""
+
+
 class Preference(NamedTuple):
     """What somebody prefers, of one thing."""
 
@@ -163,6 +169,22 @@ def preferences(sentence: Sentence, *, is_wished: bool = False) -> tuple[Prefere
         return (Preference(text, subject, _area(text), values),)
     subject = own_subject(text[min(found) :] if found else text)
     return (Preference(text, subject, _area(text), {}),) if subject else ()
+
+
+def stated(text: str, subject: str = "", values: Mapping[str, object] | None = None) -> About:
+    """What a preference is about that somebody wrote down, beside the subject and the values that
+    were given: its area in any case, the rest where the table knows it.
+
+    Subjects that are one are taken as one (``same_subject``).
+    """
+    known = list(about(text[:LONGEST_STATED]))
+    wanted = same_subject(subject)
+    same = [each for each in known if same_subject(each.subject) == wanted]
+    if same:
+        return same[0]._replace(subject=subject)
+    if len(known) == 1 and not wanted and not values:
+        return known[0]
+    return About(subject, AREAS.get(wanted) or _area(f"{subject} {text}"), {})
 
 
 def _first(masked: str, english: re.Pattern[str], chinese: re.Pattern[str]) -> int | None:

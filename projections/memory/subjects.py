@@ -179,6 +179,13 @@ _ROWS: tuple[_Row, ...] = (
 SUBJECTS = (*(row.subject for row in _ROWS), "line length", "commits to the main branch")
 """What is known by a row; the languages of answers, comments and documents are read apart."""
 
+AREAS: dict[str, Area] = {
+    **{row.subject: row.area for row in _ROWS},
+    "language of answers": "interaction",
+    **dict.fromkeys(SUBJECTS[len(_ROWS) :], "technical"),
+}
+"""Of each known subject."""
+
 _NEGATIVE = (
     r"\b(?:never|don['’]?t|do\snot|doesn['’]?t|avoid|hate|dislike|without|stop|instead\sof|rather\sthan|over"
     r"|no\slonger|not|no)\b(?:\s(?:ever|really|like|want|need|use|using|prefer|write|writing|add|adding"
