@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory.preferences import Preference, preferences, stated as by_hand
+from projections.memory.preferences import Preference, preferences
+from projections.memory.preferences import stated as by_hand
 from projections.memory.spoken import spoken
 from projections.memory.subjects import MOST_WORDS, about, own_subject
 
@@ -57,6 +58,10 @@ class TestWhatIsStated:
             ("不要用表情符号", "emoji", False),
             ("stop using emojis", "emoji", False),
             ("I want short answers", "verbosity", "short"),
+            ("I always want short answers", "verbosity", "short"),
+            ("I never want emojis", "emoji", False),
+            ("我从来不要表情符号", "emoji", False),
+            ("我总是要简短的回答", "verbosity", "short"),
             ("speak German", "language of answers", "German"),
             ("请一直用中文", "language of answers", "Chinese"),
             ("my favourite colour is green", "favourite colour", "green"),
