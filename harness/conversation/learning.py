@@ -16,6 +16,7 @@ from eventlog.errors import CtxlogError, InputRefused
 from eventlog.events import Event, ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.conversation.happenings import MemoriesChanged, NotRemembered
+from harness.memory.dating import dated
 from harness.memory.user_memory import UserMemory
 from projections.findings import for_secrets
 from projections.memory.course import READ, CourseFold
@@ -90,7 +91,7 @@ class Learning:
             kept += [] if held else new
             secrets += held[:1]
             self._known |= {draft.id for draft in new if held and draft.id is not None}
-        at = memory.append_new(*kept)
+        at = memory.append_new(*dated(memory.live, kept))
         self._known |= {draft.id for draft in kept if draft.id is not None}
         self._left = len(left(course, self.policy.capacity))
         if ended:

@@ -135,14 +135,23 @@ class UserMemory:
         at: int | None = None,
     ) -> int:
         """Remember something; the id of the memory. What a person asked for counts 1.0. What the
-        text speaks of by name is noted beside the entities and relations that are given. ``at`` is
-        when it came up, in microseconds since 1970, where that is not now.
+        text speaks of by name is noted beside the entities and relations that are given. Of a
+        preference the area, the subject and the values that are not given are read from the text,
+        as far as the rules of a conversation read them. ``at`` is when it came up, in microseconds
+        since 1970, where that is not now.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
+        checked_kind(kind)
+        if kind == "preference":
+            from projections.memory.preferences import stated  # its rules take long to import
+
+            about = stated(checked_text(text), subject, values)
+            subject, area = about.subject, area or about.area
+            values = values or about.values
         event = Remembered(
-            kind=checked_kind(kind),
+            kind=kind,
             text=checked_text(text),
             importance=checked_importance(importance),
             scored=(f"explicit {importance:.2f}",) if explicit else (),
