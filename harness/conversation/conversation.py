@@ -38,6 +38,7 @@ from harness.conversation.remembering import MemorySettings, Remembering, Shown
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
 from harness.conversation.sub_agents import SubAgent
+from harness.conversation.summarised_memories import with_memories_as_they_are
 from harness.endpoint import Endpoint
 from harness.errors import ReplyFailed, UpstreamFault
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
@@ -149,7 +150,8 @@ class Conversation(OwnSession):
             if summarize is None:
                 writer = EndpointSummarizer(Endpoint(client, model), counting=counter())
                 summarize = KeptSummarizer(writer, Outputs(self.live.log), self.key).summarize
-            super().__init__(self.live, self.key, strategy, summarize)
+            given = with_memories_as_they_are(self.live, self.key, summarize)
+            super().__init__(self.live, self.key, strategy, given)
             self.remembering = Remembering(self, memory, remembering)
             self.sending = Sending(self.stream)
             self.given_client = client

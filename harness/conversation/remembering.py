@@ -23,6 +23,7 @@ from harness.conversation.happenings import (
 )
 from harness.conversation.standing_memories import (
     LABEL,
+    Renewal,
     Standing,
     StandingMemories,
     preferences,
@@ -181,13 +182,17 @@ class Remembering:
         memory = self._asked()
         return self._message(Profile(), (), [memory.get(id) for id in ids])
 
+    def due(self) -> Renewal:
+        """What has to be appended so that nothing stands that is no longer to be seen."""
+        standing = self.standing()
+        if not standing:
+            return Renewal()
+        return renewal(self._of.live, standing, self._of.version + 1, self.settings.budget)
+
     def renewed(self) -> Iterator[Happening]:
         """Take out what is no longer to be seen; to be called before the context is shown."""
         of = self._of
-        standing = self.standing()
-        if not standing:
-            return
-        found = renewal(of.live, standing, of.version + 1, self.settings.budget)
+        found = self.due()
         if not found.events:
             return
         of.append(*found.events)
