@@ -8,11 +8,12 @@ it died the next one does. A failure breaks no reply, and is told.
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from eventlog.errors import CtxlogError, InputRefused
+from eventlog.errors import CtxlogError, InputRefused, WrongExpectedVersion
 from eventlog.events import Event, ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.conversation.happenings import MemoriesChanged, NotRemembered
@@ -30,6 +31,8 @@ from projections.memory.table import read
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
+
+_TRIES = 32
 
 Learned = MemoriesChanged | NotRemembered
 
@@ -66,7 +69,7 @@ class Learning:
 
     def _tried(self, *, ended: bool) -> Iterator[Learned]:
         try:
-            found = list(self._learn(self.memory, ended=ended))
+            found = self._kept(ended=ended)
         except CtxlogError as error:
             yield NotRemembered(str(error))
         except Exception as error:  # a rule that a text breaks is no reason to lose an answer
@@ -74,7 +77,16 @@ class Learning:
         else:
             yield from found
 
+    def _kept(self, *, ended: bool) -> list[Learned]:
+        """What was learned. Who ends a session while another process does counts it anew, with what
+        that one has counted."""
+        for _ in range(_TRIES):
+            with contextlib.suppress(WrongExpectedVersion):
+                return list(self._learn(self.memory, ended=ended))
+        return list(self._learn(self.memory, ended=ended))
+
     def _learn(self, memory: UserMemory, *, ended: bool) -> Iterator[Learned]:
+        version = memory.live.log.version(memory.key)  # before anything is read
         key, into = str(self._of.key), str(memory.key)
         course = self._course()
         part = course if ended else self._new(course)
@@ -91,7 +103,8 @@ class Learning:
             kept += [] if held else new
             secrets += held[:1]
             self._known |= {draft.id for draft in new if held and draft.id is not None}
-        at = memory.append_new(*dated(memory.live, kept))
+        expected = version if ended else None
+        at = memory.append_new(*dated(memory.live, kept), expected_version=expected)
         self._known |= {draft.id for draft in kept if draft.id is not None}
         self._left = len(left(course, self.policy.capacity))
         if ended:

@@ -275,12 +275,13 @@ class UserMemory:
                 return self.live.append(self.key, *named, expected_version=version).first
         return self.live.append(self.key, *named).first  # others write all the time
 
-    def append_new(self, *drafts: Draft) -> list[int]:
+    def append_new(self, *drafts: Draft, expected_version: int | None = None) -> list[int]:
         """Append drafts with ids of their own, each of them that does not stand there yet; the
         positions of those that are new. Whoever learns the same twice adds nothing, whatever it
         took the place of.
 
-        Raises what an append raises.
+        ``expected_version``: of this person's stream, where they were made from what it held.
+        Raises WrongExpectedVersion then, and what an append raises.
         """
         lost: Exception | None = None
         for _ in range(_TRIES):
@@ -289,6 +290,8 @@ class UserMemory:
             if not new:
                 return []
             version = self.live.log.version(self.key)
+            if expected_version not in (None, version):
+                raise WrongExpectedVersion(str(self.key), expected_version or 0, version)
             named = in_place_of(self.memories, new, version + 1)
             try:
                 done = self.live.append(self.key, *named, expected_version=version)
