@@ -27,7 +27,6 @@ from projections.memory.learning import LearnPolicy
 from projections.memory.memory import Memory
 from projections.memory.short_term import left
 from projections.memory.summary import closing, summarized_to
-from projections.memory.table import read
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
@@ -136,13 +135,8 @@ class Learning:
 def _summaries(memory: UserMemory, key: str) -> Iterator[Memory]:
     """The summaries of a session that there ever were, erased ones too: they are known by where
     they came from."""
-    query, stream = memory.memories.query()
-    rows = query(
-        "select m.state from memories_sources s join memories m on m.row = s.row "
-        "where s.session = ? and m.stream = ? and m.kind = 'session_summary'",
-        (key, stream),
-    )
-    yield from (read(state) for (state,) in rows.fetchall())
+    here = "row in (select row from memories_sources where session = ?)"
+    return memory.memories.where(f"kind = 'session_summary' and {here}", (key,))
 
 
 def _changed(memory: UserMemory, positions: Sequence[int]) -> MemoriesChanged | None:

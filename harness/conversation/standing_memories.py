@@ -114,15 +114,8 @@ def is_renewal(event: RecordedEvent) -> bool:
 
 def preferences(memories: Memories) -> list[Memory]:
     """The preferences that stand: each of them is shown with the profile, whatever its area."""
-    from projections.memory.table import read
-
-    query, stream = memories.query()
-    rows = query(
-        "select state from memories where stream = ? and stands and kind = 'preference' "
-        "order by id",
-        (stream,),
-    )
-    return [found for row in rows.fetchall() if belongs(found := read(row[0]))]
+    found = memories.where("stands and kind = 'preference' order by id")
+    return [memory for memory in found if belongs(memory)]
 
 
 def belongs(memory: Memory) -> bool:

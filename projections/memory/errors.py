@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eventlog.errors import NotFound
+from eventlog.errors import DamagedLog, NotFound
+
+
+class DamagedTable(DamagedLog):
+    """A row of the memories that are kept as a table cannot be read. The events can: the table is
+    made anew from them."""
+
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+        Exception.__init__(
+            self, f"the table of memories is damaged: {detail}; run `ctxlog rebuild`"
+        )
 
 
 class MemoryNotFound(NotFound):

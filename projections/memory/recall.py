@@ -86,7 +86,11 @@ class Recall:
         Raises VectorsRefused, what the embedder raises, and what a damaged log raises.
         """
         with self._mutex, translated(self._path):
-            self._loaded.bring_up()
+            try:
+                self._loaded.bring_up()
+            except DamagedLog:
+                self._loaded.make_anew()
+                self._loaded.bring_up()
             self._loaded.embed(self.embedder, progress)
 
     def find(self, query: str, wanted: Wanted, now: int) -> Found:
