@@ -109,7 +109,7 @@ class UserMemory:
         that is what ``MemoryRecalled`` says.
 
         Where the embedder cannot answer words alone speak, and ``fault`` says why. Raises
-        VectorsRefused, Busy, and what a damaged log raises.
+        Busy, and what a damaged log raises.
         """
         if self._recall is None:
             self._recall = Recall(self.live, self.user, self.embedder, self.policy)

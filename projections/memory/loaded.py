@@ -13,7 +13,7 @@ from eventlog.log import EventLog
 from eventlog.recorded import StreamKey
 from projections.memory import index
 from projections.memory.columns import Columns
-from projections.memory.embedding import Embedder, embedded
+from projections.memory.embedding import Embedder, embedded, named
 from projections.memory.index import RecallIndex, Vector
 from projections.memory.kept import Kept, KeptInFile, KeptInMemory, erased
 from projections.memory.postings import Postings
@@ -130,7 +130,7 @@ class Loaded:
 
         Raises VectorsRefused, and what the embedder raises; what was kept by then stays.
         """
-        of = (embedder.name, embedder.dimension)
+        of = named(embedder)[:2]
         if self._embedder != of:
             self._load(*of)
         done = 0

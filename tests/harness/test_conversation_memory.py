@@ -219,6 +219,18 @@ class TestSessionStart:
         assert "nobody is there" in found.fault
         assert recalls(live, talk)[0].embedder == ""
 
+    def test_one_that_fails_in_its_own_way_costs_no_turn(self, live: Live) -> None:
+        embedder = Letters()
+        memory = memory_of(live, embedder=embedder)
+        memory.add("We deploy on Fridays")
+        embedder.fault = RuntimeError("CUDA out of memory")
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            happened = told(talk.say("When do we deploy?"))
+            assert "Fridays" in shown(received(server))
+        (found,) = [each for each in happened if isinstance(each, MemoriesShown)]
+        assert found.fault == "the embedder 'letters/1' failed: RuntimeError: CUDA out of memory"
+
     def test_an_interruption_while_it_is_looked_for_leaves_nothing_half_said(
         self, live: Live
     ) -> None:
