@@ -17,6 +17,7 @@ from eventlog.errors import CtxlogError, InputRefused, WrongExpectedVersion
 from eventlog.events import Event, ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.conversation.happenings import MemoriesChanged, NotRemembered
+from harness.conversation.whose_memory import said_by_others
 from harness.memory.dating import dated
 from harness.memory.user_memory import UserMemory
 from projections.findings import for_secrets
@@ -46,6 +47,8 @@ class Learning:
         self.memory = memory
         self.policy = policy or LearnPolicy()
         self._of = of
+        self._began = of.version
+        """Where this conversation took the session up."""
         self._fold = CourseFold()
         self._known: set[uuid.UUID] = set()
         """What was appended from here, or refused."""
@@ -129,7 +132,12 @@ class Learning:
         events = log.read(self._of.key, position, types=[*READ])
         for event in events:
             self._fold.evolve(event)
-        return self._fold.course
+        course = self._fold.course
+        others = said_by_others(self._of.live, self._of.key, str(self.memory.key), self._began)
+        if not others:
+            return course
+        own = [each for each in course.interactions if each.said and each.said[0].position > others]
+        return course.model_copy(update={"interactions": own})
 
 
 def _summaries(memory: UserMemory, key: str) -> Iterator[Memory]:

@@ -26,6 +26,7 @@ from harness.conversation.standing_memories import (
     Renewal,
     Standing,
     StandingMemories,
+    owner_of,
     preferences,
     recalled,
     renewal,
@@ -62,6 +63,11 @@ class MemorySettings:
     that, and the other numbers; None: the usual ones."""
 
     def __post_init__(self) -> None:
+        for number in (self.top, self.budget):
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise InputRefused(f"top and budget are whole numbers, not {str(number)[:40]!r}")
+        if not isinstance(self.learns, bool):
+            raise InputRefused(f"learns is True or False, not {str(self.learns)[:40]!r}")
         if not 0 <= self.top <= MOST:
             raise InputRefused(f"between 0 and {MOST} memories come in, not {self.top}")
         if self.budget < 0:
@@ -98,6 +104,7 @@ class Remembering:
 
             self._learning = Learning(of, memory, self.settings.learning)
         self._standing = StandingMemories(of.live, of.key)
+        self._owner = str(memory.key) if memory is not None else owner_of(of.key)
         self._has_begun = False
 
     def standing(self) -> list[Standing]:
@@ -187,7 +194,8 @@ class Remembering:
         standing = self.standing()
         if not standing:
             return Renewal()
-        return renewal(self._of.live, standing, self._of.version + 1, self.settings.budget)
+        of, budget = self._of, self.settings.budget
+        return renewal(of.live, standing, of.version + 1, budget, self._owner)
 
     def renewed(self) -> Iterator[Happening]:
         """Take out what is no longer to be seen; to be called before the context is shown."""

@@ -25,7 +25,7 @@ from projections.items import Item
 from projections.memory.injecting import ABOUT_LATER, BUDGET, Injection, injection, shown_facts
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile, updated
-from projections.memory.stream import is_memory_stream, memory_name
+from projections.memory.stream import is_memory_stream, memory_name, memory_stream
 from projections.runs import origin
 from projections.tokens import counter
 
@@ -43,6 +43,9 @@ BECAUSE = "its memories changed: "
 
 EARLIER = "what it shows is forgotten, or says something else now"
 """The reason that earlier versions gave."""
+
+NOBODY = "local"
+"""The user in the keys of sessions that say of nobody whose they are."""
 
 _NAMED = 12
 """Memories whose fate a reason tells; more are counted."""
@@ -140,13 +143,23 @@ def recalled(
     )
 
 
+def owner_of(key: StreamKey) -> str:
+    """The stream of the person whose memories a session may show, by its key; empty where anybody's
+    may be: a session of ``local`` is of whoever is said to be that."""
+    return "" if key.user == NOBODY else str(memory_stream(key.user))
+
+
 def renewal(
-    live: Live, standing: Sequence[Standing], position: int, budget: int = BUDGET
+    live: Live,
+    standing: Sequence[Standing],
+    position: int,
+    budget: int = BUDGET,
+    owner: str = "",
 ) -> Renewal:
     """What takes out of these messages that is no longer to be seen: what was forgotten, erased or
     revised since, and what another memory took the place of, which is shown instead. So is what an
     undo brought back although another message shows it by then. A message of which the text was
-    erased leaves whole.
+    erased leaves whole, and so does one of another person than the ``owner``, where there is one.
 
     ``position`` is that of the first of the events. What was added to a profile is no reason to
     say all of it anew; what of it does not hold any more is.
@@ -158,6 +171,12 @@ def renewal(
     """What the messages in front show by then."""
     for each in standing:
         of = each.told.of
+        if owner and of != owner:
+            by = DecidedBy(name=RENEWED)
+            why = "what is remembered of another person"
+            events.append(ContextCompacted(covered=(each.item.id,), by=by, trigger=why))
+            gone += each.told.memories
+            continue
         memories = _memories(live, of)
         if memories is None:
             continue

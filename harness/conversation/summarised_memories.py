@@ -12,34 +12,38 @@ from dataclasses import replace
 
 from eventlog.events import ContextCompacted, MessageRevised
 from eventlog.recorded import StreamKey
-from harness.conversation.standing_memories import LABEL, StandingMemories, renewal
+from harness.conversation.standing_memories import LABEL, StandingMemories, owner_of, renewal
 from projections import Live
 from projections.items import Item
 from projections.strategies.decisions import Summary
 from projections.written import Summarize, Written
 
 
-def with_memories_as_they_are(live: Live, key: StreamKey, summarize: Summarize) -> Summarize:
-    """The same summarizer, shown memories as they are when it is asked. Where nothing is left to
-    be summarised it is not asked, and there is no summary."""
+def with_memories_as_they_are(
+    live: Live, key: StreamKey, summarize: Summarize, owner: str = ""
+) -> Summarize:
+    """The same summarizer, shown memories as they are when it is asked, and those of the owner
+    alone: whom the session is of, where nobody is given. Where nothing is left to be summarised it
+    is not asked, and there is no summary."""
     known = StandingMemories(live, key)
 
     def asked(wanted: Summary, items: Sequence[Item]) -> Written | str | None:
-        given = _as_they_are(live, key, known, items)
+        given = _as_they_are(live, key, known, items, owner or owner_of(key))
         return summarize(wanted, given) if given else None
 
     return asked
 
 
 def _as_they_are(
-    live: Live, key: StreamKey, known: StandingMemories, items: Sequence[Item]
+    live: Live, key: StreamKey, known: StandingMemories, items: Sequence[Item], owner: str
 ) -> Sequence[Item]:
     if not any(item.source == "memory" and item.label == LABEL for item in items):
         return items
     version = live.log.version(key)
     found: dict[str, Item | None] = {}
     of = {item.id: item for item in items}
-    for event in renewal(live, known.among(items, version), version + 1).events:
+    standing = known.among(items, version)
+    for event in renewal(live, standing, version + 1, owner=owner).events:
         if isinstance(event, ContextCompacted):
             found |= dict.fromkeys(event.covered)
         elif isinstance(event, MessageRevised) and event.patch is not None:
