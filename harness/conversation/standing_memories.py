@@ -44,6 +44,9 @@ BECAUSE = "its memories changed: "
 EARLIER = "what it shows is forgotten, or says something else now"
 """The reason that earlier versions gave."""
 
+LEFT_OUT = 20
+"""Memories without room that an event names, the most related; who listens is told of all."""
+
 NOBODY = "local"
 """The user in the keys of sessions that say of nobody whose they are."""
 
@@ -136,7 +139,7 @@ def recalled(
             "item": item,
             "memories": tuple(each.rendition for each in made.memories),
             "profile": made.profile,
-            "left_out": tuple(each.rendition for each in made.left_out),
+            "left_out": tuple(each.rendition for each in made.left_out[:LEFT_OUT]),
             "is_renewed": renewed,
             **asked,
         }

@@ -278,6 +278,20 @@ class TestSessionStart:
         assert recalls(live, talk)[0].left_out == (str(large),)
         assert memory.get(large).accesses == 0
 
+    def test_an_event_names_the_most_related_of_many_that_have_no_room(self, live: Live) -> None:
+        memory = memory_of(live)
+        given = {"kind": "preference", "area": "technical"}
+        ids = [memory.add(f"tool{n} is what I use", subject=f"s{n}", **given) for n in range(40)]
+        with serving(following(script)) as server:
+            settings = MemorySettings(budget=120)
+            talk = talking(live, server, "s", memory=memory, remembering=settings)
+            happened = told(talk.say("Hello there"))
+        (found,) = [each for each in happened if isinstance(each, MemoriesShown)]
+        assert len(found.memories) + len(found.left_out) == len(ids)
+        assert len(found.left_out) > 20
+        (event,) = recalls(live, talk)
+        assert event.left_out == tuple(each.rendition for each in found.left_out[:20])
+
 
 class TestLeaving:
     """What was forgotten is not in the bytes of the next request."""

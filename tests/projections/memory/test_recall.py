@@ -15,9 +15,11 @@ from recall_made import USER, Hashing, Person, Scattered, iso, said
 from eventlog import events
 from eventlog.events import MemoryRecalled, MemorySource, Remembered
 from eventlog.recorded import Draft
+from projections import open_log
 from projections.memory.lifecycle import DAY
 from projections.memory.loaded import BATCH, Embedded
 from projections.memory.recall import Recall, Wanted
+from projections.memory.stream import memory_stream
 
 TEXTS = (
     "We deploy on Fridays only",
@@ -336,3 +338,20 @@ class TestReadOnly:
             assert reader.ids("tabs") == [2]
         tables = "select count(*) from sqlite_schema where name like 'recall%'"
         assert ada.live.log.query(tables).fetchone() == (0,)
+
+
+def test_while_another_process_writes_for_long_it_answers_from_memory(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with open_log(path) as other, open_log(path, lock_timeout=0.05) as live:
+        key = memory_stream(USER)
+        other.append(key, Remembered(text="we deploy on Fridays"))
+        recall = Recall(live, USER, Hashing())
+        with other.log.writing():
+            found = recall.find("deploy", Wanted(), 0)
+            assert [each.memory.text for each in found] == ["we deploy on Fridays"]
+            assert found[0].by == ("vector", "words")
+            recall.catch_up()
+        other.append(key, Remembered(text="we deploy the shop"))
+        assert len(recall.find("deploy", Wanted(), 0)) == 2
+        kept = live.log.query("select count(*) from recall_vectors").fetchone()
+        assert kept == (2,), "and in the file, as soon as it can be written again"
