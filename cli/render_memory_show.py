@@ -80,6 +80,9 @@ def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
     else:
         yield "comes from", "no event: it was written down", ()
     yield "stood", _stood(data.shown), fit(map(_shown, data.shown))
+    if data.left_out:
+        where = (f"of {each.session} item {each.item}: no room" for each in data.left_out)
+        yield "left out", plural(len(data.left_out), "time"), fit(where)
 
 
 def _more(count: int) -> str:
@@ -185,4 +188,8 @@ def _shown(each: MemoryShownData) -> str:
         where = f"{each.session or 'a session'}, in another log"
     else:
         where = f"{each.session}  {', '.join(call.call for call in each.calls) or 'no call yet'}"
-    return f"{where}: item {each.item}, as {each.rendition}"
+    said = f"{where}: item {each.item}, as {each.rendition}"
+    if each.gone_before:
+        because = f", {each.gone_because}" if each.gone_because else ""
+        said += f"; gone before {each.gone_before}{because}"
+    return said

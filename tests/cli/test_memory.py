@@ -272,7 +272,6 @@ class TestProfile:
         text = run("memory", "profile", "--db", db).stdout
         assert "name  Ada (set by hand)\n" in text
         assert "language  Python (inferred, monday-0001@2)\n" in text
-        assert "Python (inferred)" in text
         known = data("memory", "profile", "--db", db)["known"]
         assert known[1]["sources"] == ["local/chat/monday-0001@2"]
 
