@@ -153,6 +153,8 @@ class MemoryChangeData(BaseModel):
     """That it brought; null where the text stayed."""
     changed: list[str]
     is_erased: bool
+    imported_from: str
+    """Of what was taken up from a document: ``user/_/memory@6``, or ``another log``."""
 
 
 class MemoryCallData(BaseModel):

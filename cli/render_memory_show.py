@@ -137,6 +137,7 @@ def _change(each: MemoryChangeData) -> str:
         said += f" ({each.rule})"
     if each.reason:
         said += f" ({each.reason})"
+    said += f", imported from {each.imported_from}" if each.imported_from else ""
     if each.is_erased:
         return f"{said}: erased"
     other = [name for name in each.changed if name not in ("text", "is_explicit")]

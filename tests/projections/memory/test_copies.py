@@ -167,15 +167,16 @@ class TestWhatWasLearned:
         self, live: Live
     ) -> None:
         source = [{"stream": str(FIRST)}]
+        live.append(FIRST, said("the vault opens with the word swordfish"))
         live.append(MEMORY, remembered("the session", sources=source))
         live.append(
             MEMORY,
             events.ProfileUpdated(section="behaviour", values=Json({"n": 1}), sources=source),
             events.ProfileUpdated(section="basics", values=Json({"name": "Ada"}), sources=source),
-            remembered(f"I said it:\n{TABS}", sources=source),
+            remembered("the vault opens with the word swordfish", sources=source),
         )
-        made = plan(live, FIRST, ["2"])
-        assert [t.position for t in referenced(made) if t.stream == MEMORY] == [1]
+        made = plan(live, FIRST, ["3"])
+        assert referenced(made) == []
         # A count says nothing that was said, and what quotes it is a copy.
         assert made.perhaps == (Target(MEMORY, 2), Target(MEMORY, 4))
         assert Target(MEMORY, 5) in {c.target for c in made.copies if c.how == "quote"}
