@@ -50,12 +50,12 @@ def render_redact(data: RedactionData, style: Style) -> Iterator[str]:
         yield style.paint(title, "bold")
         yield from _rows(data.copies, home, style)
     if data.perhaps:
-        may = "memory may" if len(data.perhaps) == 1 else "memories may"
+        may, stay = ("memory may", "stays") if len(data.perhaps) == 1 else ("memories may", "stay")
         places = [place.removeprefix(home) for place in data.perhaps]
         more = f" and {len(places) - _PLACES:,} more" if len(places) > _PLACES else ""
         yield from wrapped(
-            f"{len(places):,} {may} hold something of it and stay: what came from a whole session "
-            f"does not say from which words: {', '.join(places[:_PLACES])}{more}",
+            f"{len(places):,} {may} hold something of it too and {stay}: what came from a whole "
+            f"session does not say from which words: {', '.join(places[:_PLACES])}{more}",
             style.width,
         )
     common = data.common

@@ -106,3 +106,14 @@ def test_what_had_no_room_is_told_wherever_it_is_asked(tmp_path: Path) -> None:
     assert "before no model yet" in text
     assert f"of local/chat/s item {item}: no room\n" in text
     assert data("memory", "show", "m1", "--db", path)["left_out"] == []
+
+
+def test_a_redaction_tells_of_what_came_from_the_whole_session(db: Path) -> None:
+    run("memory", "add", "I use fish as my shell", "--source", "s", "--db", db)
+    done = run("redact", "local/_/memory", "2", "--with-copies", "--yes", "--db", db)
+    assert done.exit_code == 0, done.output
+    # It is one paragraph, in lines of the width.
+    text = " ".join(done.stdout.split())
+    assert "1 memory may hold something of it too and stays: what came from a whole session" in text
+    fish = data("memory", "list", "--db", db)["memories"]
+    assert [each["text"] for each in fish] == ["I use fish as my shell"]
