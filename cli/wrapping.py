@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cli.safetext import display_width
+from cli.style import Style
 
 
 def wrapped(line: str, room: int) -> Iterator[str]:
@@ -21,6 +22,17 @@ def wrapped(line: str, room: int) -> Iterator[str]:
                     yield piece
                 piece, width = part, columns
     yield piece
+
+
+def flowed(text: str, style: Style, room: int, *, hang: str = "", lines: int = 40) -> list[str]:
+    """Dynamic text, safe and as one paragraph, in pieces of at most so many columns; ``hang``
+    stands in front of all but the first. ``…`` ends what would take more than so many lines."""
+    line = style.line(text, room)
+    whole = style.line(text, lines * max(room - len(hang), 1))
+    if line == whole:
+        return [line]
+    first, *rest = wrapped(whole, max(room - len(hang), 1))
+    return [first, *(f"{hang}{each}" for each in rest)]
 
 
 def _parts(word: str, room: int) -> Iterator[str]:

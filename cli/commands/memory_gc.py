@@ -23,7 +23,7 @@ def command(
     180 for error_fix, 14 for conversation, 30 for all else; it begins anew when it is recalled,
     revised or restored. Of little importance is what is under 0.4 and older than 90 days. [memory]
     of the config has other numbers: default_days, old_days, least, and in [memory.lifetimes] days
-    by kind.
+    by kind. With a TIME that lies ahead only --dry-run goes: it says what would be forgotten then.
 
     Example: ctxlog memory gc --dry-run
     """

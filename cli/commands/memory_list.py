@@ -43,7 +43,8 @@ def command(
     """List the memories of a person, the newest first.
 
     status says where in its life one is, by how long ago it was remembered, revised, restored or
-    recalled: that is its age. imp is its importance, with what its recalls add to it.
+    recalled: that is its age. imp is its importance, with what its recalls add to it. With --at
+    only what was remembered by then is listed, of the age that it had then.
 
     Example: ctxlog memory list --kind preference
     """

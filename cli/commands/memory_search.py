@@ -52,10 +52,11 @@ def command(
 ) -> None:
     """Find the memories that are related to a text, as a session that begins does.
 
-    Vectors and words each rank them, and the two rankings are made one: "score" is of both,
-    "similar" how near the vectors lie, "by" which of the two named it. Without --status those are
-    found that are active or stale. It counts nothing: no memory is recalled by it, and none lives
-    longer.
+    Vectors and words each rank them, and the two rankings are made one, the most related first.
+    "similar" is how near the vectors lie: 1 is the same, and - that the words alone named it; what
+    counts as near is the embedder's own. "by" says which of the two named it. The score of the
+    fused rankings, which only tells their order, is in --json. Without --status those are found
+    that are active or stale. It counts nothing: no memory is recalled by it, and none lives longer.
 
     What has no vector of the embedder yet is embedded first, and kept; with endpoint:MODEL the
     texts go to OPENAI_BASE_URL. Where it cannot be asked, that is said, and words alone are looked
