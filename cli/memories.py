@@ -74,8 +74,15 @@ def user_memory(
 
 def nothing_note(memory: UserMemory, program: str) -> str:
     """What is said where nothing is remembered of a person yet."""
-    there = others(memory.user, users(memory.live))
-    return f"nothing is remembered of {memory.user} yet: {program} memory add TEXT{there}"
+    return (
+        f"nothing is remembered of {memory.user} yet: {program} memory add TEXT{elsewhere(memory)}"
+    )
+
+
+def elsewhere(memory: UserMemory) -> str:
+    """Of whom else there are memories, where nothing ever was remembered of this person."""
+    is_there = memory.live.log.exists(memory.key)
+    return "" if is_there else others(memory.user, users(memory.live))
 
 
 def id_of(memory: UserMemory, text: str) -> int:

@@ -66,7 +66,7 @@ def command(
 
     Example: ctxlog memory search "when do we deploy"
     """
-    from cli.memories import remembered
+    from cli.memories import elsewhere, remembered
     from cli.memories_found import Question, found
     from cli.memory_embedders import embedder_of
     from cli.render_memory import no_room_for_hits, render_hits
@@ -76,11 +76,12 @@ def command(
     who = embedder_of(embedder, base_url)
     with remembered(settings_of(ctx), user) as memory:
         data = found(memory, question, who, out)
+        others = elsewhere(memory)
     out.show(data, render_hits(data, out.style))
     if data.fault:
         out.note(f"the embedder could not be asked, words alone were looked for: {data.fault}")
     if not data.hits:
-        out.note(f"nothing that is remembered of {data.user} is related to that")
+        out.note(f"nothing that is remembered of {data.user} is related to that{others}")
         raise typer.Exit(FINDINGS)
     if not out.as_json and (told := no_room_for_hits(data, out.style)):
         out.note(told)
