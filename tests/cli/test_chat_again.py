@@ -14,7 +14,7 @@ from running import process, run
 from scripted import following
 
 from cli.chat.resumed import greeting
-from cli.door import FINDINGS, UPSTREAM
+from cli.door import FINDINGS, NOT_FOUND, UPSTREAM
 from cli.underway import RECENT, open_since
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
