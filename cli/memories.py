@@ -81,8 +81,12 @@ def nothing_note(memory: UserMemory, program: str) -> str:
 
 def elsewhere(memory: UserMemory) -> str:
     """Of whom else there are memories, where nothing ever was remembered of this person."""
-    is_there = memory.live.log.exists(memory.key)
-    return "" if is_there else others(memory.user, users(memory.live))
+    return others(memory.user, users_instead(memory))
+
+
+def users_instead(memory: UserMemory) -> list[str]:
+    """All persons of whom something is remembered, where of this one nothing ever was."""
+    return [] if memory.live.log.exists(memory.key) else users(memory.live)
 
 
 def id_of(memory: UserMemory, text: str) -> int:

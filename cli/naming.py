@@ -96,15 +96,19 @@ def short_names(live: Live, keys: Iterable[str]) -> dict[str, str]:
 def place_names(live: Live, streams: Iterable[str]) -> dict[str, str]:
     """For each session of this log among some streams that a log names the least that can be typed
     for it in a shell. What is no session, or is in another log, goes by its whole name."""
-    query, found = session_query(live), set()
+    there = set()
     for stream in streams:
         with contextlib.suppress(EventInvalid):
             key = StreamKey.parse(stream)
             if not is_memory_stream(key) and live.log.exists(key):
-                row = rows.row_of(query, stream)
-                if row is None or not row.is_deleted:  # that one answers to all of its name only
-                    found.add(stream)
-    return {key: typed(name) for key, name in short_names(live, found).items()} if found else {}
+                there.add(stream)
+    if not there:
+        return {}
+    query = session_query(live)
+    found = ((key, rows.row_of(query, key)) for key in there)
+    # One that was deleted answers to the whole of its name only.
+    standing = [key for key, row in found if row is None or not row.is_deleted]
+    return {key: typed(name) for key, name in short_names(live, standing).items()}
 
 
 def place_name(names: Mapping[str, str], place: str) -> str:

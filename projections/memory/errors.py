@@ -38,18 +38,19 @@ def others(user: str, users: Sequence[str]) -> str:
 
 
 class NotKnown(NotFound):
-    """Nothing is known of a person by that name."""
+    """Nothing is known of a person by that name; ``users``: all persons, where of this one nothing
+    is remembered at all."""
 
-    def __init__(self, user: str, name: str) -> None:
+    def __init__(self, user: str, name: str, users: Sequence[str] = ()) -> None:
         self.user, self.name = user, name
-        super().__init__(f"nothing is known of {user!r} by {name}; `ctxlog memory profile` has all")
+        where = others(user, users) or "; `ctxlog memory profile` has all"
+        super().__init__(f"nothing is known of {user!r} by {name}{where}")
 
 
 class EntityNotFound(NotFound):
-    """No memory that stands speaks of it."""
+    """No memory that stands speaks of it; ``users`` as of ``NotKnown``."""
 
-    def __init__(self, user: str, name: str) -> None:
+    def __init__(self, user: str, name: str, users: Sequence[str] = ()) -> None:
         self.user, self.name = user, name
-        super().__init__(
-            f"no memory of {user!r} speaks of {name[:80]!r}; `ctxlog memory graph` has all"
-        )
+        where = others(user, users) or "; `ctxlog memory graph` has all"
+        super().__init__(f"no memory of {user!r} speaks of {name[:80]!r}{where}")

@@ -63,14 +63,27 @@ class TestList:
         )
 
     @pytest.mark.parametrize(
-        "args", [["list"], ["show", "m2"], ["forget", "m2"], ["search", "tabs"], ["graph"], ["gc"]]
+        "line",
+        [
+            "list",
+            "list --kind code",
+            "show m2",
+            "forget m2",
+            "search tabs",
+            "graph",
+            "graph x",
+            "gc",
+            "export",
+            "profile",
+            "profile --unset basics.name",
+        ],
     )
     def test_whose_memories_there_are_is_told_where_this_person_has_none(
-        self, new: Path, args: list[str]
+        self, new: Path, line: str
     ) -> None:
         with open_log(new, durability="normal") as live:
             live.append(memory_stream("ada b"), Remembered(text="Indents with tabs."))
-        result = run("memory", *args, "--db", new)
+        result = run("memory", *line.split(), "--db", new)
         assert "; there are memories of ada b: --user 'ada b'" in result.stderr
 
     def test_at_a_moment_only_what_was_remembered_by_then_is_there(self, db: Path) -> None:
