@@ -104,7 +104,7 @@ def test_what_had_no_room_is_told_wherever_it_is_asked(tmp_path: Path) -> None:
     assert "; no room for m2" in run("why", "s", item, "--db", path).stdout
     text = run("memory", "show", "m2", "--db", path).stdout
     assert "before no model yet" in text
-    assert f"of local/chat/s item {item}: no room\n" in text
+    assert f"of s item {item}: no room\n" in text
     assert data("memory", "show", "m1", "--db", path)["left_out"] == []
 
 
