@@ -14,6 +14,7 @@ from cli.render_memory import age, line, standing, value_text
 from cli.style import Style, pad, plural
 from cli.wrapping import wrapped
 from eventlog.events import Experience, SessionSummary
+from projections.memory.stream import TYPED
 
 _LABEL = 11
 """Columns of what a line is about."""
@@ -48,7 +49,7 @@ def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
             yield _more(len(some))
 
     said = "a person said so" if row.is_explicit else "inferred"
-    yield "known", f"{said}, by {data.by}" if data.by else said, ()
+    yield "known", f"{said}, {_by(data.by)}" if data.by else said, ()
     yield "importance", _importance(data), fit(data.scored)
     if row.subject:
         yield "subject", row.subject, ()
@@ -78,12 +79,17 @@ def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
         events = plural(len(data.sources), "source")
         yield "comes from", events, fit(map(_source, data.sources))
     else:
-        yield "comes from", "no event: it was written down", ()
+        is_typed = data.by.startswith(TYPED)
+        yield "comes from", f"no event: {data.by if is_typed else 'it was written down'}", ()
     yield "stood", _stood(data.shown), fit(map(_shown, data.shown))
 
 
 def _more(count: int) -> str:
     return f"and {count - _MOST:,} more (--json has them)"
+
+
+def _by(by: str) -> str:
+    return by if by.startswith(TYPED) else f"by {by}"
 
 
 def _importance(data: MemoryShowData) -> str:
@@ -129,7 +135,7 @@ def _history(data: MemoryShowData, style: Style, room: int) -> Iterator[str]:
 def _change(each: MemoryChangeData) -> str:
     name = each.rendition or str(each.position)
     said = f"{name}  {each.what} {_when(each.at)}"
-    said += f" by {each.by}" if each.by else ""
+    said += f" {_by(each.by)}" if each.by else ""
     if each.rule and each.rule != "asked":
         said += f" ({each.rule})"
     if each.reason:
