@@ -26,6 +26,7 @@ from cli.models_memory import (
     MemoryGcData,
     MemoryRow,
 )
+from cli.render_memory import value_text
 from eventlog.errors import InputRefused
 from eventlog.events import Entity, Event, MemoryKind, ProfileUpdated, Relation, Remembered
 from eventlog.happened import iso, source_moment
@@ -172,8 +173,13 @@ def _as_in_a_chat(memory: UserMemory, new: Given) -> MemoryAddData:
     return data
 
 
-def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> MemoryAddData:
-    """What a memory says now. Raises MemoryNotFound, InputRefused and as ``added`` does."""
+def revised(
+    memory: UserMemory, name: str, typed: Typed, reason: str = ""
+) -> tuple[MemoryAddData, str]:
+    """What a memory says now, and a note on what it is about.
+
+    Raises MemoryNotFound, InputRefused and as ``added`` does.
+    """
     id = id_of(memory, name)
     before = memory.get(id)
     new = given(typed)
@@ -191,7 +197,24 @@ def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> Me
         sources=sources_of(memory.live, new.sources),
         reason=clean(reason, "--reason"),
     )
-    return _data(memory, id, before)
+    return _data(memory, id, before), _about_note(before, memory.get(id), new)
+
+
+def _about_note(before: Memory, after: Memory, new: Given) -> str:
+    """What became of what a memory is about, where only its text was given; empty: nothing."""
+    if new.text is None or new.subject is not None or new.values:
+        return ""
+    now = _about(after)
+    if _about(before) != now:
+        return f"read from the new text: {now or 'no subject'}"
+    if not now or new.text == before.text:
+        return ""
+    return f"kept from before: {now}; --subject and --value change it"
+
+
+def _about(memory: Memory) -> str:
+    values = [f"{name} = {value_text(value)}" for name, value in memory.values.items()]
+    return ", ".join([f"subject {memory.subject}"] * bool(memory.subject) + values)
 
 
 def _data(memory: UserMemory, id: int, before: Memory | None = None) -> MemoryAddData:

@@ -187,7 +187,9 @@ class UserMemory:
         by: str = "human",
     ) -> int:
         """A memory says something else from here on; the position of the event. With another text
-        it speaks of what that names, unless entities or relations are given.
+        it speaks of what that names, unless entities or relations are given; and what it is about,
+        where that was read from its old text, is read from the new one (``read_anew``), unless a
+        subject or values are given.
 
         Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
         nothing is to be changed.
@@ -195,12 +197,22 @@ class UserMemory:
         found = self._alive(memory)
         if text is not None and entities is None and relations is None:
             entities, relations = knowledge_after(found, checked_text(text))
+        area = None
+        if text is not None and kind is None and subject is None and values is None:
+            from projections.memory.rereading import read_anew  # its rules take long to import
+
+            anew = read_anew(found, checked_text(text))
+            if anew is not None:
+                subject = anew.subject if anew.subject != found.subject else None
+                values = anew.values if dict(anew.values) != found.values else None
+                area = anew.area if anew.area != found.area else None
         event = MemoryRevised(
             memory=found.id,
             text=checked_text(text) if text is not None else None,
             kind=checked_kind(kind) if kind is not None else None,
             importance=checked_importance(importance) if importance is not None else None,
             subject=subject,
+            area=area,
             values=Json(dict(values)) if values is not None else None,
             entities=tuple(entities) if entities is not None else None,
             relations=tuple(relations) if relations is not None else None,

@@ -220,6 +220,14 @@ class TestRevise:
         result = run("memory", "revise", "m1", "On Fridays.", "--db", db)
         assert result.stdout == "revised m1 project: (m3 took its place) On Fridays.\n"
 
+    def test_what_it_is_about_is_read_anew_or_kept_and_that_is_told(self, db: Path) -> None:
+        name = add(db, "I use zsh as my shell")["memory"]["name"]
+        result = run("memory", "revise", name, "I use bash as my shell", "--db", db)
+        assert "read from the new text: subject shell, shell = bash" in result.stderr
+        run("memory", "revise", name, "--value", "terminal=kitty", "--db", db)
+        result = run("memory", "revise", name, "I use fish as my shell", "--db", db)
+        assert "kept from before: subject shell, terminal = kitty" in result.stderr
+
     def test_nothing_given_and_no_such_memory_are_told(self, db: Path) -> None:
         assert "nothing of m2 is to be revised" in refused("memory", "revise", "m2", "--db", db)
         assert "no memory m99" in refused("memory", "revise", "m99", "x", "--db", db, code=3)
