@@ -77,7 +77,8 @@ def given(typed: Typed) -> Given:
     values = values_of(typed.values)
     text = checked_text(text_of(typed.text)) if typed.text is not None else None
     subject = clean(typed.subject, "--subject") if typed.subject is not None else None
-    about = (text or "", subject or "", *typed.entities, *typed.relations)
+    named = (f"{name}: {value}" for name, value in values.items())
+    about = (text or "", subject or "", *typed.entities, *typed.relations, *named)
     refuse_keys(typed.force, *about, *values, values=values.values())
     return Given(
         text=text,

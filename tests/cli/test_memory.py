@@ -191,6 +191,14 @@ class TestAdd:
         assert told in refused("memory", "add", *args, "--db", new)
         assert not new.exists()
 
+    def test_a_password_is_refused_and_a_word_on_passwords_is_not(self, db: Path) -> None:
+        told = refused("memory", "add", "password: hunter2Secret99", "--db", db)
+        assert "what looks like a key (password: " in told
+        assert "hunter2Secret99" not in told
+        refused("memory", "add", "Staging", "--value", "password=hunter2Secret99", "--db", db)
+        add(db, "The password is rotated monthly")
+        add(db, "password: hunter2Secret99", "--force")
+
     def test_a_source_that_is_not_there_is_told(self, db: Path) -> None:
         refused("memory", "add", "x", "--source", "nosuch", "--db", db, code=3)
         refused("memory", "add", "x", "--source", "monday-0001@99", "--db", db, code=3)
