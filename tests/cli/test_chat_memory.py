@@ -105,6 +105,17 @@ class TestCommands:
         assert "Our port is 8081" in shown(received(server))
         assert shown(received(server)).count("8081") == 1
 
+    def test_recall_is_made_behind_a_remember_too_and_shows_every_preference(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        options = ("--kind", "preference", "--subject", "indentation", "--db", live.log.path)
+        run("memory", "add", "Indents with tabs", *options)
+        run("memory", "add", "We deploy to the staging port", "--db", live.log.path)
+        talk(live, server, "/remember I like tea", "When do we deploy to the port?", memory=True)
+        said = shown(received(server))
+        for text in ("Indents with tabs", "I like tea", "We deploy to the staging port"):
+            assert said.count(text) == 1
+
     def test_remember_works_where_the_chat_has_no_memory(
         self, live: Live, server: ModelServer
     ) -> None:
