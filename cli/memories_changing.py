@@ -26,12 +26,13 @@ from cli.models_memory import (
     MemoryGcData,
     MemoryRow,
 )
+from cli.render_memory import value_text
 from eventlog.errors import InputRefused
 from eventlog.events import Entity, Event, MemoryKind, ProfileUpdated, Relation, Remembered
 from eventlog.happened import iso, source_moment
 from eventlog.recorded import Draft
 from harness.memory import UserMemory
-from harness.memory.user_memory import checked_importance, checked_text
+from harness.memory.checked import checked_importance, checked_text
 from harness.memory.wishes import wished
 from projections.memory.knowledge import with_knowledge
 from projections.memory.learned import fact_subject
@@ -76,7 +77,8 @@ def given(typed: Typed) -> Given:
     values = values_of(typed.values)
     text = checked_text(text_of(typed.text)) if typed.text is not None else None
     subject = clean(typed.subject, "--subject") if typed.subject is not None else None
-    about = (text or "", subject or "", *typed.entities, *typed.relations)
+    named = (f"{name}: {value}" for name, value in values.items())
+    about = (text or "", subject or "", *typed.entities, *typed.relations, *named)
     refuse_keys(typed.force, *about, *values, values=values.values())
     return Given(
         text=text,
@@ -172,8 +174,13 @@ def _as_in_a_chat(memory: UserMemory, new: Given) -> MemoryAddData:
     return data
 
 
-def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> MemoryAddData:
-    """What a memory says now. Raises MemoryNotFound, InputRefused and as ``added`` does."""
+def revised(
+    memory: UserMemory, name: str, typed: Typed, reason: str = ""
+) -> tuple[MemoryAddData, str]:
+    """What a memory says now, and a note on what it is about.
+
+    Raises MemoryNotFound, InputRefused and as ``added`` does.
+    """
     id = id_of(memory, name)
     before = memory.get(id)
     new = given(typed)
@@ -194,7 +201,24 @@ def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> Me
         sources=sources_of(memory.live, new.sources),
         reason=clean(reason, "--reason"),
     )
-    return _data(memory, id, before)
+    return _data(memory, id, before), _about_note(before, memory.get(id), new)
+
+
+def _about_note(before: Memory, after: Memory, new: Given) -> str:
+    """What became of what a memory is about, where only its text was given; empty: nothing."""
+    if new.text is None or new.subject is not None or new.values:
+        return ""
+    now = _about(after)
+    if _about(before) != now:
+        return f"read from the new text: {now or 'no subject'}"
+    if not now or new.text == before.text:
+        return ""
+    return f"kept from before: {now}; --subject and --value change it"
+
+
+def _about(memory: Memory) -> str:
+    values = [f"{name} = {value_text(value)}" for name, value in memory.values.items()]
+    return ", ".join([f"subject {memory.subject}"] * bool(memory.subject) + values)
 
 
 def _data(memory: UserMemory, id: int, before: Memory | None = None) -> MemoryAddData:

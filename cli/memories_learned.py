@@ -14,6 +14,7 @@ from eventlog.errors import InputRefused
 from eventlog.events import ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.memory import UserMemory
+from harness.memory.dating import dated, is_expired
 from projections.memory.course import READ, course_of
 from projections.memory.learned import learned
 from projections.memory.stream import is_memory_stream, memory_name
@@ -60,7 +61,8 @@ def learned_from(
     there = live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
     new = [draft for draft in drafts if draft.id not in there]
     held = {id(d) for part in parts if not force and any(map(_holds_key, part)) for d in part}
-    kept = [draft for draft in new if id(draft) not in held]
+    kept = dated(live, [draft for draft in new if id(draft) not in held])
+    now = memory.clock()
     if not dry_run:
         memory.append_new(*kept)
         there = live.log.known_ids([draft.id for draft in kept if draft.id is not None])
@@ -73,6 +75,7 @@ def learned_from(
         learned=rows,
         known=len(drafts) - len(new) + said,
         withheld=len(new) - len(kept),
+        expired=sum(is_expired(draft, now, memory.policy) for draft in kept),
     )
 
 
@@ -129,4 +132,8 @@ def learned_note(data: MemoryLearnData, names: Mapping[str, str]) -> str:
         said += f"; {data.known:,} {'was' if data.known == 1 else 'were'} known"
     if data.withheld:
         said += f"; {data.withheld:,} left out that look like a key (--force)"
+    if data.expired:
+        one = data.expired == 1
+        said += f"; {data.expired:,} of them {'is' if one else 'are'} expired already, and "
+        said += f"{'is' if one else 'are'} forgotten by the next gc: it was said long ago"
     return said

@@ -14,6 +14,7 @@ from cli.render_memory import age, line, standing, value_text
 from cli.style import Style, pad, plural, ranges
 from cli.wrapping import flowed, wrapped
 from eventlog.events import Experience, SessionSummary
+from projections.memory.stream import TYPED
 
 _LABEL = 11
 """Columns of what a line is about."""
@@ -52,7 +53,7 @@ def _parts(data: MemoryShowData, style: Style, places: Mapping[str, str]) -> Ite
             yield _more(len(some))
 
     said = "a person said so" if row.is_explicit else "inferred"
-    yield "known", f"{said}, by {data.by}" if data.by else said, ()
+    yield "known", f"{said}, {_by(data.by)}" if data.by else said, ()
     yield "importance", _importance(data), fit(data.scored)
     if row.subject:
         yield "subject", row.subject, ()
@@ -82,7 +83,8 @@ def _parts(data: MemoryShowData, style: Style, places: Mapping[str, str]) -> Ite
         events = plural(len(data.sources), "source")
         yield "comes from", events, fit((_source(each, places) for each in data.sources), _QUOTE)
     else:
-        yield "comes from", "no event: it was written down", ()
+        is_typed = data.by.startswith(TYPED)
+        yield "comes from", f"no event: {data.by if is_typed else 'it was written down'}", ()
     yield "stood", _stood(data.shown), fit(_shown(each, places) for each in data.shown)
     if data.left_out:
         left = ((places.get(each.session, each.session), each.item) for each in data.left_out)
@@ -92,6 +94,10 @@ def _parts(data: MemoryShowData, style: Style, places: Mapping[str, str]) -> Ite
 
 def _more(count: int) -> str:
     return f"and {count - _MOST:,} more (--json has them)"
+
+
+def _by(by: str) -> str:
+    return by if by.startswith(TYPED) else f"by {by}"
 
 
 def _importance(data: MemoryShowData) -> str:
@@ -137,7 +143,7 @@ def _history(data: MemoryShowData, style: Style, room: int) -> Iterator[str]:
 def _change(each: MemoryChangeData) -> str:
     name = each.rendition or str(each.position)
     said = f"{name}  {each.what} {_when(each.at)}"
-    said += f" by {each.by}" if each.by else ""
+    said += f" {_by(each.by)}" if each.by else ""
     if each.rule and each.rule != "asked":
         said += f" ({each.rule})"
     if each.reason:

@@ -9,10 +9,10 @@ from cli.chat.chat import Chat
 from cli.chat.slash import words_of
 from cli.safetext import safe_text
 from eventlog.errors import InputRefused
-from eventlog.events import MemorySource, Remembered
+from eventlog.events import Remembered
 from harness.conversation.happenings import MemoriesChanged
 from projections.memory.memory import Memory
-from projections.memory.stream import memory_name
+from projections.memory.stream import TYPED, memory_name
 from projections.memory.table import read
 
 RECALL = "recall"
@@ -34,8 +34,8 @@ def remember(chat: Chat, text: str) -> None:
         raise InputRefused("what is to be remembered? /remember I indent with tabs")
     refuse_keys(False, text)
     memory, of = chat.memory, chat.conversation
-    source = MemorySource(stream=str(of.key))
-    events = wished(text, (source,))
+    # No event of the session holds what was typed: it is no source.
+    events = wished(text, by=f"{TYPED} {of.key}")
     first = memory.append(*events)
     ids = [at for at, event in enumerate(events, first) if isinstance(event, Remembered)]
     known = memory.memories.some(ids)

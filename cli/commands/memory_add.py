@@ -61,7 +61,8 @@ def command(
 
     It counts as said by a person, and its importance is 1 unless told: what is inferred later never
     takes its place. Without --kind and --subject both are read out of the text, as by /remember in
-    a chat; what it says of the person stands in the profile, too.
+    a chat; what it says of the person stands in the profile, too. Of a preference its subject, its
+    area and its values are read out of the text as far as they are not given.
 
     Of one kind only one memory stands about a subject: the newer takes the place of the older,
     which stays readable; of preferences with values, each value is decided by itself.

@@ -10,9 +10,8 @@ can be taken back. Two processes may write at once; the order of the log decides
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from eventlog.clock import now_us
 from eventlog.errors import EventIdConflict, InputRefused, PartialRepeat, WrongExpectedVersion
@@ -33,6 +32,7 @@ from eventlog.events import (
 from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
+from harness.memory.checked import checked_importance, checked_kind, checked_text
 from harness.memory.in_place_of import in_place_of
 from projections.live import Live
 from projections.memory.embedding import Embedder
@@ -42,11 +42,6 @@ from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import SECTIONS, Profile
 from projections.memory.recall import Found, Recall, Wanted
 from projections.memory.table import Memories
-
-KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
-
-LONGEST = 20_000
-"""Characters of a memory: it is something to know, no document."""
 
 _TRIES = 32
 
@@ -135,14 +130,22 @@ class UserMemory:
         at: int | None = None,
     ) -> int:
         """Remember something; the id of the memory. What a person asked for counts 1.0. What the
-        text speaks of by name is noted beside the entities and relations that are given. ``at`` is
-        when it came up, in microseconds since 1970, where that is not now.
+        text speaks of by name is noted beside the entities and relations that are given. Of a
+        preference the area, the subject and the values that are not given are read from the text,
+        as far as the rules of a conversation read them. ``at`` is when it came up, in microseconds
+        since 1970, where that is not now.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
+        if checked_kind(kind) == "preference":
+            from projections.memory.preferences import stated  # its rules take long to import
+
+            about = stated(checked_text(text), subject, values)
+            subject, area = about.subject, area or about.area
+            values = values or about.values
         event = Remembered(
-            kind=checked_kind(kind),
+            kind=kind,
             text=checked_text(text),
             importance=checked_importance(importance),
             scored=(f"explicit {importance:.2f}",) if explicit else (),
@@ -176,7 +179,9 @@ class UserMemory:
         by: str = "human",
     ) -> int:
         """A memory says something else from here on; the position of the event. With another text
-        it speaks of what that names, unless entities or relations are given.
+        it speaks of what that names, unless entities or relations are given; and what it is about,
+        where that was read from its old text, is read from the new one (``read_anew``), unless a
+        subject or values are given.
 
         Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
         nothing is to be changed.
@@ -184,6 +189,15 @@ class UserMemory:
         found = self._alive(memory)
         if text is not None and entities is None and relations is None:
             entities, relations = knowledge_after(found, checked_text(text))
+        if text is not None and kind is None and subject is None and values is None:
+            from projections.memory.rereading import read_anew  # its rules take long to import
+
+            anew = read_anew(found, checked_text(text))
+            if anew is not None:
+                subject = anew.subject if anew.subject != found.subject else None
+                values = anew.values if dict(anew.values) != found.values else None
+                if area is None and anew.area != found.area:
+                    area = anew.area
         event = MemoryRevised(
             memory=found.id,
             text=checked_text(text) if text is not None else None,
@@ -358,29 +372,3 @@ def _is_rival(one: Memory, other: Memory) -> bool:
     """Whether only one of two can stand."""
     subject = same_subject(one.subject)
     return one.kind == other.kind and bool(subject) and subject == same_subject(other.subject)
-
-
-def checked_text(text: str) -> str:
-    """A text that can be remembered. Raises InputRefused."""
-    if not isinstance(text, str) or not text.strip():
-        raise InputRefused("a memory says something")
-    if len(text) > LONGEST:
-        raise InputRefused(
-            f"a memory has at most {LONGEST:,} characters, not {len(text):,}: it is no document"
-        )
-    return text
-
-
-def checked_importance(importance: float) -> float:
-    """An importance. Raises InputRefused."""
-    is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
-    if not is_number or not math.isfinite(importance) or not 0 <= importance <= 1:
-        raise InputRefused(f"an importance lies between 0 and 1, not {str(importance)[:40]}")
-    return float(importance)
-
-
-def checked_kind(kind: MemoryKind) -> MemoryKind:
-    """A kind of memory. Raises InputRefused."""
-    if kind not in KINDS:
-        raise InputRefused(f"{str(kind)[:40]!r} is no kind of memory: {', '.join(KINDS)}")
-    return kind

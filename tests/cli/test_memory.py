@@ -228,6 +228,14 @@ class TestAdd:
         assert told in refused("memory", "add", *args, "--db", new)
         assert not new.exists()
 
+    def test_a_password_is_refused_and_a_word_on_passwords_is_not(self, db: Path) -> None:
+        told = refused("memory", "add", "password: hunter2Secret99", "--db", db)
+        assert "what looks like a key (password: " in told
+        assert "hunter2Secret99" not in told
+        refused("memory", "add", "Staging", "--value", "password=hunter2Secret99", "--db", db)
+        add(db, "The password is rotated monthly")
+        add(db, "password: hunter2Secret99", "--force")
+
     def test_a_source_that_is_not_there_is_told(self, db: Path) -> None:
         refused("memory", "add", "x", "--source", "nosuch", "--db", db, code=3)
         refused("memory", "add", "x", "--source", "monday-0001@99", "--db", db, code=3)
@@ -262,6 +270,14 @@ class TestRevise:
         assert data("memory", "show", "m2", "--db", db)["area"] == "interaction"
         line = refused("memory", "revise", "m3", "--area", "technical", "--db", db)
         assert "only a preference has values and an area, and m3 is a project" in line
+
+    def test_what_it_is_about_is_read_anew_or_kept_and_that_is_told(self, db: Path) -> None:
+        name = add(db, "I use zsh as my shell")["memory"]["name"]
+        result = run("memory", "revise", name, "I use bash as my shell", "--db", db)
+        assert "read from the new text: subject shell, shell = bash" in result.stderr
+        run("memory", "revise", name, "--value", "terminal=kitty", "--db", db)
+        result = run("memory", "revise", name, "I use fish as my shell", "--db", db)
+        assert "kept from before: subject shell, terminal = kitty" in result.stderr
 
     def test_nothing_given_and_no_such_memory_are_told(self, db: Path) -> None:
         assert "nothing of m2 is to be revised" in refused("memory", "revise", "m2", "--db", db)

@@ -12,7 +12,10 @@ from small_log import said
 from test_states import refused
 
 from cli.safetext import display_width
+from eventlog.recorded import Draft, StreamKey
 from projections import open_log
+
+OLD = StreamKey("local", "agent", "old-0001")
 
 
 @pytest.fixture
@@ -50,7 +53,7 @@ class TestLearning:
         run("import", ROOT / "cli" / "demo" / "refund-rounding.jsonl", "--db", path)
         wide = ["--width", str(width), "--db", path]
         told = run("memory", "add", "--from", "8f31", *wide)
-        assert "things learned from 8f31c0a9\n" in told.stderr
+        assert "things learned from 8f31c0a9" in told.stderr
         assert "  from 8f31c0a9@3\n" in told.stdout
         last = int(data("memory", "list", "--db", path)["memories"][0]["name"].removeprefix("m"))
         texts = {
@@ -71,6 +74,29 @@ class TestLearning:
         shown = " ".join(texts["show"].split())
         for entity in data("memory", "show", f"m{last}", "--db", path)["entities"]:
             assert f"{entity['name']} ({entity['kind']})" in shown
+
+    def test_what_was_said_long_ago_is_as_old_as_that(self, db: Path) -> None:
+        with open_log(db) as live:
+            live.append(
+                OLD,
+                Draft(said("user", "Hello"), occurred_at="2019-03-01T10:00:00Z"),
+                Draft(
+                    said("user", "Remember that we ship on Mondays"),
+                    occurred_at="2020-03-01T10:00:00Z",
+                ),
+            )
+        result = run("memory", "add", "--from", "old-0001", "--dry-run", "--db", db)
+        assert "of them are expired already, and are forgotten by the next gc" in result.stderr
+        learned = data("memory", "add", "--from", "old-0001", "--db", db)
+        assert learned["expired"] == 2, "the fact, and the summary"
+        name = learned["learned"][0]["name"]
+        shown = data("memory", "show", name, "--db", db)
+        assert shown["memory"]["remembered_at"] == "2020-03-01T10:00:00.000Z"
+        assert shown["memory"]["status"] == "expired"
+        again = data("memory", "add", "--from", "old-0001", "--db", db)
+        assert (again["learned"], again["expired"]) == ([], 0)
+        gone = data("memory", "gc", "--db", db)["forgotten"]
+        assert name in [row["memory"]["name"] for row in gone]
 
     def test_it_is_learned_for_the_person_who_is_named(self, db: Path) -> None:
         found = data("memory", "add", "--from", "tuesday-0002", "--user", "cleo", "--db", db)

@@ -127,6 +127,33 @@ class TestAdded:
         assert told.data["reason"] == f"m{stands.id}, to which it had given way, was erased"
 
 
+class TestRevised:
+    """Without this "I use bash" goes on to say that the shell is zsh."""
+
+    def test_what_was_read_from_the_old_text_is_read_from_the_new_one(self, live: Live) -> None:
+        memory = UserMemory(live, "ada")
+        shell = memory.add("I use zsh as my shell", kind="preference")
+        assert memory.get(shell).values == {"shell": "zsh"}
+        memory.revise(shell, text="I use bash as my shell")
+        assert memory.get(shell).values == {"shell": "bash"}
+        memory.revise(shell, text="I indent with tabs")
+        found = memory.get(shell)
+        assert (found.subject, found.values) == ("indentation", {"indentation": "tabs"})
+        memory.revise(shell, text="Explain what you did")
+        found = memory.get(shell)
+        assert (found.values, found.area) == ({}, "interaction")
+
+    def test_what_was_given_stays(self, live: Live) -> None:
+        memory = UserMemory(live, "ada")
+        given = memory.add("zsh", kind="preference", subject="my shell", values={"shell": "zsh"})
+        memory.revise(given, text="I use bash as my shell")
+        found = memory.get(given)
+        assert (found.subject, found.values) == ("my shell", {"shell": "zsh"})
+        port = memory.add("The staging port is 8081", subject="staging port")
+        memory.revise(port, text="The staging host is db1")
+        assert memory.get(port).subject == "staging host"
+
+
 class TestGc:
     """Without this a dry run tells something else than is done, or a memory is gone for good."""
 
