@@ -36,7 +36,7 @@ from harness.memory.user_memory import checked_importance, checked_text
 from harness.memory.wishes import wished
 from projections.memory.knowledge import with_knowledge
 from projections.memory.learned import fact_subject
-from projections.memory.lifecycle import DAY, Due, age
+from projections.memory.lifecycle import why_due
 from projections.memory.memory import Memory
 
 
@@ -184,14 +184,17 @@ def revised(
     id = id_of(memory, name)
     before = memory.get(id)
     new = given(typed)
-    if new.values and (new.kind or before.kind) != "preference":
-        raise InputRefused(f"only a preference has values, and {before.name} is a {before.kind}")
+    if (new.values or new.area) and (kind := new.kind or before.kind) != "preference":
+        raise InputRefused(
+            f"only a preference has values and an area, and {before.name} is a {kind}"
+        )
     memory.revise(
         id,
         text=new.text,
         kind=new.kind,
         importance=new.importance,
         subject=new.subject,
+        area=new.area or None,
         values=new.values or None,
         entities=new.entities or None,
         relations=new.relations or None,
@@ -247,34 +250,31 @@ def rows_of(memory: UserMemory, ids: Iterable[int], now: int) -> list[MemoryRow]
 def forgotten(memory: UserMemory, names: Sequence[str], reason: str) -> MemoryChangesData:
     """Memories that are not recalled any more. Raises MemoryNotFound, and then changes none."""
     reason = clean(reason, "--reason")
-    return _each(memory, names, lambda found: memory.forget(found.id, reason))
+    return _changes(memory, names, lambda ids: memory.forget_all(ids, reason))
 
 
 def restored(memory: UserMemory, names: Sequence[str], reason: str) -> MemoryChangesData:
     """Memories that stand again. Raises MemoryNotFound and InputRefused, and then changes none."""
     reason = clean(reason, "--reason")
-    for found in _named(memory, names):
-        if found.is_erased:
-            raise InputRefused(f"the text of {found.name} was erased: nothing is left of it")
-    return _each(memory, names, lambda found: memory.restore(found.id, reason))
+    return _changes(memory, names, lambda ids: memory.restore_all(ids, reason))
 
 
-def _named(memory: UserMemory, names: Sequence[str]) -> list[Memory]:
-    return [memory.get(id) for id in dict.fromkeys(id_of(memory, name) for name in names)]
-
-
-def _each(
-    memory: UserMemory, names: Sequence[str], change: Callable[[Memory], bool]
+def _changes(
+    memory: UserMemory, names: Sequence[str], change: Callable[[list[int]], list[int]]
 ) -> MemoryChangesData:
+    """All that was named is changed at once, or nothing of it."""
+    ids = list(dict.fromkeys(id_of(memory, name) for name in names))
+    before = [memory.get(id) for id in ids]
+    changed = change(ids)
+    now = moment_of("")
     data = MemoryChangesData(user=memory.user, memories=[])
-    for before in _named(memory, names):  # all of them are there, before one is changed
-        changed = change(before)
-        now, after = moment_of(""), memory.get(before.id)
-        gave_way = [id for id in after.supersedes if id not in before.supersedes]
+    for old in before:
+        after = memory.get(old.id)
+        gave_way = [id for id in after.supersedes if id not in old.supersedes]
         data.memories.append(
             MemoryChanged(
                 memory=row_of(memory, after, now),
-                changed=changed,
+                changed=old.id in changed,
                 gave_way=rows_of(memory, gave_way, now),
             )
         )
@@ -285,21 +285,23 @@ def _each(
 
 
 def collected(memory: UserMemory, at: str, dry_run: bool) -> MemoryGcData:
-    """What was forgotten by its age, or would be. Raises InputRefused."""
+    """What was forgotten by its age, or would be.
+
+    Raises InputRefused, also for a moment ahead where it is no dry run: what is active today would
+    be gone today.
+    """
     now = moment_of(at)
+    if not dry_run and now > moment_of(""):
+        raise InputRefused(
+            f"--at {at[:60]} lies ahead: only --dry-run says what would be forgotten then"
+        )
     found = memory.due(now) if dry_run else memory.gc(now)
     rows = [
         DueRow(
-            memory=row_of(memory, each.memory, now), rule=each.rule, reason=_why(memory, each, now)
+            memory=row_of(memory, each.memory, now),
+            rule=each.rule,
+            reason=why_due(each, now, memory.policy),
         )
         for each in found
     ]
     return MemoryGcData(user=memory.user, at=iso(now), dry_run=dry_run, forgotten=rows)
-
-
-def _why(memory: UserMemory, due: Due, now: int) -> str:
-    found, policy = due.memory, memory.policy
-    old = f"{age(found, now) // DAY:,} days old"
-    if due.rule == "expired":
-        return f"{old}, {found.kind} lives {policy.days(found.kind):g}"
-    return f"{old}, importance {found.weight:.2f} is under {policy.least:g}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cli.memories import users_instead
 from cli.memory_values import clean, named_in_profile, profile_values, refuse_keys
 from cli.models_memory import MemoryProfileData, ProfileRow
 from eventlog.errors import InputRefused
@@ -60,7 +61,7 @@ def profile_changed(memory: UserMemory, changes: Changes, reason: str) -> Memory
     for section, values in changes.items():
         for name, value in values.items():
             if value is None and profile.get(section, name) is None:
-                raise NotKnown(memory.user, f"{section}.{name}")
+                raise NotKnown(memory.user, f"{section}.{name}", users_instead(memory))
     events = [
         ProfileUpdated(
             section=section,

@@ -94,7 +94,7 @@ def forget(chat: Chat, text: str) -> None:
     if not words:
         raise InputRefused("which memory? /forget m12; /memories shows them")
     data = forgotten(chat.memory, words, reason="in a chat")
-    chat.tell(render_changes(data, chat.out.style, "forgot", "was not remembered:"), "forget")
+    chat.tell(render_changes(data, chat.out.style, "forgot", "was forgotten already:"), "forget")
     ids = {int(each.memory.name.removeprefix("m")) for each in data.memories}
     _renew(chat)
     for other in _of_the_same(chat, ids):

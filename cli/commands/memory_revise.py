@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.memory_options import (
+    AreaOption,
     EntityOption,
     ForceSecretOption,
     ImportanceOption,
@@ -33,6 +34,7 @@ def command(
     importance: ImportanceOption = None,
     subject: SubjectOption = None,
     values: ValueOption = None,
+    area: AreaOption = "",
     sources: SourceOption = None,
     entities: EntityOption = None,
     relations: RelationOption = None,
@@ -58,6 +60,7 @@ def command(
         kind=kind,
         importance=importance,
         subject=subject,
+        area=area,
         values=values or (),
         sources=sources or (),
         entities=entities or (),

@@ -127,13 +127,16 @@ class TestCommands:
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
     ) -> None:
         over = talk(
-            live, server, "/remember Our port is 8081", "One", "/forget m1", "Two", memory=True
+            *(live, server, "/remember Our port is 8081", "One", "/forget m1", "Two"),
+            "/forget m1",
+            memory=True,
         )
         assert "8081" in shown(received(server, 0))
         assert b"8081" not in server.bodies[-1]
         told = said(capsys)
         assert "not shown to the model any more: m1" in told
         assert "memory restore m1 brings it back" in told
+        assert "was forgotten already: m1 fact" in told
         assert over.chat.memory.get(1).standing == "forgotten"
 
     def test_who_asks_the_model_to_forget_a_memory_is_told_what_does(

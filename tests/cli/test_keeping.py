@@ -289,7 +289,7 @@ class TestFork:
         for name in ([], ["--name", "mine"]):
             result = run("fork", "ada/_/memory", *name, "--db", db)
             assert result.exit_code == 2
-            assert "no session to fork" in result.stderr
+            assert "is no session" in result.stderr
             assert result.stderr.count("\n") == 1
 
     def test_a_name_that_is_taken_is_refused(self, db: Path) -> None:
