@@ -26,8 +26,8 @@ from projections.memory.learned_from import learned_from, learned_of_all, memory
 from projections.memory.recalls import recalls_of
 from projections.memory.shown import shown_in
 from projections.memory.stream import is_memory_stream, memory_stream
-from projections.quotes import texts_in
 from projections.memory.taken_up import taken_up
+from projections.quotes import texts_in
 
 
 def of_memories(
