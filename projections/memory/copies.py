@@ -158,9 +158,10 @@ class _Finding:
 
 
 def _texts(event: RecordedEvent) -> Iterator[str]:
-    """What an event says is remembered, and what a profile knows."""
-    for name in ("text", "values"):
-        yield from texts_in(event.data.get(name))
+    """What an event says is remembered, and what a profile knows, whatever it is called there."""
+    values = event.data.get("values")
+    for value in (event.data.get("text"), *(values.values() if isinstance(values, dict) else ())):
+        yield from [value] if isinstance(value, str) else texts_in(value)
 
 
 def _folded(text: str) -> str:
