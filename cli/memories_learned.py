@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from cli.memories_changing import Typed
 from cli.memory_values import key_in
 from cli.models_memory import LearnedRow, MemoryLearnData
-from cli.naming import session_key, whole_session
+from cli.naming import place_name, session_key, whole_session
 from cli.profiles import named_sources
 from cli.style import plural
 from eventlog.errors import InputRefused, WrongExpectedVersion
@@ -55,6 +57,8 @@ def learned_from(
     # A session is counted with its summary, or it would be counted again.
     parts.append(closing(course, into=into, since=since))
     drafts = [draft for part in parts for draft in part]
+    # What its summary and its counts said, they would not say again before the session goes on.
+    said = len(closing(course, into=into)) if since and not parts[-1] else 0
     there = live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
     new = [draft for draft in drafts if draft.id not in there]
     held = {id(d) for part in parts if not force and any(map(_holds_key, part)) for d in part}
@@ -73,7 +77,7 @@ def learned_from(
         session=str(key),
         dry_run=dry_run,
         learned=rows,
-        known=len(drafts) - len(new),
+        known=len(drafts) - len(new) + said,
         withheld=len(new) - len(kept),
         expired=sum(is_expired(draft, now, memory.policy) for draft in kept),
     )
@@ -114,11 +118,20 @@ def _row(draft: Draft, position: int | None) -> LearnedRow:
     )
 
 
-def learned_note(data: MemoryLearnData) -> str:
+def places_of(data: MemoryLearnData) -> Iterator[str]:
+    """The streams that are named in it."""
+    yield data.session
+    for row in data.learned:
+        for source in row.sources:
+            yield source
+            yield source.rpartition("@")[0]
+
+
+def learned_note(data: MemoryLearnData, names: Mapping[str, str]) -> str:
     """What is said of it as a whole."""
     verb = "would be learned" if data.dry_run else "learned"
     count = plural(len(data.learned), "thing") if data.learned else "nothing new"
-    said = f"{count} {verb} from {data.session}"
+    said = f"{count} {verb} from {place_name(names, data.session)}"
     if data.known:
         said += f"; {data.known:,} {'was' if data.known == 1 else 'were'} known"
     if data.withheld:

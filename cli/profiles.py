@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cli.memories import users_instead
 from cli.memory_values import clean, named_in_profile, profile_values, refuse_keys
 from cli.models_memory import MemoryProfileData, ProfileRow
-from cli.naming import short_names
+from cli.naming import place_names
 from eventlog.errors import InputRefused
 from eventlog.events import MemorySource, ProfileSection, ProfileUpdated
 from eventlog.jsonvalue import Json
@@ -36,9 +37,9 @@ def profile_data(memory: UserMemory, changed: int = 0) -> MemoryProfileData:
 
 def names_of(memory: UserMemory, data: MemoryProfileData) -> dict[str, str]:
     """What can be typed for the sessions that what is known came from, as far as they are here."""
-    there = {str(info.key) for info in memory.live.log.streams()}
-    keys = {source.rpartition("@")[0] or source for row in data.known for source in row.sources}
-    return short_names(memory.live, keys & there)
+    sources = [source for row in data.known for source in row.sources]
+    keys = [source.rpartition("@")[0] for source in sources]
+    return place_names(memory.live, [*sources, *keys])
 
 
 Changes = dict[ProfileSection, dict[str, object]]
@@ -49,7 +50,8 @@ def profile_changes(typed: Sequence[str], gone: Sequence[str], force: bool) -> C
     """What was typed, without what looks like a key. Raises InputRefused."""
     changes: Changes = profile_values(typed)
     for values in changes.values():
-        refuse_keys(force, *values, values=values.values())
+        named = (f"{name}: {value}" for name, value in values.items())
+        refuse_keys(force, *values, *named, values=values.values())
     for each in gone:
         section, name = named_in_profile(each, "--unset")
         if name in changes.setdefault(section, {}):
@@ -67,7 +69,7 @@ def profile_changed(memory: UserMemory, changes: Changes, reason: str) -> Memory
     for section, values in changes.items():
         for name, value in values.items():
             if value is None and profile.get(section, name) is None:
-                raise NotKnown(memory.user, f"{section}.{name}")
+                raise NotKnown(memory.user, f"{section}.{name}", users_instead(memory))
     events = [
         ProfileUpdated(
             section=section,

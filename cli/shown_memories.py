@@ -85,8 +85,9 @@ def words(shown: ShownData) -> str:
 
 
 def words_of(shown: ShownData) -> str:
-    """The same, with whose they are."""
-    return f"{words(shown) or 'no memory'} of {shown.of}"
+    """The same, with whose they are, and what had no room."""
+    said = f"{words(shown) or 'no memory'} of {shown.of}"
+    return said + (f"; no room for {', '.join(shown.left_out)}" if shown.left_out else "")
 
 
 def marks(shown: list[ShownData]) -> str:
@@ -112,4 +113,5 @@ def _of_recall(recall: Recall) -> ShownData:
         of=recall.of,
         memories=[f"m{entry}" for entry in recall.memories if memory_of(entry)],
         profile=recall.profile,
+        left_out=[f"m{entry}" for entry in recall.left_out if memory_of(entry)],
     )

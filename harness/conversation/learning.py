@@ -28,6 +28,7 @@ from projections.memory.learning import LearnPolicy
 from projections.memory.memory import Memory
 from projections.memory.short_term import left
 from projections.memory.summary import closing, summarized_to
+from projections.passwords import password_in
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
@@ -167,14 +168,16 @@ def _changed(memory: UserMemory, positions: Sequence[int]) -> MemoriesChanged | 
 
 
 def _secret(event: Event) -> str:
-    """The kind of what looks like a key in a memory; empty where nothing does, and where nobody can
-    tell: that takes an optional package."""
+    """The kind of what looks like a key in a memory; empty where nothing does. The shapes of keys
+    are known where an optional package is."""
     if not isinstance(event, Remembered):
         return ""
+    done = event.experience
+    texts = (event.text, *((done.situation, done.action, done.outcome) if done is not None else ()))
+    if any(map(password_in, texts)):
+        return "password"
     try:
         look = for_secrets()
     except InputRefused:
         return ""
-    done = event.experience
-    texts = (event.text, *((done.situation, done.action, done.outcome) if done is not None else ()))
     return next((kind for text in texts for kind, _, _ in look.scan(text)), "")

@@ -118,6 +118,15 @@ def is_renewal(event: RecordedEvent) -> bool:
     return reason.startswith(BECAUSE) or reason == EARLIER
 
 
+def fate_in(event: RecordedEvent, memory: int) -> str:
+    """What a message says became of a memory that left it with this event; empty where it does not
+    say so."""
+    if not is_renewal(event):
+        return ""
+    told = str(event.data.get("trigger") or event.data.get("reason") or "").removeprefix(BECAUSE)
+    return next((each for each in told.split(", ") if f"m{memory}" in each.split()), "")
+
+
 def preferences(memories: Memories) -> list[Memory]:
     """The preferences that stand: each of them is shown with the profile, whatever its area."""
     found = memories.where("stands and kind = 'preference' order by id")

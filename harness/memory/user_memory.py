@@ -10,9 +10,8 @@ can be taken back. Two processes may write at once; the order of the log decides
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from eventlog.clock import now_us
 from eventlog.errors import EventIdConflict, InputRefused, PartialRepeat, WrongExpectedVersion
@@ -33,6 +32,7 @@ from eventlog.events import (
 from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
+from harness.memory.checked import checked_importance, checked_kind, checked_text
 from harness.memory.given import (
     checked_all,
     checked_values,
@@ -44,16 +44,11 @@ from harness.memory.in_place_of import in_place_of
 from projections.live import Live
 from projections.memory.embedding import Embedder
 from projections.memory.knowledge import knowledge_after, with_knowledge
-from projections.memory.lifecycle import Due, LifePolicy, Status, due, status
-from projections.memory.memory import Memory
+from projections.memory.lifecycle import Due, LifePolicy, Status, due, status, why_due
+from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import SECTIONS, Profile
 from projections.memory.recall import Found, Recall, Wanted
 from projections.memory.table import Memories
-
-KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
-
-LONGEST = 20_000
-"""Characters of a memory: it is something to know, no document."""
 
 _TRIES = 32
 
@@ -147,17 +142,16 @@ class UserMemory:
     ) -> int:
         """Remember something; the id of the memory. What a person asked for counts 1.0. What the
         text speaks of by name is noted beside the entities and relations that are given. Of a
-        preference the area, the subject and the values that are not given are read from the text,
-        as far as the rules of a conversation read them. ``at`` is when it came up, in microseconds
-        since 1970, where that is not now.
+        preference what is not given of area, subject and values is read from the text by the rules
+        of a conversation. ``at`` is when it came up, in microseconds since 1970, if not now.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
-        checked_kind(kind), checked_word("a subject", subject)
+        checked_word("a subject", subject)
         if values is not None:
             checked_values(values)
-        if kind == "preference":
+        if checked_kind(kind) == "preference":
             from projections.memory.preferences import stated  # its rules take long to import
 
             about = stated(checked_text(text), subject, values)
@@ -192,6 +186,7 @@ class UserMemory:
         kind: MemoryKind | None = None,
         importance: float | None = None,
         subject: str | None = None,
+        area: Literal["", "technical", "interaction"] | None = None,
         values: Mapping[str, object] | None = None,
         entities: Sequence[Entity] | None = None,
         relations: Sequence[Relation] | None = None,
@@ -200,7 +195,8 @@ class UserMemory:
         by: str = "human",
     ) -> int:
         """A memory says something else from here on; the position of the event. With another text
-        it speaks of what that names, unless entities or relations are given.
+        it speaks of what that names, unless entities or relations are given; and what it is about,
+        where that was read from its old text, is read from the new one, unless any of it is given.
 
         Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
         nothing is to be changed.
@@ -212,6 +208,10 @@ class UserMemory:
             entities = checked_all("entities", entities, Entity)
         if relations is not None:
             relations = checked_all("relations", relations, Relation)
+        if text is not None and not any((kind, subject is not None, area, values is not None)):
+            from projections.memory.rereading import reread  # its rules take long to import
+
+            subject, area, values = reread(found, checked_text(text))
         event = made(
             MemoryRevised,
             memory=found.id,
@@ -219,6 +219,7 @@ class UserMemory:
             kind=checked_kind(kind) if kind is not None else None,
             importance=checked_importance(importance) if importance is not None else None,
             subject=subject,
+            area=area,
             values=checked_values(values) if values is not None else None,
             entities=entities,
             relations=relations,
@@ -227,29 +228,48 @@ class UserMemory:
             reason=reason,
             by=by,
         )
-        given = (text, kind, importance, subject, values, entities, relations)
+        given = (text, kind, importance, subject, area, values, entities, relations)
         if all(each is None for each in given) and not sources:
             raise InputRefused(f"nothing of {found.name} is to be revised: give a text, say")
         return self.append(event)
 
     def forget(self, memory: int, reason: str = "", by: str = "human") -> bool:
         """A memory is not recalled any more; whether it was until now. Raises MemoryNotFound."""
-        found = self.get(memory)
-        if found.forgotten or found.is_erased:
-            return False
-        self.append(made(MemoryForgotten, memory=found.id, reason=reason, by=by))
-        return True
+        return bool(self.forget_all([memory], reason, by))
+
+    def forget_all(self, memories: Iterable[int], reason: str = "", by: str = "human") -> list[int]:
+        """Forget several in one append; those that were recalled until now. Raises MemoryNotFound,
+        and then forgets none."""
+        found = [self.get(memory) for memory in dict.fromkeys(memories)]
+        gone = [each.id for each in found if not (each.forgotten or each.is_erased)]
+        if gone:
+            told = {"reason": reason, "by": by}
+            self.append(*(made(MemoryForgotten, memory=id, **told) for id in gone))
+        return gone
 
     def restore(self, memory: int, reason: str = "", by: str = "human") -> bool:
         """A memory stands again that was forgotten or superseded; whether it did not until now.
 
         Raises MemoryNotFound, InputRefused for one whose text was erased.
         """
-        found = self._alive(memory)
-        if found.stands:
-            return False
-        self.append(made(MemoryRestored, memory=found.id, reason=reason, by=by))
-        return True
+        return bool(self.restore_all([memory], reason, by))
+
+    def restore_all(
+        self, memories: Iterable[int], reason: str = "", by: str = "human"
+    ) -> list[int]:
+        """Let several stand again in one append; those that did not until now. Of two about the
+        same subject the later takes the place of the earlier, as if each were restored by itself.
+
+        Raises MemoryNotFound, and InputRefused for one whose text was erased; then restores none.
+        """
+        back: list[Memory] = []
+        for found in [self._alive(memory) for memory in dict.fromkeys(memories)]:
+            if not found.stands or any(_is_rival(found, other) for other in back):
+                back.append(found)
+        if back:
+            told = {"reason": reason, "by": by}
+            self.append(*(made(MemoryRestored, memory=each.id, **told) for each in back))
+        return [each.id for each in back]
 
     def set_profile(
         self,
@@ -334,8 +354,9 @@ class UserMemory:
         and is as young then as one that was just recalled.
 
         A moment that lies behind the last refreshes finds nothing; one ahead finds what would be
-        forgotten then, and what is restored before it is found again. It is one append: all of it
-        or nothing. Raises what an append raises.
+        forgotten then, and what is restored before it is found again. The reason of each event says
+        how old the memory was, and at which moment. It is one append: all of it or nothing. Raises
+        what an append raises.
         """
         at = self._moment(now)
         lost: WrongExpectedVersion | None = None
@@ -344,7 +365,15 @@ class UserMemory:
             found = self.due(at)
             if not found:
                 return []
-            events = [MemoryForgotten(memory=d.memory.id, rule=d.rule, by="gc") for d in found]
+            events = [
+                MemoryForgotten(
+                    memory=each.memory.id,
+                    rule=each.rule,
+                    reason=f"{why_due(each, at, self.policy)}; reckoned at {iso(at)}",
+                    by="gc",
+                )
+                for each in found
+            ]
             try:
                 self.live.append(self.key, *events, expected_version=version)
                 return found
@@ -363,27 +392,7 @@ class UserMemory:
         return found
 
 
-def checked_text(text: str) -> str:
-    """A text that can be remembered. Raises InputRefused."""
-    if not isinstance(text, str) or not text.strip():
-        raise InputRefused("a memory says something")
-    if len(text) > LONGEST:
-        raise InputRefused(
-            f"a memory has at most {LONGEST:,} characters, not {len(text):,}: it is no document"
-        )
-    return text
-
-
-def checked_importance(importance: float) -> float:
-    """An importance. Raises InputRefused."""
-    is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
-    if not is_number or not math.isfinite(importance) or not 0 <= importance <= 1:
-        raise InputRefused(f"an importance lies between 0 and 1, not {str(importance)[:40]}")
-    return float(importance)
-
-
-def checked_kind(kind: MemoryKind) -> MemoryKind:
-    """A kind of memory. Raises InputRefused."""
-    if kind not in KINDS:
-        raise InputRefused(f"{str(kind)[:40]!r} is no kind of memory: {', '.join(KINDS)}")
-    return kind
+def _is_rival(one: Memory, other: Memory) -> bool:
+    """Whether only one of two can stand."""
+    subject = same_subject(one.subject)
+    return one.kind == other.kind and bool(subject) and subject == same_subject(other.subject)

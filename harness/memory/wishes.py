@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from eventlog.events import Event, MemorySource, ProfileUpdated, Remembered
 from eventlog.jsonvalue import Json
-from harness.memory.user_memory import LONGEST, checked_text
+from harness.memory.checked import LONGEST, checked_text
 from projections.memory.clipping import one_line
 from projections.memory.importance import score
 from projections.memory.knowledge import with_knowledge

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from memory_log import FIRST, KEY_TEXT, memory_log, names
-from running import data, run
+from running import ROOT, data, run
 from small_log import said
 from test_states import refused
 
+from cli.safetext import display_width
 from eventlog.recorded import Draft, StreamKey
 from projections import open_log
 
@@ -40,8 +41,39 @@ class TestLearning:
         before = data("verify", "--db", db)["events"]
         result = run("memory", "add", "--from", "tuesday-0002", "--db", db)
         assert (result.exit_code, result.stdout) == (0, "")
-        assert "nothing new learned" in result.stderr
+        assert "nothing new learned from tuesday-0002; 3 were known" in result.stderr
         assert data("verify", "--db", db)["events"] == before
+
+    @pytest.mark.parametrize("width", [60, 80, 120])
+    def test_no_place_is_cut_where_a_session_has_a_long_name(
+        self, tmp_path: Path, width: int
+    ) -> None:
+        """Without it what has to be typed next stands nowhere."""
+        path = tmp_path / "demo.db"
+        run("import", ROOT / "cli" / "demo" / "refund-rounding.jsonl", "--db", path)
+        wide = ["--width", str(width), "--db", path]
+        told = run("memory", "add", "--from", "8f31", *wide)
+        assert "things learned from 8f31c0a9" in told.stderr
+        assert "  from 8f31c0a9@3\n" in told.stdout
+        last = int(data("memory", "list", "--db", path)["memories"][0]["name"].removeprefix("m"))
+        texts = {
+            "add": told.stdout,
+            "show": run("memory", "show", f"m{last}", *wide).stdout,
+            "graph": run("memory", "graph", *wide).stdout,
+            "redact": run("redact", "8f31", "3", "--dry-run", *wide).stdout,
+            "list": run("memory", "list", *wide).stdout,
+        }
+        for name, text in texts.items():
+            assert max(map(display_width, text.splitlines())) <= width, name
+            subjects = text.count("subject ")  # of a summary it is the session
+            assert text.count("local/claude-code/8f31c0a9-") <= subjects, name
+        sources = data("memory", "show", f"m{last}", "--db", path)["sources"]
+        for source in sources:
+            assert f"8f31c0a9@{source['position']} " in texts["show"]
+        assert "@150 · context compacted · reference of 3" in texts["redact"]
+        shown = " ".join(texts["show"].split())
+        for entity in data("memory", "show", f"m{last}", "--db", path)["entities"]:
+            assert f"{entity['name']} ({entity['kind']})" in shown
 
     def test_what_was_said_long_ago_is_as_old_as_that(self, db: Path) -> None:
         with open_log(db) as live:
