@@ -172,6 +172,24 @@ class TestCommands:
         assert "memory restore m1 --user ada brings it back" in told
         assert b"8081" not in server.bodies[-1]
 
+    def test_compact_takes_out_first_what_was_forgotten_elsewhere_and_a_preview_tells(
+        self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        first = talk(live, server, "Hello", "And then?", memory=True)
+        gone = first.chat.memory.add("We deploy the shop on Fridays")
+        key = str(first.chat.conversation.key)
+        talk(live, server, "/memories recall deploy", "Go on", "Thanks", session=key, memory=True)
+        first.chat.memory.forget(gone)
+        said(capsys)
+        version = live.log.version(key)
+        lines = ("/compact --preview keep_turns=1", "/compact keep_turns=1")
+        talk(live, server, *lines, session=key, memory=True)
+        told = said(capsys)
+        assert f"not shown any more, nor summarised: m{gone}" in told
+        assert f"not shown to the model any more: m{gone}" in told
+        assert live.log.version(key) > version
+        assert "Fridays" not in str(server.requests[-1])
+
     def test_forget_tells_what_else_came_from_the_same_words(
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
     ) -> None:
