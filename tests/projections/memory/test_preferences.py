@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.memory.preferences import Preference, preferences
+from projections.memory.signs import signs
 from projections.memory.spoken import spoken
 from projections.memory.subjects import MOST_WORDS, about, own_subject
 
@@ -194,3 +195,34 @@ class TestTheTable:
     )
     def test_a_word_that_only_looks_like_one_says_nothing(self, text: str) -> None:
         assert list(about(text)) == []
+
+
+class TestWhatNeedNotBe:
+    """Who lifts a rule, or sets one for a while, states no standing preference."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Stop always answering in German.",
+            "No need to always add comments",
+            "You don't have to always use tabs",
+            "Please don't always apologize",
+            "I no longer prefer tabs",
+            "不用总是用中文回答",
+            "不要总是用中文回答",
+            "I prefer tabs over spaces in this one file only.",
+            "For this task, always use unittest",
+            "Just for now, answer in German",
+            "Always use tabs, only this time",
+            "这次用中文回答",
+            "我喜欢用空格缩进，仅这个文件",
+        ],
+    )
+    def test_nothing_is_learned_of_it(self, text: str) -> None:
+        assert not [sign for sign in signs(text, "human") if sign.kind == "preference"]
+
+    @pytest.mark.parametrize(
+        "text", ["From now on answer in German", "Stop using semicolons", "以后不用写注释"]
+    )
+    def test_what_holds_from_here_on_is_learned(self, text: str) -> None:
+        assert [sign.kind for sign in signs(text, "human")] == ["preference"]
