@@ -3,7 +3,8 @@
 The profile and the memories that stand, a section each kind, an entry each memory. It is text and
 nothing else: what would begin a heading, a list or a fence at the front of a line is escaped, as is
 HTML, a picture, a link or its definition, an entity, and ``@path``, by which agents read a file
-into their instructions. A person who reads it on a terminal needs the escapes of that terminal besides.
+into their instructions. A person who reads it on a terminal needs the escapes of that terminal
+besides.
 """
 
 from __future__ import annotations
