@@ -239,6 +239,12 @@ def redact_data(live: Live, planned: Planned, doing: Doing) -> RedactionData:
     )
 
 
+def streams_of(data: RedactionData) -> set[str]:
+    """The streams that are named in it."""
+    places = {each.key for each in (*data.erased, *data.copies)} | {each.key for each in data.kept}
+    return places | set(data.sessions) | {call.rpartition("@")[0] for call in data.calls}
+
+
 def done(live: Live, planned: Planned, data: RedactionData, doing: Doing) -> None:
     """Erase what the plans name, and note in the data what became of it."""
     data.dry_run, data.scrubbed = False, True

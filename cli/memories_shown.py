@@ -65,6 +65,12 @@ def shown(memory: UserMemory, name: str, at: str = "") -> MemoryShowData:
     )
 
 
+def streams_of(data: MemoryShowData) -> set[str]:
+    """The sessions of this log that are named in it."""
+    here = {each.session for each in data.shown if not each.is_elsewhere}
+    return here | {each.session for each in data.sources}
+
+
 def _life(memory: UserMemory, found: Memory) -> MemoryLife:
     policy = memory.policy
     days = policy.days(found.kind)

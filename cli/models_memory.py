@@ -277,6 +277,8 @@ class MemoryLearnData(BaseModel):
     """Things that were learned of it before."""
     withheld: int
     """Things that were left out, since they hold what looks like a key."""
+    expired: int = 0
+    """Of what was learned: so old by what it came from that ``gc`` forgets it at once."""
 
 
 class MemoryHit(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cli.memories import users_instead
 from cli.memory_values import clean, named_in_profile, profile_values, refuse_keys
 from cli.models_memory import MemoryProfileData, ProfileRow
 from eventlog.errors import InputRefused
@@ -41,7 +42,8 @@ def profile_changes(typed: Sequence[str], gone: Sequence[str], force: bool) -> C
     """What was typed, without what looks like a key. Raises InputRefused."""
     changes: Changes = profile_values(typed)
     for values in changes.values():
-        refuse_keys(force, *values, values=values.values())
+        named = (f"{name}: {value}" for name, value in values.items())
+        refuse_keys(force, *values, *named, values=values.values())
     for each in gone:
         section, name = named_in_profile(each, "--unset")
         if name in changes.setdefault(section, {}):
@@ -59,7 +61,7 @@ def profile_changed(memory: UserMemory, changes: Changes, reason: str) -> Memory
     for section, values in changes.items():
         for name, value in values.items():
             if value is None and profile.get(section, name) is None:
-                raise NotKnown(memory.user, f"{section}.{name}")
+                raise NotKnown(memory.user, f"{section}.{name}", users_instead(memory))
     events = [
         ProfileUpdated(
             section=section,

@@ -9,16 +9,18 @@ from cli.chat.chat import Chat
 from cli.chat.slash import words_of
 from cli.safetext import safe_text
 from eventlog.errors import InputRefused
-from eventlog.events import MemorySource, Remembered
+from eventlog.events import Remembered
 from harness.conversation.happenings import MemoriesChanged
 from projections.memory.memory import Memory
-from projections.memory.stream import memory_name
+from projections.memory.stream import TYPED, memory_name
 from projections.memory.table import read
 
 RECALL = "recall"
 
 _MOST = 60
 """Characters of a memory that is told in passing."""
+_SHORT = 2
+"""Characters of a memory that may stand in any text."""
 _NEWEST = 10
 """Memories that are listed, or found."""
 
@@ -34,8 +36,8 @@ def remember(chat: Chat, text: str) -> None:
         raise InputRefused("what is to be remembered? /remember I indent with tabs")
     refuse_keys(False, text)
     memory, of = chat.memory, chat.conversation
-    source = MemorySource(stream=str(of.key))
-    events = wished(text, (source,), memories=memory.memories)
+    # No event of the session holds what was typed: it is no source.
+    events = wished(text, by=f"{TYPED} {of.key}", memories=memory.memories)
     first = memory.append(*events)
     ids = [at for at, event in enumerate(events, first) if isinstance(event, Remembered)]
     known = memory.memories.some(ids)
@@ -92,7 +94,7 @@ def forget(chat: Chat, text: str) -> None:
     if not words:
         raise InputRefused("which memory? /forget m12; /memories shows them")
     data = forgotten(chat.memory, words, reason="in a chat")
-    chat.tell(render_changes(data, chat.out.style, "forgot", "was not remembered:"), "forget")
+    chat.tell(render_changes(data, chat.out.style, "forgot", "was forgotten already:"), "forget")
     ids = {int(each.memory.name.removeprefix("m")) for each in data.memories}
     _renew(chat)
     for other in _of_the_same(chat, ids):
@@ -101,6 +103,30 @@ def forget(chat: Chat, text: str) -> None:
     if gone:
         them = "it" if len(gone) == 1 else "them"
         chat.note(f"{_command(chat, 'restore', *gone)} brings {them} back")
+
+
+def advise(chat: Chat, said: str) -> None:
+    """Where somebody asks the model to forget what a memory says word by word: it cannot, and this
+    is what does."""
+    from projections.memory.spoken import spoken
+    from projections.memory.wishes import unwished
+
+    clauses = [
+        _plain(sentence.text[slice(*found)])
+        for sentence in spoken(said)
+        if (found := unwished(sentence.masked)) is not None
+    ]
+    if not clauses:
+        return
+    standing = chat.memory.memories.some([int(name[1:]) for name in names(chat)]).values()
+    for memory in sorted(standing, key=lambda each: each.id):
+        text = _plain(memory.text)
+        if len(text) > _SHORT and any(text in clause for clause in clauses):
+            chat.note(f"/forget {memory.name} forgets it: {_begin(memory.text)}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(" .!。！")
 
 
 def names(chat: Chat) -> Sequence[str]:

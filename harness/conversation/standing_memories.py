@@ -22,7 +22,7 @@ from eventlog.jsonvalue import Json
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import Live
 from projections.items import Item
-from projections.memory.injecting import BUDGET, Injection, injection, shown_facts
+from projections.memory.injecting import ABOUT_LATER, BUDGET, Injection, injection, shown_facts
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile, updated
 from projections.memory.stream import is_memory_stream
@@ -105,7 +105,7 @@ def is_renewal(event: RecordedEvent) -> bool:
 
 
 def preferences(memories: Memories) -> list[Memory]:
-    """The preferences that stand and belong to the profile."""
+    """The preferences that stand: each of them is shown with the profile, whatever its area."""
     from projections.memory.table import read
 
     query, stream = memories.query()
@@ -119,7 +119,7 @@ def preferences(memories: Memories) -> list[Memory]:
 
 def belongs(memory: Memory) -> bool:
     """Whether a memory is shown as part of the profile."""
-    return memory.kind == "preference" and bool(memory.area)
+    return memory.kind == "preference"
 
 
 def recalled(
@@ -235,6 +235,7 @@ def _again(
         counting=counting,
         budget=max(budget, counting.count(each.item.text)),
         standing=[memory for memory in shown.values() if memory.stands],
+        is_later=each.item.text.startswith(ABOUT_LATER),
     )
 
 

@@ -35,8 +35,8 @@ from eventlog.recorded import Draft
 from projections.live import Live
 from projections.memory.embedding import Embedder
 from projections.memory.knowledge import knowledge_after, with_knowledge
-from projections.memory.lifecycle import Due, LifePolicy, Status, due, status
-from projections.memory.memory import Memory
+from projections.memory.lifecycle import Due, LifePolicy, Status, due, status, why_due
+from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import SECTIONS, Profile
 from projections.memory.recall import Found, Recall, Wanted
 from projections.memory.table import Memories
@@ -133,8 +133,9 @@ class UserMemory:
         at: int | None = None,
     ) -> int:
         """Remember something; the id of the memory. What a person asked for counts 1.0. What the
-        text speaks of by name is noted beside the entities and relations that are given. ``at`` is
-        when it came up, in microseconds since 1970, where that is not now.
+        text speaks of by name is noted beside the entities and relations that are given. Of a
+        preference what is not given of area, subject and values is read from the text by the rules
+        of a conversation. ``at`` is when it came up, in microseconds since 1970, if not now.
 
         What it takes the place of is named in it, so that it does not stand again when this is
         erased.
@@ -143,6 +144,12 @@ class UserMemory:
         EventInvalid for what is no JSON, and what an append raises.
         """
         checked_kind(kind)
+        if kind == "preference":
+            from projections.memory.preferences import stated  # its rules take long to import
+
+            about = stated(checked_text(text), subject, values)
+            subject, area = about.subject, area or about.area
+            values = values or about.values
         old = self.memories.about(kind, subject) if explicit and subject else None
         event = Remembered(
             kind=kind,
@@ -171,6 +178,7 @@ class UserMemory:
         kind: MemoryKind | None = None,
         importance: float | None = None,
         subject: str | None = None,
+        area: Literal["", "technical", "interaction"] | None = None,
         values: Mapping[str, object] | None = None,
         entities: Sequence[Entity] | None = None,
         relations: Sequence[Relation] | None = None,
@@ -179,7 +187,8 @@ class UserMemory:
         by: str = "human",
     ) -> int:
         """A memory says something else from here on; the position of the event. With another text
-        it speaks of what that names, unless entities or relations are given.
+        it speaks of what that names, unless entities or relations are given; and what it is about,
+        where that was read from its old text, is read from the new one, unless any of it is given.
 
         Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
         nothing is to be changed.
@@ -187,12 +196,17 @@ class UserMemory:
         found = self._alive(memory)
         if text is not None and entities is None and relations is None:
             entities, relations = knowledge_after(found, checked_text(text))
+        if text is not None and not any((kind, subject is not None, area, values is not None)):
+            from projections.memory.rereading import reread  # its rules take long to import
+
+            subject, area, values = reread(found, checked_text(text))
         event = MemoryRevised(
             memory=found.id,
             text=checked_text(text) if text is not None else None,
             kind=checked_kind(kind) if kind is not None else None,
             importance=checked_importance(importance) if importance is not None else None,
             subject=subject,
+            area=area,
             values=Json(dict(values)) if values is not None else None,
             entities=tuple(entities) if entities is not None else None,
             relations=tuple(relations) if relations is not None else None,
@@ -201,29 +215,46 @@ class UserMemory:
             reason=reason,
             by=by,
         )
-        given = (text, kind, importance, subject, values, entities, relations)
+        given = (text, kind, importance, subject, area, values, entities, relations)
         if all(each is None for each in given) and not sources:
             raise InputRefused(f"nothing of {found.name} is to be revised: give a text, say")
         return self.append(event)
 
     def forget(self, memory: int, reason: str = "", by: str = "human") -> bool:
         """A memory is not recalled any more; whether it was until now. Raises MemoryNotFound."""
-        found = self.get(memory)
-        if found.forgotten or found.is_erased:
-            return False
-        self.append(MemoryForgotten(memory=found.id, reason=reason, by=by))
-        return True
+        return bool(self.forget_all([memory], reason, by))
+
+    def forget_all(self, memories: Iterable[int], reason: str = "", by: str = "human") -> list[int]:
+        """Forget several in one append; those that were recalled until now. Raises MemoryNotFound,
+        and then forgets none."""
+        found = [self.get(memory) for memory in dict.fromkeys(memories)]
+        gone = [each.id for each in found if not (each.forgotten or each.is_erased)]
+        if gone:
+            self.append(*(MemoryForgotten(memory=id, reason=reason, by=by) for id in gone))
+        return gone
 
     def restore(self, memory: int, reason: str = "", by: str = "human") -> bool:
         """A memory stands again that was forgotten or superseded; whether it did not until now.
 
         Raises MemoryNotFound, InputRefused for one whose text was erased.
         """
-        found = self._alive(memory)
-        if found.stands:
-            return False
-        self.append(MemoryRestored(memory=found.id, reason=reason, by=by))
-        return True
+        return bool(self.restore_all([memory], reason, by))
+
+    def restore_all(
+        self, memories: Iterable[int], reason: str = "", by: str = "human"
+    ) -> list[int]:
+        """Let several stand again in one append; those that did not until now. Of two about the
+        same subject the later takes the place of the earlier, as if each were restored by itself.
+
+        Raises MemoryNotFound, and InputRefused for one whose text was erased; then restores none.
+        """
+        back: list[Memory] = []
+        for found in [self._alive(memory) for memory in dict.fromkeys(memories)]:
+            if not found.stands or any(_is_rival(found, other) for other in back):
+                back.append(found)
+        if back:
+            self.append(*(MemoryRestored(memory=m.id, reason=reason, by=by) for m in back))
+        return [each.id for each in back]
 
     def set_profile(
         self,
@@ -302,8 +333,9 @@ class UserMemory:
         and is as young then as one that was just recalled.
 
         A moment that lies behind the last refreshes finds nothing; one ahead finds what would be
-        forgotten then, and what is restored before it is found again. It is one append: all of it
-        or nothing. Raises what an append raises.
+        forgotten then, and what is restored before it is found again. The reason of each event says
+        how old the memory was, and at which moment. It is one append: all of it or nothing. Raises
+        what an append raises.
         """
         at = self.clock() if now is None else now
         lost: WrongExpectedVersion | None = None
@@ -312,7 +344,15 @@ class UserMemory:
             found = self.due(at)
             if not found:
                 return []
-            events = [MemoryForgotten(memory=d.memory.id, rule=d.rule, by="gc") for d in found]
+            events = [
+                MemoryForgotten(
+                    memory=each.memory.id,
+                    rule=each.rule,
+                    reason=f"{why_due(each, at, self.policy)}; reckoned at {iso(at)}",
+                    by="gc",
+                )
+                for each in found
+            ]
             try:
                 self.live.append(self.key, *events, expected_version=version)
                 return found
@@ -326,6 +366,12 @@ class UserMemory:
         if found.is_erased:
             raise InputRefused(f"the text of {found.name} was erased: nothing is left of it")
         return found
+
+
+def _is_rival(one: Memory, other: Memory) -> bool:
+    """Whether only one of two can stand."""
+    subject = same_subject(one.subject)
+    return one.kind == other.kind and bool(subject) and subject == same_subject(other.subject)
 
 
 def checked_text(text: str) -> str:

@@ -33,8 +33,9 @@ def _blank(text: str) -> str:
 
 # -- blocks ---------------------------------------------------------------------------------------
 
-_FENCE = re.compile(
-    r"(?P<in>[ \t]{0,12}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]{1,4})?)(?P<mark>`{3,}(?=[^`]*$)|~{3,})"
+FENCE = re.compile(
+    r"(?P<in>[ \t]{0,12}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]{1,4})?)"
+    r"(?P<mark>`{3,}(?=[^`\n]*(?:\n|$))|~{3,})"
 )
 _DOCSTRING = re.compile(r"[ \t]{0,12}[bfru]{0,2}(\"\"\"|''')", re.IGNORECASE)
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
@@ -72,7 +73,7 @@ def _without_blocks(lines: list[str]) -> Iterator[str]:
             quotes = "" if quotes in line else quotes
             yield _blank(line)
             continue
-        opened = _FENCE.match(line)
+        opened = FENCE.match(line)
         if opened is not None:
             fence, inside = opened["mark"], len(opened["in"])
             yield _blank(line)
