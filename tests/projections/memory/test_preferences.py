@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from projections.memory.memory import same_subject
 from projections.memory.preferences import Preference, preferences
 from projections.memory.preferences import stated as by_hand
 from projections.memory.signs import signs
@@ -258,3 +259,35 @@ class TestWrittenDown:
     ) -> None:
         about = by_hand(text, subject, values)
         assert (about.subject, about.area, next(iter(about.values.values()), None)) == found
+
+
+class TestCharacters:
+    """One word in two scripts is one word."""
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("縮進", "缩进"),
+            ("引號", "引号"),
+            ("語言", "语言"),
+            ("類型註解", "类型注解"),
+            ("數據庫", "数据库"),
+        ],
+    )
+    def test_a_subject_in_traditional_characters_is_the_simplified_one(
+        self, one: str, other: str
+    ) -> None:
+        assert same_subject(one) == same_subject(other)
+        assert same_subject(f"{one} x") != same_subject(other)
+
+    @pytest.mark.parametrize(
+        ("text", "values"),
+        [
+            ("我偏好雙引號", {"quotes": "double"}),
+            ("我偏好下劃線命名", {"naming": "snake_case"}),
+            ("我偏好製表符，深色", {"theme": "dark"}),
+        ],
+    )
+    def test_a_value_is_read_in_both(self, text: str, values: dict[str, object]) -> None:
+        (found,) = stated(text)
+        assert found.values == values
