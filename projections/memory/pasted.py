@@ -37,11 +37,13 @@ FENCE = re.compile(
     r"(?P<in>[ \t]{0,12}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]{1,4})?)"
     r"(?P<mark>`{3,}(?=[^`\n]*(?:\n|$))|~{3,})"
 )
-_DOCSTRING = re.compile(r"[ \t]{0,12}[bfru]{0,2}(\"\"\"|''')", re.IGNORECASE)
+_LONG = re.compile(r"[ \t]{0,12}(?:[bfru]{0,2}(\"\"\"|''')|(<!--|/\*))", re.IGNORECASE)
+_CLOSING = {"<!--": "-->", "/*": "*/"}
+"""Of a comment of several lines; a docstring ends as it begins."""
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
 _POINT = re.compile(r"[ \t]*(?:[-*•·–—]|\d{1,3}[.)、])")
 _CODE = re.compile(
-    r"[ \t]{0,12}(?:#|//|/\*|\*/|<!--|--[ \t]|[{}|]|>(?!>>\s)|@@[ ]|\[\{|[;%][ \t])"
+    r"[ \t]{0,12}(?:#|//|/\*|\*/|<!--|--[ \t]|[{}|]|>(?!>>\s)|@@[ ]|\[\{|;[ \t])"
     r"|.{0,400}[;{}][ \t]*$"
     r"|[ \t]{0,12}(?:def|class|function|async|const|let|var|func|fn|pub|impl)\s[^\n]{0,200}[({=:]"
 )
@@ -78,9 +80,10 @@ def _without_blocks(lines: list[str]) -> Iterator[str]:
             fence, inside = opened["mark"], len(opened["in"])
             yield _blank(line)
             continue
-        documented = _DOCSTRING.match(line)
-        if documented is not None:
-            quotes = documented[1] if line.count(documented[1]) % 2 else ""
+        long = _LONG.match(line)
+        if long is not None:
+            quotes = _CLOSING.get(long[2], long[1])
+            quotes = "" if quotes in line[long.end() :] else quotes
             yield _blank(line)
             continue
         is_point = bool(_POINT.match(line))
@@ -254,7 +257,9 @@ _THING = (
 )
 _ORDERED = re.compile(
     rf"{_POLITE}(?:translate|summari[sz]e|proofread|proof-read|paraphrase|rephrase|reword|polish|tl;?dr"
-    r"|(?:check|correct|fix|improve)\s(?:\w{1,12}\s){0,2}(?:grammar|spelling|wording|style|english))\b"
+    r"|(?:check|correct|fix|improve)\s(?:\w{1,12}\s){0,2}(?:grammar|spelling|wording|style|english)"
+    rf"|(?:rewrite|improve|edit|correct|shorten|simplify|grade|look\s(?:at|over)|go\s(?:over|through))"
+    rf"\s(?:it|this|these|(?:my|the)\s{_THING}))\b"
     r"|(?:^|[。！？，；.!?,;\s])(?:请|帮我|帮忙|麻烦|你|您|能不能|可不可以|可以|能否|能|给我|先|一下|把|将|对|用\w{2,4}){0,6}"
     r"(?:翻译|总结|概括|润色|改写|校对|归纳|缩写|摘要)",
     re.IGNORECASE,
@@ -265,6 +270,7 @@ _POINTED = re.compile(
     rf"|\b(?:the|my|a|an|some)\s(?:\w{{1,15}}\s){{0,2}}{_THING}\s(?:\w{{1,15}}\s){{0,3}}(?:below|that\sfollows)\b"
     rf"|\b(?:below|here)(?:['’]s|\s(?:is|are))\s(?:the|my|a|an|some|what)\b|\bas\sfollows\b|\bi\spasted?\b"
     r"|\b(?:contains|says|reads|shows|wrote|prints)\s(?:this|the\sfollowing)\b"
+    r"|\bwhat\s(?:does|do|is)\s(?:this|these)\s(?:mean|do|say)\b|\bwrong\swith\s(?:this|these|it)\b"
     r"|(?:下面|以下)(?:的|这|是|那|内容|文字|文本|代码|文章|邮件|日志)|如下"
     r"|这(?:段|篇|封|份|句)(?:话|文字|文本|代码|文章|邮件|日志|内容|报错)?",
     re.IGNORECASE,
