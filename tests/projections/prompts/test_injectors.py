@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import sys
 import unicodedata
 
 import pytest
@@ -172,6 +173,11 @@ class TestModels:
     def test_no_line_begins_as_if_somebody_spoke(self, text: str) -> None:
         for found in (guarded(text), guarded(f"first\n{text}")):
             assert seen(found.splitlines()[-1]).lstrip().startswith("\\")
+
+    def test_no_mark_of_any_script_makes_a_fence_another_one(self) -> None:
+        marks = [chr(code) for code in range(sys.maxunicode + 1) if not seen(chr(code))]
+        assert len(marks) > 2_000
+        assert [m for m in marks if not guarded(f"<{m}/m{m}emory>").startswith("&lt;")] == []
 
     @pytest.mark.parametrize("text", ATTRIBUTED)
     def test_no_tag_says_who_speaks(self, text: str) -> None:
