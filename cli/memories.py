@@ -22,7 +22,7 @@ from eventlog.events import MemoryKind
 from eventlog.happened import iso
 from harness.embedders import Embedder
 from harness.memory import UserMemory
-from harness.memory.user_memory import KINDS
+from harness.memory.checked import KINDS
 from projections import Live
 from projections.memory.errors import MemoryNotFound, NothingRemembered, others
 from projections.memory.lifecycle import DAY, Status, age

@@ -32,7 +32,7 @@ from eventlog.events import Entity, Event, MemoryKind, ProfileUpdated, Relation,
 from eventlog.happened import iso, source_moment
 from eventlog.recorded import Draft
 from harness.memory import UserMemory
-from harness.memory.user_memory import checked_importance, checked_text
+from harness.memory.checked import checked_importance, checked_text
 from harness.memory.wishes import wished
 from projections.memory.knowledge import with_knowledge
 from projections.memory.learned import fact_subject

@@ -11,7 +11,7 @@ from cli.naming import place, session_key
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.events import Entity, MemorySource, ProfileSection, Relation
 from eventlog.jsonvalue import dumps, loads
-from harness.memory.user_memory import LONGEST
+from harness.memory.checked import LONGEST
 from projections import Live
 from projections.findings import for_secrets, masked
 from projections.memory.profile import SECTIONS

@@ -217,8 +217,11 @@ def line(
     return f"{start} {style.line(said, max(width - len(start) - 1, 1))}".rstrip()
 
 
-def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
-    """What is known, by section, and whether the person said so."""
+def render_profile(
+    data: MemoryProfileData, style: Style, called: Mapping[str, str]
+) -> Iterator[str]:
+    """What is known, by section, whether the person said so, and where. ``called``: what can be
+    typed for the keys of sessions."""
     if not data.known:
         return
     sections: dict[str, list[ProfileRow]] = {}
@@ -229,10 +232,22 @@ def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
         names = [style.line(row.name, style.width // 3) for row in rows]
         width = max(map(display_width, names))
         for row, name in zip(rows, names, strict=True):
-            how = "" if row.is_explicit else " (inferred)"
+            how = _known_from(row, called)
+            how = f" ({style.line(how, style.width // 3)})" if how else ""
             room = style.width - width - 4 - len(how)
             value = style.line(value_text(row.value), max(room, 8))
             yield f"  {pad(name, width)}  {value}{style.paint(how, 'dim')}"
+
+
+def _known_from(row: ProfileRow, called: Mapping[str, str]) -> str:
+    told = [] if row.is_explicit else ["inferred"]
+    if row.sources:
+        more = len(row.sources) - 1
+        place = place_name(called, row.sources[-1])
+        told.append(place + (f" and {more:,} more" if more else ""))
+    elif row.is_explicit:
+        told.append("set by hand")
+    return ", ".join(told)
 
 
 def render_graph(data: MemoryGraphData, style: Style) -> Iterator[str]:

@@ -86,6 +86,10 @@ def _parts(data: MemoryShowData, style: Style, places: Mapping[str, str]) -> Ite
         is_typed = data.by.startswith(TYPED)
         yield "comes from", f"no event: {data.by if is_typed else 'it was written down'}", ()
     yield "stood", _stood(data.shown), fit(_shown(each, places) for each in data.shown)
+    if data.left_out:
+        left = ((places.get(each.session, each.session), each.item) for each in data.left_out)
+        said_of = (f"of {session} item {item}: no room" for session, item in left)
+        yield "left out", plural(len(data.left_out), "time"), fit(said_of)
 
 
 def _more(count: int) -> str:
@@ -144,6 +148,7 @@ def _change(each: MemoryChangeData) -> str:
         said += f" ({each.rule})"
     if each.reason:
         said += f" ({each.reason})"
+    said += f", imported from {each.imported_from}" if each.imported_from else ""
     if each.is_erased:
         return f"{said}: erased"
     other = [name for name in each.changed if name not in ("text", "is_explicit")]
@@ -197,4 +202,8 @@ def _shown(each: MemoryShownData, places: Mapping[str, str]) -> str:
     else:
         session = places.get(each.session, each.session)
         where = f"{session}  {ranges(call.call for call in each.calls) or 'no call yet'}"
-    return f"{where}: item {each.item}, as {each.rendition}"
+    said = f"{where}: item {each.item}, as {each.rendition}"
+    if each.gone_before:
+        because = f", {each.gone_because}" if each.gone_because else ""
+        said += f"; gone before {each.gone_before}{because}"
+    return said

@@ -54,6 +54,16 @@ def render_redact(data: RedactionData, style: Style, names: Mapping[str, str]) -
         title = f"The same text{still} stands in {where} (--with-copies erases it too):"
         yield from (style.paint(each, "bold") for each in flowed(title, style, style.width))
         yield from _rows(data.copies, home, style, names)
+    if data.perhaps:
+        may, stay = ("memory may", "stays") if len(data.perhaps) == 1 else ("memories may", "stay")
+        places = [place.removeprefix(home) for place in data.perhaps]
+        more = f" and {len(places) - _PLACES:,} more" if len(places) > _PLACES else ""
+        yield from flowed(
+            f"{len(places):,} {may} hold something of it too and {stay}: what came from a whole "
+            f"session does not say from which words: {', '.join(places[:_PLACES])}{more}",
+            style,
+            style.width,
+        )
     common = data.common
     if common.lines:
         stand = "stands" if common.lines == 1 else "stand"

@@ -37,7 +37,7 @@ def remember(chat: Chat, text: str) -> None:
     refuse_keys(False, text)
     memory, of = chat.memory, chat.conversation
     # No event of the session holds what was typed: it is no source.
-    events = wished(text, by=f"{TYPED} {of.key}", memories=memory.memories)
+    events = wished(text, by=f"{TYPED} {of.key}")
     first = memory.append(*events)
     ids = [at for at, event in enumerate(events, first) if isinstance(event, Remembered)]
     known = memory.memories.some(ids)

@@ -23,6 +23,7 @@ from eventlog.events import (
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from harness.brought_in import refused
 from harness.memory.documents import Told, memory_of, other_id, read_document
+from harness.memory.in_place_of import in_place_of
 from harness.memory.user_memory import UserMemory
 from projections.memory.folding import READ, concerns, evolve
 from projections.memory.memory import Memory
@@ -109,7 +110,7 @@ def _plan(memory: UserMemory, told: Sequence[Told], version: int) -> _Planned:
         drafts.append(Draft(event, id=other if each.id in places else each.id, occurred_at=each.at))
         if isinstance(event, Remembered):
             ids[each.position] = version + len(drafts)
-    return _Planned(drafts, known, left_out)
+    return _Planned(in_place_of(memory.memories, drafts, version + 1), known, left_out)
 
 
 def _there(

@@ -9,9 +9,9 @@ can be taken back. Two processes may write at once; the order of the log decides
 
 from __future__ import annotations
 
-import math
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from eventlog.clock import now_us
 from eventlog.errors import EventIdConflict, InputRefused, PartialRepeat, WrongExpectedVersion
@@ -32,6 +32,8 @@ from eventlog.events import (
 from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
+from harness.memory.checked import checked_importance, checked_kind, checked_text
+from harness.memory.in_place_of import in_place_of
 from projections.live import Live
 from projections.memory.embedding import Embedder
 from projections.memory.knowledge import knowledge_after, with_knowledge
@@ -40,11 +42,6 @@ from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import SECTIONS, Profile
 from projections.memory.recall import Found, Recall, Wanted
 from projections.memory.table import Memories
-
-KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
-
-LONGEST = 20_000
-"""Characters of a memory: it is something to know, no document."""
 
 _TRIES = 32
 
@@ -137,20 +134,15 @@ class UserMemory:
         preference what is not given of area, subject and values is read from the text by the rules
         of a conversation. ``at`` is when it came up, in microseconds since 1970, if not now.
 
-        What it takes the place of is named in it, so that it does not stand again when this is
-        erased.
-
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
-        checked_kind(kind)
-        if kind == "preference":
+        if checked_kind(kind) == "preference":
             from projections.memory.preferences import stated  # its rules take long to import
 
             about = stated(checked_text(text), subject, values)
             subject, area = about.subject, area or about.area
             values = values or about.values
-        old = self.memories.about(kind, subject) if explicit and subject else None
         event = Remembered(
             kind=kind,
             text=checked_text(text),
@@ -164,7 +156,6 @@ class UserMemory:
             relations=tuple(relations),
             experience=experience,
             sources=tuple(sources),
-            supersedes=(old.id,) if old is not None else (),
             by=by,
         )
         event = with_knowledge(event)
@@ -286,41 +277,43 @@ class UserMemory:
     def append(self, *events: Event | Draft) -> int:
         """Append events of memory, all or none; the position of the first.
 
-        Under a clock that was given they are of its time: what is restored is as young there as it
-        should be. Raises what an append raises.
+        What one of them takes the place of is named in it, so that it does not stand again when
+        this one is erased. Under a clock that was given they are of its time: what is restored is
+        as young there as it should be. Raises what an append raises.
         """
-        if self.clock is not now_us:
-            at = iso(self.clock())
-            events = tuple(
-                each if isinstance(each, Draft) else Draft(each, occurred_at=at) for each in events
-            )
-        return self.live.append(self.key, *events).first
+        at = iso(self.clock()) if self.clock is not now_us else None
+        drafts = [
+            each if isinstance(each, Draft) else Draft(each, occurred_at=at) for each in events
+        ]
+        for _ in range(_TRIES):
+            version = self.live.log.version(self.key)
+            named = in_place_of(self.memories, drafts, version + 1)
+            with contextlib.suppress(WrongExpectedVersion):
+                return self.live.append(self.key, *named, expected_version=version).first
+        return self.live.append(self.key, *named).first  # others write all the time
 
     def append_new(self, *drafts: Draft) -> list[int]:
         """Append drafts with ids of their own, each of them that does not stand there yet; the
-        positions of those that are new. Whoever learns the same twice adds nothing.
+        positions of those that are new. Whoever learns the same twice adds nothing, whatever it
+        took the place of.
 
         Raises what an append raises.
         """
-        known = self.live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
-        drafts = tuple(draft for draft in drafts if draft.id not in known)
-        if not drafts:
-            return []
-        before = self.live.log.version(self.key)
-        try:
-            done = self.live.append(self.key, *drafts)
-            return [] if done.last <= before else list(range(done.first, done.last + 1))
-        except (PartialRepeat, EventIdConflict):
-            pass
-        found = []
-        for draft in drafts:
-            before = self.live.log.version(self.key)
+        lost: Exception | None = None
+        for _ in range(_TRIES):
+            known = self.live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
+            new = [draft for draft in drafts if draft.id not in known]
+            if not new:
+                return []
+            version = self.live.log.version(self.key)
+            named = in_place_of(self.memories, new, version + 1)
             try:
-                done = self.live.append(self.key, draft)
-            except EventIdConflict:  # the rules have changed since it was learned
-                continue
-            found += [done.first] if done.first > before else []
-        return found
+                done = self.live.append(self.key, *named, expected_version=version)
+                return [] if done.repeated else list(range(done.first, done.last + 1))
+            except (WrongExpectedVersion, PartialRepeat, EventIdConflict) as error:
+                lost = error  # somebody else was quicker
+        assert lost is not None
+        raise lost
 
     # -- the end of a life ------------------------------------------------------------------------
 
@@ -372,29 +365,3 @@ def _is_rival(one: Memory, other: Memory) -> bool:
     """Whether only one of two can stand."""
     subject = same_subject(one.subject)
     return one.kind == other.kind and bool(subject) and subject == same_subject(other.subject)
-
-
-def checked_text(text: str) -> str:
-    """A text that can be remembered. Raises InputRefused."""
-    if not isinstance(text, str) or not text.strip():
-        raise InputRefused("a memory says something")
-    if len(text) > LONGEST:
-        raise InputRefused(
-            f"a memory has at most {LONGEST:,} characters, not {len(text):,}: it is no document"
-        )
-    return text
-
-
-def checked_importance(importance: float) -> float:
-    """An importance. Raises InputRefused."""
-    is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
-    if not is_number or not math.isfinite(importance) or not 0 <= importance <= 1:
-        raise InputRefused(f"an importance lies between 0 and 1, not {str(importance)[:40]}")
-    return float(importance)
-
-
-def checked_kind(kind: MemoryKind) -> MemoryKind:
-    """A kind of memory. Raises InputRefused."""
-    if kind not in KINDS:
-        raise InputRefused(f"{str(kind)[:40]!r} is no kind of memory: {', '.join(KINDS)}")
-    return kind

@@ -148,8 +148,6 @@ class Memories(Rule):
         more = row.source_count - len(row.sources)
         runs = [(source, 1) for source in row.sources] + ([("", more)] if more else [])
         source = f"which came from {runs_listed(runs)}" if runs else "which names no source"
-        if which.memory == _PROFILE:
-            source = "whose values name their sources"
         name = f"m{which.rendition}" if which.memory != _PROFILE else "the profile"
         return Finding(
             rule=self.name,

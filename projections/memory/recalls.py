@@ -29,6 +29,8 @@ class Recall(NamedTuple):
     """As they were shown: ``12``, or ``12@40``."""
     profile: int
     """The last position there that the profile was made of; 0: none was shown."""
+    left_out: tuple[str, ...] = ()
+    """Related ones, likewise, for which there was no room."""
 
     @property
     def standing(self) -> Standing:
@@ -65,6 +67,7 @@ def recall_of(event: RecordedEvent) -> Recall | None:
         of=str(data.get("of", "")),
         memories=tuple(map(str, data.get("memories", ()))),
         profile=int(data.get("profile", 0)),
+        left_out=tuple(map(str, data.get("left_out", ()))),
     )
 
 
@@ -74,9 +77,11 @@ def recalls_in(live: Live, stream: StreamKey) -> list[Recall]:
     return [recall for recall in found if recall is not None]
 
 
-def recalls_of(live: Live, key: StreamKey, memories: Collection[int]) -> list[Recall]:
-    """Those in the whole log that show one of some memories of the stream ``key``, in the order of
-    the log. All of the log is looked through once."""
+def recalls_of(
+    live: Live, key: StreamKey, memories: Collection[int], *, left_out: bool = False
+) -> list[Recall]:
+    """Those in the whole log that show one of some memories of the stream ``key``, or had no room
+    for it, in the order of the log. All of the log is looked through once."""
     wanted = set(memories)
     names = [name for id in wanted for name in (f'"{id}"', f'"{id}@')]
     # The skeleton of an erased one says what it showed, and stands elsewhere.
@@ -90,7 +95,10 @@ def recalls_of(live: Live, key: StreamKey, memories: Collection[int]) -> list[Re
         names,
     ).fetchall()
     found = map(recall_of, _events(live, rows))
-    return [each for each in found if each and each.of == str(key) and wanted & {*each.ids}]
+    some_of = (each for each in found if each and each.of == str(key))
+    if left_out:
+        return [each for each in some_of if wanted & {*map(memory_of, each.left_out)}]
+    return [each for each in some_of if wanted & {*each.ids}]
 
 
 _FEW = 50

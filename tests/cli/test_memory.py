@@ -265,6 +265,12 @@ class TestRevise:
         result = run("memory", "revise", "m1", "On Fridays.", "--db", db)
         assert result.stdout == "revised m1 project: (m3 took its place) On Fridays.\n"
 
+    def test_the_part_of_the_profile_that_it_belongs_to_is_revised_too(self, db: Path) -> None:
+        run("memory", "revise", "m2", "--area", "interaction", "--db", db)
+        assert data("memory", "show", "m2", "--db", db)["area"] == "interaction"
+        line = refused("memory", "revise", "m3", "--area", "technical", "--db", db)
+        assert "only a preference has values and an area, and m3 is a project" in line
+
     def test_what_it_is_about_is_read_anew_or_kept_and_that_is_told(self, db: Path) -> None:
         name = add(db, "I use zsh as my shell")["memory"]["name"]
         result = run("memory", "revise", name, "I use bash as my shell", "--db", db)
@@ -272,12 +278,6 @@ class TestRevise:
         run("memory", "revise", name, "--value", "terminal=kitty", "--db", db)
         result = run("memory", "revise", name, "I use fish as my shell", "--db", db)
         assert "kept from before: subject shell, terminal = kitty" in result.stderr
-
-    def test_the_part_of_the_profile_that_it_belongs_to_is_revised_too(self, db: Path) -> None:
-        run("memory", "revise", "m2", "--area", "interaction", "--db", db)
-        assert data("memory", "show", "m2", "--db", db)["area"] == "interaction"
-        line = refused("memory", "revise", "m3", "--area", "technical", "--db", db)
-        assert "only a preference has values and an area, and m3 is a project" in line
 
     def test_nothing_given_and_no_such_memory_are_told(self, db: Path) -> None:
         assert "nothing of m2 is to be revised" in refused("memory", "revise", "m2", "--db", db)
@@ -329,8 +329,8 @@ class TestProfile:
 
     def test_it_tells_what_was_said_from_what_was_inferred(self, db: Path) -> None:
         text = run("memory", "profile", "--db", db).stdout
-        assert "name  Ada\n" in text
-        assert "Python (inferred)" in text
+        assert "name  Ada (set by hand)\n" in text
+        assert "language  Python (inferred, monday-0001@2)\n" in text
         known = data("memory", "profile", "--db", db)["known"]
         assert known[1]["sources"] == ["local/chat/monday-0001@2"]
 

@@ -44,29 +44,6 @@ class TestLearning:
         assert "nothing new learned from tuesday-0002; 3 were known" in result.stderr
         assert data("verify", "--db", db)["events"] == before
 
-    def test_what_was_said_long_ago_is_as_old_as_that(self, db: Path) -> None:
-        with open_log(db) as live:
-            live.append(
-                OLD,
-                Draft(said("user", "Hello"), occurred_at="2019-03-01T10:00:00Z"),
-                Draft(
-                    said("user", "Remember that we ship on Mondays"),
-                    occurred_at="2020-03-01T10:00:00Z",
-                ),
-            )
-        result = run("memory", "add", "--from", "old-0001", "--dry-run", "--db", db)
-        assert "of them are expired already, and are forgotten by the next gc" in result.stderr
-        learned = data("memory", "add", "--from", "old-0001", "--db", db)
-        assert learned["expired"] == 2, "the fact, and the summary"
-        name = learned["learned"][0]["name"]
-        shown = data("memory", "show", name, "--db", db)
-        assert shown["memory"]["remembered_at"] == "2020-03-01T10:00:00.000Z"
-        assert shown["memory"]["status"] == "expired"
-        again = data("memory", "add", "--from", "old-0001", "--db", db)
-        assert (again["learned"], again["expired"]) == ([], 0)
-        gone = data("memory", "gc", "--db", db)["forgotten"]
-        assert name in [row["memory"]["name"] for row in gone]
-
     @pytest.mark.parametrize("width", [60, 80, 120])
     def test_no_place_is_cut_where_a_session_has_a_long_name(
         self, tmp_path: Path, width: int
@@ -97,6 +74,29 @@ class TestLearning:
         shown = " ".join(texts["show"].split())
         for entity in data("memory", "show", f"m{last}", "--db", path)["entities"]:
             assert f"{entity['name']} ({entity['kind']})" in shown
+
+    def test_what_was_said_long_ago_is_as_old_as_that(self, db: Path) -> None:
+        with open_log(db) as live:
+            live.append(
+                OLD,
+                Draft(said("user", "Hello"), occurred_at="2019-03-01T10:00:00Z"),
+                Draft(
+                    said("user", "Remember that we ship on Mondays"),
+                    occurred_at="2020-03-01T10:00:00Z",
+                ),
+            )
+        result = run("memory", "add", "--from", "old-0001", "--dry-run", "--db", db)
+        assert "of them are expired already, and are forgotten by the next gc" in result.stderr
+        learned = data("memory", "add", "--from", "old-0001", "--db", db)
+        assert learned["expired"] == 2, "the fact, and the summary"
+        name = learned["learned"][0]["name"]
+        shown = data("memory", "show", name, "--db", db)
+        assert shown["memory"]["remembered_at"] == "2020-03-01T10:00:00.000Z"
+        assert shown["memory"]["status"] == "expired"
+        again = data("memory", "add", "--from", "old-0001", "--db", db)
+        assert (again["learned"], again["expired"]) == ([], 0)
+        gone = data("memory", "gc", "--db", db)["forgotten"]
+        assert name in [row["memory"]["name"] for row in gone]
 
     def test_it_is_learned_for_the_person_who_is_named(self, db: Path) -> None:
         found = data("memory", "add", "--from", "tuesday-0002", "--user", "cleo", "--db", db)

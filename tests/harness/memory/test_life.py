@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,18 +10,27 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memories_made import SAID, WORK, Said, shown
+from memories_made import OF_MEMORY, SAID, WORK, Said, folded, prefers, shown
 
 from eventlog import events
 from eventlog.errors import InputRefused, WrongExpectedVersion
 from eventlog.happened import iso
+from eventlog.recorded import Draft
 from eventlog.redaction import Target, redact
 from harness.memory import UserMemory
 from projections import Live, open_log
+from projections.erasure import apply, plan
 from projections.memory import LifePolicy, fold
 from projections.memory.errors import MemoryNotFound
 from projections.memory.lifecycle import DAY
 from projections.memory.table import Memories
+
+NO_REMEMBERED = events.MemoryRevised | events.MemoryRestored | events.MemoryForgotten
+
+
+def revised_into_tabs(memory: int) -> events.MemoryRevised:
+    return events.MemoryRevised(memory=memory, subject="indentation", is_explicit=True)
+
 
 START = 1_767_225_600_000_000
 
@@ -58,6 +68,63 @@ class TestAdded:
         assert memory.get(old).standing == "superseded"
         memory.restore(old)
         assert memory.get(old).stands
+
+    @settings(max_examples=25)
+    @given(st.lists(OF_MEMORY, min_size=3, max_size=12), st.data())
+    def test_whatever_is_appended_means_the_same_and_names_what_it_replaces(
+        self, said: list[events.Event], data: st.DataObject
+    ) -> None:
+        with (
+            TemporaryDirectory() as folder,
+            open_log(Path(folder) / "l.db", durability="normal") as live,
+        ):
+            memory = UserMemory(live, "ada", clock=Clock())
+            split = data.draw(st.integers(0, len(said)))
+            for some in (said[:split], said[split:]):
+                memory.append(*some) if some else None
+            plain = folded(*said)
+            assert [m.held for m in memory.all(standing=False)] == [m.held for m in plain]
+            stood = {each.id for each in memory.all()}
+            assert stood == {each.id for each in plain if each.stands}
+            names = {
+                id: event.event.supersedes
+                for id, event in enumerate(live.log.read(memory.key), 1)
+                if isinstance(event.event, events.Remembered)
+            }
+            for old in memory.all(standing=False):
+                new = old.superseded_by
+                was = said[new - 1] if new > old.id else None
+                if was and not any(isinstance(e, NO_REMEMBERED) for e in said):
+                    assert old.id in names[new]
+
+    def test_so_it_is_with_what_was_learned_and_with_several_at_once(self, live: Live) -> None:
+        memory = UserMemory(live, "ada")
+        drafts = [Draft(prefers(each), id=uuid.uuid4()) for each in ("tabs", "spaces", "tabs")]
+        assert memory.append_new(*drafts) == [1, 2, 3]
+        assert memory.append_new(*drafts) == []
+        for last in (3, 2):
+            redact(live.log, [Target(memory.key, last)], stream=memory.key)
+            assert not list(memory.all())
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            (prefers("tabs"), prefers("spaces", is_explicit=False)),
+            (prefers("tabs"), prefers("four", subject="x"), revised_into_tabs(2)),
+        ],
+    )
+    def test_nor_does_what_gave_way_without_being_named(
+        self, live: Live, said: tuple[events.Event, ...]
+    ) -> None:
+        memory = UserMemory(live, "ada")
+        memory.append(*said)
+        (stands,) = memory.all()
+        apply(live, plan(live, memory.key, [str(stands.id)]))
+        assert not list(memory.all())
+        (gone,) = (each for each in memory.all(standing=False) if not each.is_erased)
+        assert gone.forgotten == "asked"
+        (told,) = live.log.read(memory.key, types=["memory_forgotten"])
+        assert told.data["reason"] == f"m{stands.id}, to which it had given way, was erased"
 
 
 class TestRevised:

@@ -78,6 +78,34 @@ class TestAMemory:
         live.append(LATER, events.MessageRevised(item="3", patch=Json({"content": "no more"})))
         assert referenced(plan(live, MEMORY, ["1"])) == [Target(LATER, 3), Target(LATER, 8)]
 
+    @pytest.mark.parametrize(
+        "said_then", ["Remember that my PIN  is 47.", "记住密码是甲乙。", "Nothing of the kind"]
+    )
+    def test_the_message_that_it_came_from_is_one_however_short_where_it_holds_it(
+        self, live: Live, said_then: str
+    ) -> None:
+        at = live.append(FIRST, said(said_then)).first
+        source = events.MemorySource(stream=str(FIRST), positions=(at,))
+        text = "密码是甲乙" if "密码" in said_then else "my pin is 47"
+        kept = live.append(MEMORY, remembered(text, sources=(source,))).first
+        name = Json({"name": "my pin is 47"})
+        known = events.ProfileUpdated(section="basics", values=name, sources=(source,))
+        profile = live.append(MEMORY, known).first
+        message = Target(FIRST, at)
+        of_memory = referenced(plan(live, MEMORY, [str(kept)]))
+        of_profile = referenced(plan(live, MEMORY, [], positions=[profile]))
+        assert (message in of_memory) == ("PIN" in said_then or "密码" in said_then)
+        assert (message in of_profile) == ("PIN" in said_then)
+
+    def test_what_it_was_looked_for_with_and_why_it_was_forgotten_go_too(self, live: Live) -> None:
+        bare = events.MemoryForgotten(memory=1)
+        told = live.append(MEMORY, bare, events.MemoryForgotten(memory=1, reason=TABS)).last
+        recall = shows("3", "1").model_copy(update={"query": TABS})
+        asked = live.append(LATER, recall).first
+        made = plan(live, MEMORY, ["1"])
+        assert targets(made) == [Target(MEMORY, 1), Target(MEMORY, told)]
+        assert Target(LATER, asked) in referenced(made)
+
     def test_so_is_a_memory_that_took_its_place_and_says_a_value_of_it_again(
         self, live: Live
     ) -> None:
@@ -163,18 +191,35 @@ class TestWhatWasLearned:
         found = referenced(plan(live, FIRST, ["2"]))
         assert found == [Target(MEMORY, 1), Target(MEMORY, 2), Target(LATER, 3)]
 
-    def test_so_are_those_that_name_its_session_as_a_whole(self, live: Live) -> None:
+    def test_those_that_name_its_session_as_a_whole_may_hold_it_and_are_no_copies(
+        self, live: Live
+    ) -> None:
         source = [{"stream": str(FIRST)}]
+        live.append(FIRST, said("the vault opens with the word swordfish"))
         live.append(MEMORY, remembered("the session", sources=source))
         live.append(
             MEMORY,
             events.ProfileUpdated(section="behaviour", values=Json({"n": 1}), sources=source),
             events.ProfileUpdated(section="basics", values=Json({"name": "Ada"}), sources=source),
+            remembered("the vault opens with the word swordfish", sources=source),
         )
-        found = referenced(plan(live, FIRST, ["2"]))
-        # A count says nothing that was said.
-        assert [t.position for t in found if t.stream == MEMORY] == [1, 2, 4]
-        assert [e.position for e in learned_in(live, FIRST)] == [1, 2, 4]
+        made = plan(live, FIRST, ["3"])
+        assert referenced(made) == []
+        # A count says nothing that was said, and what quotes it is a copy.
+        assert made.perhaps == (Target(MEMORY, 2), Target(MEMORY, 4))
+        assert Target(MEMORY, 5) in {c.target for c in made.copies if c.how == "quote"}
+        assert [e.position for e in learned_in(live, FIRST)] == [1, 2, 4, 5]
+
+    def test_a_wish_in_a_session_that_was_shown_a_memory_is_no_copy_of_it(self, live: Live) -> None:
+        fish = remembered("I use fish as my shell", sources=[{"stream": str(LATER)}])
+        live.append(MEMORY, fish)
+        version = live.log.version(LATER)
+        live.append(LATER, said("fish", "memory"), shows(str(version + 1), "2"))
+        made = plan(live, MEMORY, ["1"])
+        assert referenced(made) == [Target(LATER, 3)]
+        assert made.perhaps == (Target(MEMORY, 2),)
+        apply(live, made, with_copies=True)
+        assert [each.text for each in Memories(live, USER).all()] == ["I use fish as my shell"]
 
     def test_a_fork_names_the_events_that_it_holds(self, live: Live) -> None:
         fork = StreamKey(USER, "coder", "fork")
@@ -282,7 +327,10 @@ def test_whatever_is_erased_the_rest_folds_on(
         at = data.draw(st.integers(1, len(some)))
         names, positions = named(live, ADA, [str(at)])
         made = plan(live, ADA, names, positions=positions)
+        stood = {each.id for each in Memories(live, "ada").all()}
         apply(live, made, with_copies=data.draw(st.booleans()))
+        # What it had superseded is not brought back, whoever wrote it.
+        assert {each.id for each in Memories(live, "ada").all()} <= stood
         live.append(ADA, *some)
         memories = Memories(live, "ada")
         assert memories.text() == fold(live.log.read(ADA), str(ADA)).text()
