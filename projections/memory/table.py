@@ -46,7 +46,7 @@ _CREATE = (
 class MemoryTable:
     """The derived table ``memories``; to be given to ``EventLog.catch_up``."""
 
-    name, version = "memories", 2
+    name, version = "memories", 3
     reads = READ | {"redacted"}
 
     def __init__(self, log: EventLog) -> None:
