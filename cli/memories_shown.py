@@ -17,6 +17,7 @@ from cli.models_memory import (
     MemoryShownData,
     MemorySourceData,
 )
+from cli.occurrences import number_of
 from cli.saying import preview, said, who
 from eventlog import RecordedEvent, StreamKey
 from eventlog.errors import EventInvalid
@@ -29,6 +30,7 @@ from projections.memory.lifecycle import DAY
 from projections.memory.memory import Memory
 from projections.memory.recalls import recalls_of
 from projections.memory.shown import ShownIn, shown_in
+from projections.runs import Named, standing
 
 State = Literal["there", "erased", "missing"]
 
@@ -126,7 +128,20 @@ def _until(live: Live, id: int, shown: list[MemoryShownData]) -> list[MemoryShow
             decided = live.log.read(session, position, calls[at], types=_LEAVING)
             each.gone_before = f"c{at + 1}"
             each.gone_because = next(filter(None, (fate_in(event, id) for event in decided)), "")
+    for each in shown:
+        if not each.is_elsewhere and not each.gone_because and (name := _summarised(live, each)):
+            each.gone_because = f"{name} summarised what it stood in"
     return shown
+
+
+def _summarised(live: Live, shown: MemoryShownData) -> str:
+    """The compaction that put a message into a summary, whichever call came next: ``k3``; empty
+    where none did."""
+    key, (item, _) = StreamKey.parse(shown.session), standing(shown.item)
+    for event in live.log.read(key, shown.position, types=["context_compacted"]):
+        if event.data.get("messages") and item in Named(event.data["covered"], event.position):
+            return number_of(live, key, event.position) or ""
+    return ""
 
 
 def _elsewhere(memory: UserMemory, each: ShownIn) -> str:

@@ -206,4 +206,6 @@ def _shown(each: MemoryShownData, places: Mapping[str, str]) -> str:
     if each.gone_before:
         because = f", {each.gone_because}" if each.gone_because else ""
         said += f"; gone before {each.gone_before}{because}"
+    elif each.gone_because:
+        said += f"; {each.gone_because}"
     return said

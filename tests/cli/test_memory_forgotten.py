@@ -117,3 +117,24 @@ def test_a_redaction_tells_of_what_came_from_the_whole_session(db: Path) -> None
     assert "1 memory may hold something of it too and stays: what came from a whole session" in text
     fish = data("memory", "list", "--db", db)["memories"]
     assert [each["text"] for each in fish] == ["I use fish as my shell"]
+
+
+def test_what_was_summarised_before_any_call_is_no_memory_that_nobody_was_shown(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "log.db"
+    with serving(following(script)) as server, open_log(path) as live:
+        memory = memory_of(live)
+        settings = {"strategy": "none", "summarize": lambda wanted, items: "short"}
+        talk = talking(live, server, "s", memory=memory, **settings)
+        for said in ("How is the shop deployed, and by whom?", "And then?"):
+            talk.ask(said)
+        memory.add("The shop is deployed by Ansible on Fridays")
+        talk.recall("deploy the shop")
+        talk.use("compact:keep_turns=1,trigger_tokens=10")
+        talk.ask("Thank you, and what is next?")
+    (one,) = data("memory", "show", "m1", "--db", path)["shown"]
+    assert (one["calls"], one["gone_because"]) == ([], "k1 summarised what it stood in")
+    text = run("memory", "show", "m1", "--db", path).stdout
+    assert "no call yet" in text
+    assert "k1 summarised what it stood in" in " ".join(text.split())
