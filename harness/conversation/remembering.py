@@ -182,9 +182,11 @@ class Remembering:
         """Take out what is no longer to be seen; to be called before the context is shown."""
         of = self._of
         standing = self.standing()
-        if not standing:
+        unexplained = self._standing.unexplained(of.items(), of.version)
+        if not standing and not unexplained:
             return
-        found = renewal(of.live, standing, of.version + 1, self.settings.budget)
+        budget = self.settings.budget
+        found = renewal(of.live, standing, of.version + 1, budget, unexplained)
         if not found.events:
             return
         of.append(*found.events)

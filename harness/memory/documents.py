@@ -47,6 +47,7 @@ from harness.importers.identity import uuid8
 from harness.memory.user_memory import LONGEST, UserMemory
 from projections.memory.folding import READ, concerns
 from projections.memory.state import MemoryState, fold
+from projections.memory.stream import stream_id
 
 FORMAT: Final = 1
 KIND: Final = "memory"
@@ -79,9 +80,13 @@ def export_memories(memory: UserMemory) -> dict[str, Any]:
     """All memories of a person with their history, and the profile, as a JSON document. An event
     that cannot be read is left out, as the fold passes over it."""
     key = memory.key
-    found = memory.live.log.read_all(types=READ)
-    events = [event for event in found if concerns(event) == str(key) and _is_readable(event)]
-    state = fold(events, str(key))
+    log = memory.live.log
+    events = [
+        event
+        for event in log.read_all(types=READ)
+        if concerns(event, lambda of: stream_id(log, of)) == str(key) and _is_readable(event)
+    ]
+    state = fold(events, str(key), lambda of: stream_id(log, of))
     gone = {each.id for each in state if each.is_erased}
     told = [entry for event in events for entry in _entries(event, key, state, gone)]
     own = [e for e in events if e.stream == key]

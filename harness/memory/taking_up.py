@@ -27,6 +27,7 @@ from harness.memory.user_memory import UserMemory
 from projections.memory.folding import READ, concerns, evolve
 from projections.memory.memory import Memory
 from projections.memory.state import MemoryState, fold
+from projections.memory.stream import stream_id
 from projections.observe import draft_at
 
 _TRIES = 32
@@ -154,7 +155,9 @@ def _renamed(event: Event, key: StreamKey, ids: Mapping[int, int]) -> tuple[Even
         missing = len(event.memories) - len(named)
         if not named:
             return None, missing
-        return event.model_copy(update={"of": str(key), "memories": tuple(named)}), missing
+        # It stands in the stream that it is of; that of the other log is told by its origin.
+        changed = {"of": str(key), "of_id": "", "memories": tuple(named)}
+        return event.model_copy(update=changed), missing
     assert isinstance(event, ProfileUpdated)
     return event, 0
 
@@ -164,7 +167,8 @@ def _displaced(memory: UserMemory, planned: _Planned, version: int) -> Iterator[
     if not planned.drafts:
         return
     key = memory.key
-    state = fold(memory.live.log.read_all(types=READ), str(key))
+    log = memory.live.log
+    state = fold(log.read_all(types=READ), str(key), lambda of: stream_id(log, of))
     stood = [each for each in state if each.stands]
     for position, draft in enumerate(planned.drafts, version + 1):
         event = draft_at(draft.event, key, position)

@@ -35,7 +35,7 @@ def _rows(
 ) -> dict[int, tuple[MemoryRow, ...]]:
     """By the positions of the calls; these in their order."""
     ids: dict[str, dict[int, None]] = {}
-    for each in (each for some in shown.values() for each in some):
+    for each in (each for some in shown.values() for each in some if not each.is_elsewhere):
         ids.setdefault(each.of, {}).update(dict.fromkeys(id for id, _ in each.memories))
     for of, some_ids in ids.items():
         past = pasts.of(of)
@@ -57,7 +57,7 @@ class _Making:
 
     def of(self, shown: Shown, sequence: int) -> Iterator[MemoryRow]:
         """What one message shows at a call."""
-        past = self._pasts.of(shown.of)
+        past = self._pasts.of(shown.of) if not shown.is_elsewhere else None
         for id, rendition in shown.memories:
             memory = past.at(id, sequence) if past is not None else None
             erased = past.erased_at(id) if past is not None and memory is not None else 0
@@ -68,7 +68,7 @@ class _Making:
         if shown.profile:
             known = past.profile_at(sequence) if past is not None else 0
             is_old = known > shown.profile
-            standing = "revised" if is_old else "stands"
+            standing = "revised" if is_old else "unknown" if shown.is_elsewhere else "stands"
             yield self._row(shown, "profile", str(shown.profile), standing, known * is_old, ())
 
     def _row(
