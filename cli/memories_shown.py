@@ -27,7 +27,7 @@ from projections.memory.lifecycle import DAY
 from projections.memory.memory import Memory
 from projections.memory.shown import ShownIn, shown_in
 
-State = Literal["there", "erased", "missing"]
+State = Literal["there", "erased", "missing", "elsewhere"]
 
 _TEXT = 400
 """Characters of an event that a memory came from."""
@@ -103,6 +103,10 @@ def _elsewhere(memory: UserMemory, each: ShownIn) -> str:
 
 def _sources(live: Live, found: Memory) -> Iterator[MemorySourceData]:
     for source in found.sources:
+        if source.elsewhere:
+            for place in source.positions or (None,):
+                yield _source(source.stream, place, "elsewhere")
+            continue
         key = _there(live, source.stream)
         events = live.log.at(key, source.positions) if key is not None else {}
         for position in source.positions:

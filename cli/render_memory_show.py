@@ -159,10 +159,17 @@ def _summary(of: SessionSummary) -> Iterator[str]:
             yield f"{name.replace('_', ' ')}: {text}"
 
 
+_ABSENT = {
+    "erased": "erased",
+    "missing": "not in this log",
+    "elsewhere": "in another log",
+}
+
+
 def _source(each: MemorySourceData) -> str:
     where = each.session if each.position is None else f"{each.session}@{each.position}"
     if each.state != "there":
-        return f"{where}  {'erased' if each.state == 'erased' else 'not in this log'}"
+        return f"{where}  {_ABSENT[each.state]}"
     said = ": ".join(filter(None, (each.who, each.text)))
     return f"{where}  {said}".rstrip()
 

@@ -231,7 +231,7 @@ class Remembering:
 
         def is_here(memory: Memory) -> bool:
             places = {position for source in memory.sources for position in source.positions}
-            is_own = {source.stream for source in memory.sources} == {key}
+            is_own = {(each.stream, each.elsewhere) for each in memory.sources} == {(key, False)}
             is_known = bool(places) and places <= standing
             return is_own and (is_known or memory.kind == "session_summary")
 

@@ -115,9 +115,11 @@ def _since(memory: Memory | None) -> int:
 
 
 def named(sources: Iterable[MemorySource]) -> tuple[str, ...]:
-    """Sources as they are typed: ``user/agent/session@3``, or the session alone."""
+    """Sources as they are typed: ``user/agent/session@3``, or the session alone; of one in another
+    log, where nobody can type it, that is told."""
     return tuple(
-        f"{source.stream}@{position}" if position else source.stream
+        (f"{source.stream}@{position}" if position else source.stream)
+        + (" in another log" if source.elsewhere else "")
         for source in sources
         for position in source.positions or (0,)
     )

@@ -205,7 +205,11 @@ class _Rows:
         self._db.execute("delete from memories_sources where row = ?", (row,))
         self._db.executemany(
             "insert into memories_sources values (?, ?)",
-            [(row, source.stream) for source in memory.sources if _is_text(source.stream)],
+            [
+                (row, source.stream)
+                for source in memory.sources
+                if not source.elsewhere and _is_text(source.stream)
+            ],
         )
 
     @property
