@@ -163,8 +163,8 @@ def _placed(
         for source in event.sources
     )
     changed: dict[str, Any] = {"sources": placed}
-    is_summary = isinstance(event, Remembered) and event.kind == "session_summary"
-    if is_summary and placed != event.sources and all(each.elsewhere for each in placed):
+    went = placed != event.sources and all(each.elsewhere for each in placed)
+    if went and isinstance(event, Remembered) and event.kind == "session_summary":
         # Else it contradicts the summary of a session that is called so here.
         changed["subject"] = f"{event.subject} in another log"
     return event.model_copy(update=changed)
