@@ -1,7 +1,7 @@
 """All that is remembered of a person as one JSON document, out of one log and into another.
 
     {"ctxlog": 1, "kind": "memory", "stream": "ada/_/memory", "erased": 0,
-     "sessions": {"ada/coder/work": "0198…"}, "events": [
+     "sessions": {"ada/coder/work": "0198c0de-…"}, "events": [
       {"id": …, "at": …, "position": 12, "type": "remembered", "schema_version": 1, "data": {…}},
       {"id": …, "at": …, "session": "ada/coder/work", "type": "memory_recalled", …}]}
 
@@ -123,7 +123,7 @@ def _sessions(log: EventLog, events: Iterable[RecordedEvent]) -> dict[str, str]:
         for source in event.event.sources
         if not source.elsewhere
     }
-    return {key: id for key in named if (id := stream_id(log, key))}
+    return {key: str(uuid.UUID(id)) for key in named if (id := stream_id(log, key))}
 
 
 def _entries(

@@ -151,7 +151,7 @@ def _placed(
 
     def is_here(source: MemorySource) -> bool:
         if sessions is not None:
-            id = sessions.get(source.stream)
+            id = sessions.get(source.stream, "").replace("-", "")
             return bool(id) and stream_id(log, source.stream) == id
         said = twin.event if twin is not None else None
         return isinstance(said, Sourced) and source in said.sources

@@ -197,5 +197,5 @@ class TestWithAWholeLog:
         assert run("memory", "import", file, "--db", db).exit_code == 0
         (found,) = data("memory", "show", "m1", "--db", db)["sources"]
         assert (found["session"], found["state"]) == ("local/chat/one", "elsewhere")
-        assert "local/chat/one@2  in another log" in run("memory", "show", "m1", "--db", db).stdout
+        assert "local/chat/one@2 in another log" in run("memory", "show", "m1", "--db", db).stdout
         assert "In b.db" not in run("memory", "show", "m1", "--db", db).stdout

@@ -302,7 +302,7 @@ class TestSources:
 
     def test_one_that_is_here_too_stays(self, memory: UserMemory, live: Live) -> None:
         document = moved(export_memories(memory))
-        assert document["sessions"] == {str(WORK): live.log.stream(WORK).id.hex()}
+        assert document["sessions"] == {str(WORK): str(uuid.UUID(bytes=live.log.stream(WORK).id))}
         import_memories(bob := UserMemory(live, "bob"), document)
         assert bob.get(1).sources == memory.get(1).sources
         del document["sessions"]  # as earlier versions wrote it
