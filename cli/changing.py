@@ -17,6 +17,7 @@ from cli.occurrences import name_of
 from cli.output import Output
 from cli.paths import current_program
 from cli.saying import NameAt, preview, said, trigger_words
+from cli.shown_memories import not_to_stay
 from cli.style import ranges, typed
 from cli.style import tokens as about
 from cli.timeline import SUBSTITUTED
@@ -33,7 +34,7 @@ from projections.memory.stream import check_session
 from projections.outgrown import outgrown
 from projections.overriding import overriding
 from projections.ownership import is_observed
-from projections.runs import Standing
+from projections.runs import Standing, label
 
 TRIES = 8
 """Appends that are tried when other processes write to the same session."""
@@ -159,7 +160,7 @@ def _foretold(
         changed=sizes.shifts(found, lambda before, after: before is not None is not after),
         undo=[] if asked.dry_run else _back(found.events, name, version),
         outgrown=beyond,
-        notes=_notes(asked, forks, found, beyond, after.tokens),
+        notes=[*_notes(asked, forks, found, beyond, after.tokens), *_memories(asked, found)],
     )
 
 
@@ -181,6 +182,16 @@ def _notes(
             "compact them at once"
         )
     return notes
+
+
+def _memories(asked: Changing, found: Foreseen) -> list[str]:
+    """What comes back of memories and does not stay."""
+    new = dict.fromkeys(found.after.standing())
+    for each in found.before.standing():
+        new.pop(each, None)
+    if not new:
+        return []
+    return list(not_to_stay(found.live, asked.stream, (label(*each) for each in new)))
 
 
 def _is_idle(found: Foreseen) -> bool:

@@ -18,6 +18,7 @@ from cli.bringing import bring
 from cli.demo_data import DemoData, WindowData
 from cli.diffs import sides_under, versus
 from cli.item_places import item_place
+from cli.memories_learned import learned_from
 from cli.models_audit import AuditData, FindingData
 from cli.models_reasons import RecoverData, WhyData
 from cli.models_whatif import DiffData
@@ -44,6 +45,7 @@ from cli.whys import why
 from cli.windows import context_at
 from eventlog import StreamKey
 from harness.importers.job import Options
+from harness.memory import UserMemory
 from projections import Live
 from projections.sessions import listed
 
@@ -224,6 +226,7 @@ def _told(
         (f"diff {name}@k1 --anchors", "everything that k1 lost"),
         (f"recover {name} 3 --into-context --dry-run", "the rule, in a context again"),
         (f"compare {name}", "what six strategies would have cost and lost"),
+        (f"memory add --from {name} --dry-run", _learned(live, data.key)),
     )
     width = max(len(line) for line, _ in tries)
     for line, meaning in tries:
@@ -231,6 +234,12 @@ def _told(
     yield wrapped("And on your own sessions, without that variable:", style)
     yield "  unset CTXLOG_DB"
     yield style.block(f"  {program} import --all")
+
+
+def _learned(live: Live, key: str) -> str:
+    """How much of the session would be known in later ones."""
+    found = learned_from(UserMemory(live), key, dry_run=True, force=False)
+    return f"{plural(len(found.learned) + found.known, 'thing')} of it to know in later sessions"
 
 
 def _cut(lines: list[str], first: int, last: int, style: Style, unit: str) -> Iterator[str]:

@@ -72,6 +72,9 @@ class RedactionData(RedactData):
     """Not erased, not listed: boilerplate, or what stood there before the item came."""
     kept: list[KeptData]
     """Where what was looked for stays, since something needs it."""
+    perhaps: list[str]
+    """``user/_/memory@2``: memories that came from a session as a whole that holds something of it.
+    They may hold some too, and are not erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +238,15 @@ def redact_data(live: Live, planned: Planned, doing: Doing) -> RedactionData:
             events=sum(plan.common.events for plan in plans),
         ),
         kept=_kept(live, planned, doing, going=True),
+        perhaps=[f"{each.stream}@{each.position}" for plan in plans for each in plan.perhaps],
         outputs=Outputs(live.log).holding(planned.holds) if planned.those_with else 0,
     )
+
+
+def streams_of(data: RedactionData) -> set[str]:
+    """The streams that are named in it."""
+    places = {each.key for each in (*data.erased, *data.copies)} | {each.key for each in data.kept}
+    return places | set(data.sessions) | {call.rpartition("@")[0] for call in data.calls}
 
 
 def done(live: Live, planned: Planned, data: RedactionData, doing: Doing) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from cli.changing import Changing, Make
 from cli.models_reasons import ChangeData, RecoverData
+from cli.shown_memories import brought_back_by
+from cli.style import typed
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from eventlog.events import Event, MessageAppended
@@ -97,9 +99,13 @@ def bringing_back(
     dry_run: bool,
     expected: int | None = None,
 ) -> Changing:
-    """How the session is changed so that it shows what was recovered."""
+    """How the session is changed so that it shows what was recovered.
+
+    Raises InputRefused for a message that shows memories.
+    """
     stream = StreamKey.parse(data.key)
     items = items_in(data)
+    _refuse_memories(live, stream, items)
     there = [one.item for one in data.items if one.state == "context" and not one.taken_by]
     if only and there:
         _noted(data.notes, f"in the context already, as they came in: {', '.join(there)}")
@@ -121,3 +127,16 @@ def bringing_back(
         dry_run=dry_run,
         expected=expected,
     )
+
+
+def _refuse_memories(live: Live, stream: StreamKey, items: Sequence[str]) -> None:
+    """What is remembered comes into a context from memory: else what was forgotten stood there,
+    and nothing would say so."""
+    for item in live.materialize(stream, [(origin(item), 0) for item in items]):
+        if item.source == "memory":
+            commands = brought_back_by(live, stream, item.id)
+            then = ", then ".join(f"ctxlog {command}" for command in commands)
+            raise InputRefused(
+                f"{item.id} shows memories, which come into a context from memory alone: "
+                + (then or f"ctxlog why {typed(str(stream))} {item.id} tells which")
+            )

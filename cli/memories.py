@@ -22,9 +22,9 @@ from eventlog.events import MemoryKind
 from eventlog.happened import iso
 from harness.embedders import Embedder
 from harness.memory import UserMemory
-from harness.memory.user_memory import KINDS
+from harness.memory.checked import KINDS
 from projections import Live
-from projections.memory.errors import MemoryNotFound, NothingRemembered
+from projections.memory.errors import MemoryNotFound, NothingRemembered, others
 from projections.memory.lifecycle import DAY, Status, age
 from projections.memory.memory import Memory
 from projections.memory.stream import memory_name, memory_stream
@@ -74,7 +74,19 @@ def user_memory(
 
 def nothing_note(memory: UserMemory, program: str) -> str:
     """What is said where nothing is remembered of a person yet."""
-    return f"nothing is remembered of {memory.user} yet: {program} memory add TEXT"
+    return (
+        f"nothing is remembered of {memory.user} yet: {program} memory add TEXT{elsewhere(memory)}"
+    )
+
+
+def elsewhere(memory: UserMemory) -> str:
+    """Of whom else there are memories, where nothing ever was remembered of this person."""
+    return others(memory.user, users_instead(memory))
+
+
+def users_instead(memory: UserMemory) -> list[str]:
+    """All persons of whom something is remembered, where of this one nothing ever was."""
+    return [] if memory.live.log.exists(memory.key) else users(memory.live)
 
 
 def id_of(memory: UserMemory, text: str) -> int:
@@ -84,7 +96,7 @@ def id_of(memory: UserMemory, text: str) -> int:
     """
     found = _NAME.fullmatch(text.strip())
     if found is None:
-        raise MemoryNotFound(str(memory.key), f"{text[:60]!r} (they are named m12, or 12)")
+        raise MemoryNotFound(memory.user, f"{text[:60]!r} (they are named m12, or 12)")
     return int(found[1])
 
 
@@ -158,16 +170,19 @@ class Asked:
     @property
     def has_filters(self) -> bool:
         """Whether any are left out."""
-        return any((self.kinds, self.statuses, self.session, self.since, self.until))
+        return any((self.kinds, self.statuses, self.session, self.since, self.until, self.at))
 
 
 def listed(memory: UserMemory, asked: Asked, limit: int | None) -> MemoryListData:
-    """The newest ones first. Raises InputRefused, StreamNotFound, Ambiguous."""
+    """The newest ones first; as of a moment only what was remembered by then.
+
+    Raises InputRefused, StreamNotFound, Ambiguous.
+    """
     now = moment_of(asked.at)
     statuses = statuses_of(asked.statuses)
     found = (
         each
-        for each in _newest(memory, asked)
+        for each in _newest(memory, asked, now)
         if not statuses or memory.status(each, now) in statuses
     )
     rows = [row_of(memory, each, now) for each in islice(found, limit)]
@@ -175,7 +190,7 @@ def listed(memory: UserMemory, asked: Asked, limit: int | None) -> MemoryListDat
     return MemoryListData(user=memory.user, at=iso(now), memories=rows, cut=cut)
 
 
-def _newest(memory: UserMemory, asked: Asked) -> Iterator[Memory]:
+def _newest(memory: UserMemory, asked: Asked, now: int) -> Iterator[Memory]:
     query, stream = memory.memories.query()
     where, values = "stream = ?", list[object]([stream])
     if not asked.every:
@@ -190,6 +205,9 @@ def _newest(memory: UserMemory, asked: Asked) -> Iterator[Memory]:
     if asked.until:
         where += " and remembered_at < ?"
         values.append(moment_of(asked.until, end=True))
+    if asked.at:
+        where += " and remembered_at <= ?"
+        values.append(now)
     if asked.session:
         where += " and row in (select row from memories_sources where session = ?)"
         values.append(str(session_key(memory.live, whole_session(asked.session, "asked for"))))

@@ -26,16 +26,17 @@ from cli.models_memory import (
     MemoryGcData,
     MemoryRow,
 )
+from cli.render_memory import value_text
 from eventlog.errors import InputRefused
 from eventlog.events import Entity, Event, MemoryKind, ProfileUpdated, Relation, Remembered
 from eventlog.happened import iso, source_moment
 from eventlog.recorded import Draft
 from harness.memory import UserMemory
-from harness.memory.user_memory import checked_importance, checked_text
+from harness.memory.checked import checked_importance, checked_text
 from harness.memory.wishes import wished
 from projections.memory.knowledge import with_knowledge
 from projections.memory.learned import fact_subject
-from projections.memory.lifecycle import DAY, Due, age
+from projections.memory.lifecycle import why_due
 from projections.memory.memory import Memory
 
 
@@ -76,7 +77,8 @@ def given(typed: Typed) -> Given:
     values = values_of(typed.values)
     text = checked_text(text_of(typed.text)) if typed.text is not None else None
     subject = clean(typed.subject, "--subject") if typed.subject is not None else None
-    about = (text or "", subject or "", *typed.entities, *typed.relations)
+    named = (f"{name}: {value}" for name, value in values.items())
+    about = (text or "", subject or "", *typed.entities, *typed.relations, *named)
     refuse_keys(typed.force, *about, *values, values=values.values())
     return Given(
         text=text,
@@ -172,26 +174,51 @@ def _as_in_a_chat(memory: UserMemory, new: Given) -> MemoryAddData:
     return data
 
 
-def revised(memory: UserMemory, name: str, typed: Typed, reason: str = "") -> MemoryAddData:
-    """What a memory says now. Raises MemoryNotFound, InputRefused and as ``added`` does."""
+def revised(
+    memory: UserMemory, name: str, typed: Typed, reason: str = ""
+) -> tuple[MemoryAddData, str]:
+    """What a memory says now, and a note on what it is about.
+
+    Raises MemoryNotFound, InputRefused and as ``added`` does.
+    """
     id = id_of(memory, name)
     before = memory.get(id)
     new = given(typed)
-    if new.values and (new.kind or before.kind) != "preference":
-        raise InputRefused(f"only a preference has values, and {before.name} is a {before.kind}")
+    if (new.values or new.area) and (kind := new.kind or before.kind) != "preference":
+        raise InputRefused(
+            f"only a preference has values and an area, and {before.name} is a {kind}"
+        )
     memory.revise(
         id,
         text=new.text,
         kind=new.kind,
         importance=new.importance,
         subject=new.subject,
+        area=new.area or None,
         values=new.values or None,
         entities=new.entities or None,
         relations=new.relations or None,
         sources=sources_of(memory.live, new.sources),
         reason=clean(reason, "--reason"),
     )
-    return _data(memory, id, before)
+    return _data(memory, id, before), _about_note(before, memory.get(id), new)
+
+
+def _about_note(before: Memory, after: Memory, new: Given) -> str:
+    """What became of what a memory is about, where only its text was given; empty: nothing."""
+    if new.text is None or new.subject is not None or new.values:
+        return ""
+    now = _about(after)
+    if _about(before) != now:
+        return f"read from the new text: {now or 'no subject'}"
+    if not now or new.text == before.text:
+        return ""
+    return f"kept from before: {now}; --subject and --value change it"
+
+
+def _about(memory: Memory) -> str:
+    values = [f"{name} = {value_text(value)}" for name, value in memory.values.items()]
+    return ", ".join([f"subject {memory.subject}"] * bool(memory.subject) + values)
 
 
 def _data(memory: UserMemory, id: int, before: Memory | None = None) -> MemoryAddData:
@@ -223,34 +250,31 @@ def rows_of(memory: UserMemory, ids: Iterable[int], now: int) -> list[MemoryRow]
 def forgotten(memory: UserMemory, names: Sequence[str], reason: str) -> MemoryChangesData:
     """Memories that are not recalled any more. Raises MemoryNotFound, and then changes none."""
     reason = clean(reason, "--reason")
-    return _each(memory, names, lambda found: memory.forget(found.id, reason))
+    return _changes(memory, names, lambda ids: memory.forget_all(ids, reason))
 
 
 def restored(memory: UserMemory, names: Sequence[str], reason: str) -> MemoryChangesData:
     """Memories that stand again. Raises MemoryNotFound and InputRefused, and then changes none."""
     reason = clean(reason, "--reason")
-    for found in _named(memory, names):
-        if found.is_erased:
-            raise InputRefused(f"the text of {found.name} was erased: nothing is left of it")
-    return _each(memory, names, lambda found: memory.restore(found.id, reason))
+    return _changes(memory, names, lambda ids: memory.restore_all(ids, reason))
 
 
-def _named(memory: UserMemory, names: Sequence[str]) -> list[Memory]:
-    return [memory.get(id) for id in dict.fromkeys(id_of(memory, name) for name in names)]
-
-
-def _each(
-    memory: UserMemory, names: Sequence[str], change: Callable[[Memory], bool]
+def _changes(
+    memory: UserMemory, names: Sequence[str], change: Callable[[list[int]], list[int]]
 ) -> MemoryChangesData:
+    """All that was named is changed at once, or nothing of it."""
+    ids = list(dict.fromkeys(id_of(memory, name) for name in names))
+    before = [memory.get(id) for id in ids]
+    changed = change(ids)
+    now = moment_of("")
     data = MemoryChangesData(user=memory.user, memories=[])
-    for before in _named(memory, names):  # all of them are there, before one is changed
-        changed = change(before)
-        now, after = moment_of(""), memory.get(before.id)
-        gave_way = [id for id in after.supersedes if id not in before.supersedes]
+    for old in before:
+        after = memory.get(old.id)
+        gave_way = [id for id in after.supersedes if id not in old.supersedes]
         data.memories.append(
             MemoryChanged(
                 memory=row_of(memory, after, now),
-                changed=changed,
+                changed=old.id in changed,
                 gave_way=rows_of(memory, gave_way, now),
             )
         )
@@ -261,21 +285,23 @@ def _each(
 
 
 def collected(memory: UserMemory, at: str, dry_run: bool) -> MemoryGcData:
-    """What was forgotten by its age, or would be. Raises InputRefused."""
+    """What was forgotten by its age, or would be.
+
+    Raises InputRefused, also for a moment ahead where it is no dry run: what is active today would
+    be gone today.
+    """
     now = moment_of(at)
+    if not dry_run and now > moment_of(""):
+        raise InputRefused(
+            f"--at {at[:60]} lies ahead: only --dry-run says what would be forgotten then"
+        )
     found = memory.due(now) if dry_run else memory.gc(now)
     rows = [
         DueRow(
-            memory=row_of(memory, each.memory, now), rule=each.rule, reason=_why(memory, each, now)
+            memory=row_of(memory, each.memory, now),
+            rule=each.rule,
+            reason=why_due(each, now, memory.policy),
         )
         for each in found
     ]
     return MemoryGcData(user=memory.user, at=iso(now), dry_run=dry_run, forgotten=rows)
-
-
-def _why(memory: UserMemory, due: Due, now: int) -> str:
-    found, policy = due.memory, memory.policy
-    old = f"{age(found, now) // DAY:,} days old"
-    if due.rule == "expired":
-        return f"{old}, {found.kind} lives {policy.days(found.kind):g}"
-    return f"{old}, importance {found.weight:.2f} is under {policy.least:g}"

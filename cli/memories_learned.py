@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from cli.memories_changing import Typed
 from cli.memory_values import key_in
 from cli.models_memory import LearnedRow, MemoryLearnData
-from cli.naming import session_key, whole_session
+from cli.naming import place_name, session_key, whole_session
 from cli.profiles import named_sources
 from cli.style import plural
 from eventlog.errors import InputRefused
 from eventlog.events import ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.memory import UserMemory
+from harness.memory.dating import dated, is_expired
 from projections.memory.course import READ, course_of
 from projections.memory.learned import learned
 from projections.memory.stream import is_memory_stream, memory_name
@@ -53,10 +56,13 @@ def learned_from(
     # A session is counted with its summary, or it would be counted again.
     parts.append(closing(course, into=into, since=since))
     drafts = [draft for part in parts for draft in part]
+    # What its summary and its counts said, they would not say again before the session goes on.
+    said = len(closing(course, into=into)) if since and not parts[-1] else 0
     there = live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
     new = [draft for draft in drafts if draft.id not in there]
     held = {id(d) for part in parts if not force and any(map(_holds_key, part)) for d in part}
-    kept = [draft for draft in new if id(draft) not in held]
+    kept = dated(live, [draft for draft in new if id(draft) not in held])
+    now = memory.clock()
     if not dry_run:
         memory.append_new(*kept)
         there = live.log.known_ids([draft.id for draft in kept if draft.id is not None])
@@ -67,8 +73,9 @@ def learned_from(
         session=str(key),
         dry_run=dry_run,
         learned=rows,
-        known=len(drafts) - len(new),
+        known=len(drafts) - len(new) + said,
         withheld=len(new) - len(kept),
+        expired=sum(is_expired(draft, now, memory.policy) for draft in kept),
     )
 
 
@@ -107,13 +114,26 @@ def _row(draft: Draft, position: int | None) -> LearnedRow:
     )
 
 
-def learned_note(data: MemoryLearnData) -> str:
+def places_of(data: MemoryLearnData) -> Iterator[str]:
+    """The streams that are named in it."""
+    yield data.session
+    for row in data.learned:
+        for source in row.sources:
+            yield source
+            yield source.rpartition("@")[0]
+
+
+def learned_note(data: MemoryLearnData, names: Mapping[str, str]) -> str:
     """What is said of it as a whole."""
     verb = "would be learned" if data.dry_run else "learned"
     count = plural(len(data.learned), "thing") if data.learned else "nothing new"
-    said = f"{count} {verb} from {data.session}"
+    said = f"{count} {verb} from {place_name(names, data.session)}"
     if data.known:
         said += f"; {data.known:,} {'was' if data.known == 1 else 'were'} known"
     if data.withheld:
         said += f"; {data.withheld:,} left out that look like a key (--force)"
+    if data.expired:
+        one = data.expired == 1
+        said += f"; {data.expired:,} of them {'is' if one else 'are'} expired already, and "
+        said += f"{'is' if one else 'are'} forgotten by the next gc: it was said long ago"
     return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Literal
 
@@ -10,6 +11,7 @@ from cli.memories_changing import rows_of
 from cli.models_memory import (
     MemoryCallData,
     MemoryChangeData,
+    MemoryLeftOutData,
     MemoryLife,
     MemoryShowData,
     MemoryShownData,
@@ -25,9 +27,13 @@ from projections.context import ITEM_TYPES
 from projections.memory.history import history
 from projections.memory.lifecycle import DAY
 from projections.memory.memory import Memory
+from projections.memory.recalls import recalls_of
 from projections.memory.shown import ShownIn, shown_in
 
 State = Literal["there", "erased", "missing", "elsewhere"]
+
+_LEAVING = ("message_revised", "context_compacted")
+"""Events with which a message of memories says something else, or goes."""
 
 _TEXT = 400
 """Characters of an event that a memory came from."""
@@ -61,8 +67,19 @@ def shown(memory: UserMemory, name: str, at: str = "") -> MemoryShowData:
         superseded_by=next(iter(other), None),
         supersedes=rows_of(memory, found.supersedes, now),
         sources=list(_sources(memory.live, found)),
-        shown=list(_stood(memory, found)),
+        shown=_until(memory.live, found.id, list(_stood(memory, found))),
+        left_out=[
+            MemoryLeftOutData(session=str(each.stream), item=each.item, position=each.position)
+            for each in recalls_of(memory.live, memory.key, [found.id], left_out=True)
+        ],
     )
+
+
+def streams_of(data: MemoryShowData) -> set[str]:
+    """The sessions of this log that are named in it."""
+    here = {each.session for each in data.shown if not each.is_elsewhere}
+    here |= {each.session for each in data.left_out}
+    return here | {each.session for each in data.sources}
 
 
 def _life(memory: UserMemory, found: Memory) -> MemoryLife:
@@ -91,6 +108,25 @@ def _stood(memory: UserMemory, found: Memory) -> Iterator[MemoryShownData]:
             calls=[MemoryCallData(call=call.number, position=call.position) for call in each.calls],
             is_elsewhere=is_elsewhere,
         )
+
+
+def _until(live: Live, id: int, shown: list[MemoryShownData]) -> list[MemoryShownData]:
+    """With the call of each session from which on it stood no more."""
+    from harness.conversation.standing_memories import fate_in  # takes long to import
+
+    last: dict[str, tuple[int, MemoryShownData]] = {}
+    for each in shown:
+        for call in each.calls if not each.is_elsewhere else ():
+            if call.position > last.get(each.session, (0, each))[0]:
+                last[each.session] = call.position, each
+    for session, (position, each) in last.items():
+        calls = [call.position for call in live.log.read(session, types=["model_called"])]
+        at = bisect_right(calls, position)
+        if at < len(calls):
+            decided = live.log.read(session, position, calls[at], types=_LEAVING)
+            each.gone_before = f"c{at + 1}"
+            each.gone_because = next(filter(None, (fate_in(event, id) for event in decided)), "")
+    return shown
 
 
 def _elsewhere(memory: UserMemory, each: ShownIn) -> str:

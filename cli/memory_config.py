@@ -25,7 +25,7 @@ from cli.config import Config, config
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.events import MemoryKind
 from harness.embedders import NAMES
-from harness.memory.user_memory import KINDS
+from harness.memory.checked import KINDS
 from projections.memory.lifecycle import LIFETIMES, LifePolicy
 from projections.memory.stream import memory_stream
 

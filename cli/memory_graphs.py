@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli.memories import moment_of
+from cli.memories import moment_of, users_instead
 from cli.memories_changing import rows_of
 from cli.memory_values import clean
 from cli.models_memory import MemoryEdge, MemoryGraphData, MemoryNode
@@ -25,7 +25,7 @@ def graph_data(memory: UserMemory, entity: str, depth: int, limit: int | None) -
     if entity:
         graph = graph.around(entity, depth)
         if not graph.nodes:
-            raise EntityNotFound(memory.user, entity)
+            raise EntityNotFound(memory.user, entity, users_instead(memory))
     nodes = list(graph.nodes) if entity else sorted(graph.nodes, key=_first)
     shown = nodes[:limit]
     there = {same_subject(node.name) for node in shown}

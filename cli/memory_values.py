@@ -11,10 +11,11 @@ from cli.naming import place, session_key
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.events import Entity, MemorySource, ProfileSection, Relation
 from eventlog.jsonvalue import dumps, loads
-from harness.memory.user_memory import LONGEST
+from harness.memory.checked import LONGEST
 from projections import Live
-from projections.findings import for_secrets
+from projections.findings import for_secrets, masked
 from projections.memory.profile import SECTIONS
+from projections.passwords import password_in
 from projections.references import is_place
 from projections.runs import origin, position_of
 
@@ -149,7 +150,10 @@ def key_in(*texts: str, values: Iterable[object] = ()) -> tuple[str, str] | None
     whole += [value if isinstance(value, str) else dumps(value) for value in values]
     look = for_secrets()
     found = next((match for text in whole for match in look.scan(text)), None)
-    return (found[0], found[1]) if found is not None else None
+    if found is not None:
+        return found[0], found[1]
+    password = next(filter(None, map(password_in, whole)), None)
+    return ("password", masked(password)) if password is not None else None
 
 
 def refuse_keys(force: bool, *texts: str, values: Iterable[object] = ()) -> None:

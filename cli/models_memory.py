@@ -154,6 +154,8 @@ class MemoryChangeData(BaseModel):
     """That it brought; null where the text stayed."""
     changed: list[str]
     is_erased: bool
+    imported_from: str
+    """Of what was taken up from a document: ``user/_/memory@6``, or ``another log``."""
 
 
 class MemoryCallData(BaseModel):
@@ -176,6 +178,20 @@ class MemoryShownData(BaseModel):
     calls: list[MemoryCallData]
     is_elsewhere: bool = False
     """It did so in another log, from which the memory was taken up: the calls stand there."""
+    gone_before: str = ""
+    """The first call of the session that was not given it any more: ``c5``. Of several items of one
+    session it stands with the last."""
+    gone_because: str = ""
+    """What became of it, where that is why: ``m12 was forgotten``."""
+
+
+class MemoryLeftOutData(BaseModel):
+    """A message for which a memory was related, and that had no room for it."""
+
+    session: str
+    item: str
+    position: int
+    """Of the event that tells it."""
 
 
 class MemoryLife(BaseModel):
@@ -212,6 +228,8 @@ class MemoryShowData(BaseModel):
     sources: list[MemorySourceData]
     shown: list[MemoryShownData]
     """Every item in which it stood before a model, with the calls, the oldest first."""
+    left_out: list[MemoryLeftOutData]
+    """Every message that had no room for it, the oldest first."""
 
 
 class MemoryNode(BaseModel):
@@ -278,6 +296,8 @@ class MemoryLearnData(BaseModel):
     """Things that were learned of it before."""
     withheld: int
     """Things that were left out, since they hold what looks like a key."""
+    expired: int = 0
+    """Of what was learned: so old by what it came from that ``gc`` forgets it at once."""
 
 
 class MemoryHit(BaseModel):

@@ -20,3 +20,5 @@ class ShownData(BaseModel):
     """The last position there that the profile was made of; 0: none is shown."""
     is_elsewhere: bool = False
     """They are memories of another log: what has their names in this one are others."""
+    left_out: list[str] = []
+    """Related ones for which there was no room."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from cli.safetext import display_width
 from cli.style import pad, typed
 from eventlog import RecordedEvent, StreamKey
 from eventlog.codec import CLASSES
-from eventlog.errors import Ambiguous, InputRefused
+from eventlog.errors import Ambiguous, EventInvalid, InputRefused
 from projections import Live
 from projections import session_rows as rows
+from projections.memory.stream import is_memory_stream
 from projections.references import Reference, find_session, place_in, resolve
 from projections.sessions import session_query
 
@@ -90,6 +91,32 @@ def typed_name(live: Live, key: str) -> str:
 def short_names(live: Live, keys: Iterable[str]) -> dict[str, str]:
     """For each of some keys the least that can be typed for it, as ``session_rows`` says."""
     return rows.short_names(live.log.query, list(keys))
+
+
+def place_names(live: Live, streams: Iterable[str]) -> dict[str, str]:
+    """For each session of this log among some streams that a log names the least that can be typed
+    for it in a shell. What is no session, or is in another log, goes by its whole name."""
+    there = set()
+    for stream in streams:
+        with contextlib.suppress(EventInvalid):
+            key = StreamKey.parse(stream)
+            if not is_memory_stream(key) and live.log.exists(key):
+                there.add(stream)
+    if not there:
+        return {}
+    query = session_query(live)
+    found = ((key, rows.row_of(query, key)) for key in there)
+    # One that was deleted answers to the whole of its name only.
+    standing = [key for key, row in found if row is None or not row.is_deleted]
+    return {key: typed(name) for key, name in short_names(live, standing).items()}
+
+
+def place_name(names: Mapping[str, str], place: str) -> str:
+    """``S``, or ``S@12``, with the session's name as ``place_names`` has it."""
+    if place in names:
+        return names[place]
+    stream, at, position = place.rpartition("@")
+    return f"{names.get(stream, stream)}{at}{position}"
 
 
 def ref_of(place: Reference) -> str:

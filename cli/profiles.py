@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cli.memories import users_instead
 from cli.memory_values import clean, named_in_profile, profile_values, refuse_keys
 from cli.models_memory import MemoryProfileData, ProfileRow
+from cli.naming import place_names
 from eventlog.errors import InputRefused
 from eventlog.events import MemorySource, ProfileSection, ProfileUpdated
 from eventlog.jsonvalue import Json
@@ -31,6 +33,13 @@ def profile_data(memory: UserMemory, changed: int = 0) -> MemoryProfileData:
     return MemoryProfileData(
         user=memory.user, position=profile.position, known=known, changed=changed
     )
+
+
+def names_of(memory: UserMemory, data: MemoryProfileData) -> dict[str, str]:
+    """What can be typed for the sessions that what is known came from, as far as they are here."""
+    sources = [source for row in data.known for source in row.sources]
+    keys = [source.rpartition("@")[0] for source in sources]
+    return place_names(memory.live, [*sources, *keys])
 
 
 Changes = dict[ProfileSection, dict[str, object]]
@@ -59,7 +68,7 @@ def profile_changed(memory: UserMemory, changes: Changes, reason: str) -> Memory
     for section, values in changes.items():
         for name, value in values.items():
             if value is None and profile.get(section, name) is None:
-                raise NotKnown(memory.user, f"{section}.{name}")
+                raise NotKnown(memory.user, f"{section}.{name}", users_instead(memory))
     events = [
         ProfileUpdated(
             section=section,

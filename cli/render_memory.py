@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cli.models_memory import (
     MemoryAddData,
@@ -16,16 +16,21 @@ from cli.models_memory import (
     MemorySearchData,
     ProfileRow,
 )
+from cli.naming import place_name
 from cli.safetext import display_width
 from cli.style import Style, pad, pad_left
+from cli.wrapping import flowed, wrapped
 
 _LEAST_TEXT = 24
 """Columns; where not even these are left, other columns go."""
 
 _MOST = 6
-"""Names of memories behind an entity."""
+"""Names of memories behind an entity, or places behind a memory."""
 
-_GIVING_WAY = ("recalled", "imp", "kind", "age", "status", "by", "score", "similar")
+_LINES, _MANY_LINES = 4, 40
+"""Lines of a text that was learned, and of a list."""
+
+_GIVING_WAY = ("recalled", "imp", "age", "status", "by", "kind", "similar")
 """What goes first where it is narrow. The name stays."""
 
 
@@ -93,7 +98,6 @@ def _hit_columns(data: MemorySearchData) -> Columns:
     similar = ["-" if hit.similarity is None else f"{hit.similarity:.2f}" for hit in hits]
     return {
         "memory": of["memory"],
-        "score": ([f"{hit.score:.4f}" for hit in hits], True),
         "similar": (similar, True),
         "by": (["+".join(hit.by) for hit in hits], False),
         **{title: of[title] for title in ("kind", "status", "age")},
@@ -156,21 +160,30 @@ def render_added(data: MemoryAddData, style: Style, verb: str) -> Iterator[str]:
     if data.gave_way_to is not None:
         yield line(data.gave_way_to, style, "  what a person said stands:")
     for name, value in data.profile.items():
-        yield "  " + style.line(f"profile {name} = {value_text(value)}", style.width - 2)
+        yield from _below(f"profile {name} = {value_text(value)}", style)
 
 
-def render_learned(data: MemoryLearnData, style: Style) -> Iterator[str]:
-    """Each thing that was learned; below it why it counts, and where it came from."""
+def _below(text: str, style: Style) -> Iterator[str]:
+    """What is told of the line above, whole."""
+    yield from (f"  {each}" for each in flowed(text, style, style.width - 2))
+
+
+def render_learned(data: MemoryLearnData, style: Style, places: Mapping[str, str]) -> Iterator[str]:
+    """Each thing that was learned, whole; below it why it counts, and where it came from."""
     for row in data.learned:
         name = f"{row.name} " if row.name else ""
         start = f"{name}{row.kind}"
         start += f" {row.importance:.2f}" if row.importance is not None else ""
         said = row.text or ", ".join(f"{n} = {value_text(v)}" for n, v in row.values.items())
-        room = max(style.width - len(start) - 2, 8)
-        yield f"{style.paint(start, 'bold')}: {style.line(said, room)}"
-        why = [", ".join(row.scored), ", ".join(row.sources[:_MOST])]
-        below = style.line("; from ".join(filter(None, why)), style.width - 2)
-        yield f"  {style.paint(below, 'dim')}"
+        lines = _LINES if row.text else _MANY_LINES
+        first, *rest = flowed(f"{start}: {said}", style, style.width, hang="  ", lines=lines)
+        yield style.paint(first[: len(start)], "bold") + first[len(start) :]
+        yield from rest
+        more = len(row.sources) - _MOST
+        named = ", ".join(place_name(places, each) for each in row.sources[:_MOST])
+        named += f" and {more:,} more" if more > 0 else ""
+        for why in filter(None, (", ".join(row.scored), f"from {named}" if named else "")):
+            yield from (style.paint(each, "dim") for each in _below(why, style))
 
 
 def render_changes(data: MemoryChangesData, style: Style, verb: str, before: str) -> Iterator[str]:
@@ -186,7 +199,7 @@ def render_gc(data: MemoryGcData, style: Style) -> Iterator[str]:
     verb = "would forget" if data.dry_run else "forgot"
     for each in data.forgotten:
         yield line(each.memory, style, verb, each.memory.text)
-        yield "  " + style.paint(style.line(each.reason, style.width - 2), "dim")
+        yield from (style.paint(each, "dim") for each in _below(each.reason, style))
 
 
 def line(
@@ -204,8 +217,11 @@ def line(
     return f"{start} {style.line(said, max(width - len(start) - 1, 1))}".rstrip()
 
 
-def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
-    """What is known, by section, and whether the person said so."""
+def render_profile(
+    data: MemoryProfileData, style: Style, called: Mapping[str, str]
+) -> Iterator[str]:
+    """What is known, by section, whether the person said so, and where. ``called``: what can be
+    typed for the keys of sessions."""
     if not data.known:
         return
     sections: dict[str, list[ProfileRow]] = {}
@@ -216,10 +232,22 @@ def render_profile(data: MemoryProfileData, style: Style) -> Iterator[str]:
         names = [style.line(row.name, style.width // 3) for row in rows]
         width = max(map(display_width, names))
         for row, name in zip(rows, names, strict=True):
-            how = "" if row.is_explicit else " (inferred)"
+            how = _known_from(row, called)
+            how = f" ({style.line(how, style.width // 3)})" if how else ""
             room = style.width - width - 4 - len(how)
             value = style.line(value_text(row.value), max(room, 8))
             yield f"  {pad(name, width)}  {value}{style.paint(how, 'dim')}"
+
+
+def _known_from(row: ProfileRow, called: Mapping[str, str]) -> str:
+    told = [] if row.is_explicit else ["inferred"]
+    if row.sources:
+        more = len(row.sources) - 1
+        place = place_name(called, row.sources[-1])
+        told.append(place + (f" and {more:,} more" if more else ""))
+    elif row.is_explicit:
+        told.append("set by hand")
+    return ", ".join(told)
 
 
 def render_graph(data: MemoryGraphData, style: Style) -> Iterator[str]:
@@ -240,9 +268,17 @@ def render_graph(data: MemoryGraphData, style: Style) -> Iterator[str]:
 def _named(said: str, memories: Sequence[str], style: Style) -> Iterator[str]:
     indent = said[: len(said) - len(said.lstrip(" "))]
     shown = ", ".join(memories[:_MOST]) + (" …" if len(memories) > _MOST else "")
-    room = style.width - len(indent) - len(shown) - 2
-    front = style.line(said, max(room, style.width // 3))
-    yield f"{indent}{front}  {style.paint(style.translated(shown), 'dim')}"
+    front = flowed(said.lstrip(" "), style, style.width - len(indent), hang="  ", lines=_LINES)
+    behind = style.translated(shown)
+    if len(indent) + display_width(front[-1]) + 2 + len(behind) <= style.width:
+        *front, last = front
+        yield from (f"{indent}{each}" for each in front)
+        yield f"{indent}{last}  {style.paint(behind, 'dim')}"
+        return
+    yield from (f"{indent}{each}" for each in front)
+    yield from (
+        f"{indent}  {style.paint(each, 'dim')}" for each in wrapped(behind, style.width - 4)
+    )
 
 
 def value_text(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from cli.models_memory import (
     MemoryChangeData,
@@ -11,44 +11,49 @@ from cli.models_memory import (
     MemorySourceData,
 )
 from cli.render_memory import age, line, standing, value_text
-from cli.style import Style, pad, plural
-from cli.wrapping import wrapped
+from cli.style import Style, pad, plural, ranges
+from cli.wrapping import flowed, wrapped
 from eventlog.events import Experience, SessionSummary
+from projections.memory.stream import TYPED
 
 _LABEL = 11
 """Columns of what a line is about."""
 
 _MOST = 20
-"""Lines of one kind; more are counted."""
+"""Things of one kind; more are counted."""
+
+_LINES, _QUOTE = 4, 2
+"""Lines of one thing, and of what an event says from which it came."""
 
 
 _Part = tuple[str, str, Iterable[str]]
 
 
-def render_memory(data: MemoryShowData, style: Style) -> Iterator[str]:
-    """What it says, and part by part what is known of it."""
+def render_memory(data: MemoryShowData, style: Style, places: Mapping[str, str]) -> Iterator[str]:
+    """What it says, and part by part what is known of it; ``places`` are the names of sessions."""
     row = data.memory
     yield style.paint(f"{row.name}  {row.kind}  {standing(row)}", "bold")
     text = row.text if row.standing != "erased" else "(its text was erased)"
     yield from _block(text, style, style.width)
-    for label, value, below in _parts(data, style):
-        room = style.width - _LABEL - 1
-        yield f"{style.paint(pad(label, _LABEL), 'dim')} {style.line(value, room)}".rstrip()
-        yield from (f"{' ' * _LABEL} {each}".rstrip() for each in below)
+    for label, value, below in _parts(data, style, places):
+        first, *rest = flowed(value, style, style.width - _LABEL - 1)
+        yield f"{style.paint(pad(label, _LABEL), 'dim')} {first}".rstrip()
+        yield from (f"{' ' * _LABEL} {each}".rstrip() for each in (*rest, *below))
 
 
-def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
+def _parts(data: MemoryShowData, style: Style, places: Mapping[str, str]) -> Iterator[_Part]:
     row = data.memory
     inner = style.width - _LABEL - 1
 
-    def fit(texts: Iterable[str]) -> Iterator[str]:
+    def fit(texts: Iterable[str], lines: int = _LINES) -> Iterator[str]:
         some = list(texts)
-        yield from (style.line(text, inner) for text in some[:_MOST])
+        for text in some[:_MOST]:
+            yield from flowed(text, style, inner, hang="  ", lines=lines)
         if len(some) > _MOST:
             yield _more(len(some))
 
     said = "a person said so" if row.is_explicit else "inferred"
-    yield "known", f"{said}, by {data.by}" if data.by else said, ()
+    yield "known", f"{said}, {_by(data.by)}" if data.by else said, ()
     yield "importance", _importance(data), fit(data.scored)
     if row.subject:
         yield "subject", row.subject, ()
@@ -60,9 +65,9 @@ def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
     said, until = _life(data)
     yield "life", said, fit(until)
     if data.superseded_by is not None:
-        yield "gave way to", line(data.superseded_by, style), ()
+        yield "gave way to", line(data.superseded_by, style, indent=_LABEL + 1), ()
     if data.supersedes:
-        rows = [line(each, style, "", each.text) for each in data.supersedes]
+        rows = [line(each, style, "", each.text, _LABEL + 1) for each in data.supersedes]
         yield "replaced", plural(len(rows), "memory", "memories"), fit(rows)
     if data.experience is not None:
         yield "experience", "", fit(_experience(data.experience))
@@ -76,14 +81,23 @@ def _parts(data: MemoryShowData, style: Style) -> Iterator[_Part]:
     yield "history", plural(len(data.history), "event"), _history(data, style, inner)
     if data.sources:
         events = plural(len(data.sources), "source")
-        yield "comes from", events, fit(map(_source, data.sources))
+        yield "comes from", events, fit((_source(each, places) for each in data.sources), _QUOTE)
     else:
-        yield "comes from", "no event: it was written down", ()
-    yield "stood", _stood(data.shown), fit(map(_shown, data.shown))
+        is_typed = data.by.startswith(TYPED)
+        yield "comes from", f"no event: {data.by if is_typed else 'it was written down'}", ()
+    yield "stood", _stood(data.shown), fit(_shown(each, places) for each in data.shown)
+    if data.left_out:
+        left = ((places.get(each.session, each.session), each.item) for each in data.left_out)
+        said_of = (f"of {session} item {item}: no room" for session, item in left)
+        yield "left out", plural(len(data.left_out), "time"), fit(said_of)
 
 
 def _more(count: int) -> str:
     return f"and {count - _MOST:,} more (--json has them)"
+
+
+def _by(by: str) -> str:
+    return by if by.startswith(TYPED) else f"by {by}"
 
 
 def _importance(data: MemoryShowData) -> str:
@@ -119,7 +133,7 @@ def _block(text: str, style: Style, room: int, indent: str = "") -> Iterator[str
 def _history(data: MemoryShowData, style: Style, room: int) -> Iterator[str]:
     """Each event; below it the text that it brought, whole, where that no longer stands."""
     for each in data.history[:_MOST]:
-        yield style.line(_change(each), room)
+        yield from flowed(_change(each), style, room, hang="  ", lines=_LINES)
         if each.text is not None and each.text != data.memory.text:
             yield from _block(each.text, style, room, "  ")
     if len(data.history) > _MOST:
@@ -129,11 +143,12 @@ def _history(data: MemoryShowData, style: Style, room: int) -> Iterator[str]:
 def _change(each: MemoryChangeData) -> str:
     name = each.rendition or str(each.position)
     said = f"{name}  {each.what} {_when(each.at)}"
-    said += f" by {each.by}" if each.by else ""
+    said += f" {_by(each.by)}" if each.by else ""
     if each.rule and each.rule != "asked":
         said += f" ({each.rule})"
     if each.reason:
         said += f" ({each.reason})"
+    said += f", imported from {each.imported_from}" if each.imported_from else ""
     if each.is_erased:
         return f"{said}: erased"
     other = [name for name in each.changed if name not in ("text", "is_explicit")]
@@ -166,8 +181,9 @@ _ABSENT = {
 }
 
 
-def _source(each: MemorySourceData) -> str:
-    where = each.session if each.position is None else f"{each.session}@{each.position}"
+def _source(each: MemorySourceData, places: Mapping[str, str]) -> str:
+    session = places.get(each.session, each.session) if each.state != "elsewhere" else each.session
+    where = session if each.position is None else f"{session}@{each.position}"
     if each.state != "there":
         return f"{where}  {_ABSENT[each.state]}"
     said = ": ".join(filter(None, (each.who, each.text)))
@@ -187,9 +203,14 @@ def _stood(shown: list[MemoryShownData]) -> str:
     return "; ".join(told) or "before no model yet"
 
 
-def _shown(each: MemoryShownData) -> str:
+def _shown(each: MemoryShownData, places: Mapping[str, str]) -> str:
     if each.is_elsewhere:
         where = f"{each.session or 'a session'}, in another log"
     else:
-        where = f"{each.session}  {', '.join(call.call for call in each.calls) or 'no call yet'}"
-    return f"{where}: item {each.item}, as {each.rendition}"
+        session = places.get(each.session, each.session)
+        where = f"{session}  {ranges(call.call for call in each.calls) or 'no call yet'}"
+    said = f"{where}: item {each.item}, as {each.rendition}"
+    if each.gone_before:
+        because = f", {each.gone_because}" if each.gone_because else ""
+        said += f"; gone before {each.gone_before}{because}"
+    return said

@@ -13,7 +13,7 @@ from cli.naming import ref_of, short_names
 from cli.occurrences import compaction_data, in_pass, number_of, pass_name
 from cli.recovering import recovered
 from cli.saying import preview
-from cli.shown_memories import by_rendition, words_of
+from cli.shown_memories import brought_back_by, by_rendition, words_of
 from cli.style import plural, tokens, typed
 from cli.timeline import SUBSTITUTED
 from cli.why_words import SAID, SOURCES, compacted, form_of, label, other, ref
@@ -168,6 +168,10 @@ class _Why:
         """What to type to get it back."""
         touch = self.found.since
         if touch is None or self.found.is_erased:
+            return
+        if self.made.source == "memory":
+            for command in brought_back_by(self.live, self.key, self.asked.item):
+                yield WayBack(command=command, does="what was forgotten is remembered again")
             return
         name = typed(self.names[str(self.key)])
         yield WayBack(command=f"recover {name} {self.asked.item}", does="prints the original")

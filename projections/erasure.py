@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eventlog.errors import InputRefused, ItemNotFound, PositionNotFound, SourceForgotten
+from eventlog.events import MemoryForgotten
 from eventlog.recorded import RecordedEvent, StreamKey
 from eventlog.redaction import RedactionResult, Target, redact
 from eventlog.scrub import ScrubResult, scrub
@@ -28,12 +29,16 @@ from projections.copies import Common, Copy
 from projections.findings import NEVER, Finding
 from projections.findings import carried as in_fields
 from projections.live import Live
-from projections.memory.copies import calls_given, of_memories, scope
-from projections.memory.stream import is_memory_stream
+from projections.memory.copies import calls_given, of_memories, perhaps, scope
+from projections.memory.standing_again import standing_again
+from projections.memory.stream import is_memory_stream, memory_name
 from projections.quotes import texts_in
 from projections.searchable import carried
 from projections.sent import Requests
 from projections.tokens import Counter, count_item
+
+BY = "redaction"
+"""Who forgets a memory that would stand again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,8 @@ class ErasurePlan:
     """Calls that saw one of the items."""
     sources: tuple[StreamKey, ...]
     """Imported streams whose import key could prove a guess of what is erased."""
+    perhaps: tuple[Target, ...] = ()
+    """What was learned of a session as a whole that holds something of it: it may hold some too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +99,7 @@ def plan(
     found = copies.references(carriers, key, items, carrying)
     found += of_memories(live, carriers, carrying, found)
     found += copies.sharing(live, carrying)
+    may = perhaps(live, carriers, {*carrying, *(copy.target for copy in found)})
     common = Common()
     if quotes:
         every = [info.key for info in live.log.streams()]
@@ -107,6 +115,7 @@ def plan(
         common=common,
         calls=tuple(saw(live, key, items)),
         sources=tuple(_sources(live, carrying)),
+        perhaps=tuple(each for each in may if each not in {copy.target for copy in found}),
     )
 
 
@@ -165,6 +174,9 @@ def apply(
 ) -> Erasure:
     """Erase what a plan names, in one append to its stream, and scrub the file.
 
+    A memory that gave way to an erased one does not stand again: where the log alone would not say
+    so any more, it is forgotten before.
+
     ``with_copies`` erases the copies of the plan too (take those out that are to stay).
     ``forget_source`` drops the import keys of ``plan.sources``, whose sources are refused later.
     ``needles`` are looked for in the bytes of the file afterwards. ``holds`` says of a text that it
@@ -178,6 +190,7 @@ def apply(
         targets += [copy.target for copy in plan.copies]
     if entry_hashes is None:
         entry_hashes = _entry_hashes(live, targets)
+    _forget_what_gave_way(live, targets)
     redaction = redact(
         live.log,
         targets,
@@ -192,6 +205,19 @@ def apply(
     for stream in forgotten:
         live.log.forget_source(stream)
     return Erasure(redaction, scrub(live.log, needles), forgotten)
+
+
+def _forget_what_gave_way(live: Live, targets: Sequence[Target]) -> None:
+    for key, again in standing_again(live, targets).items():
+        forgotten = [
+            MemoryForgotten(
+                memory=memory,
+                reason=f"{memory_name(winner)}, to which it had given way, was erased",
+                by=BY,
+            )
+            for memory, winner in again.items()
+        ]
+        live.append(key, *forgotten)
 
 
 def _entry_hashes(live: Live, targets: Sequence[Target]) -> dict[Target, Mapping[str, Any]]:
@@ -234,6 +260,9 @@ def plans(
     for at, each in enumerate(made):
         made[at] = replace(each, copies=tuple(c for c in each.copies if c.target not in seen))
         seen |= {copy.target for copy in each.copies}
+    for at, each in enumerate(made):
+        made[at] = replace(each, perhaps=tuple(t for t in each.perhaps if t not in seen))
+        seen |= {*each.perhaps}
     return made
 
 

@@ -9,10 +9,10 @@ from cli.chat.chat import Chat
 from cli.chat.slash import words_of
 from cli.safetext import safe_text
 from eventlog.errors import InputRefused
-from eventlog.events import MemorySource, Remembered
+from eventlog.events import Remembered
 from harness.conversation.happenings import MemoriesChanged
 from projections.memory.memory import Memory
-from projections.memory.stream import memory_name
+from projections.memory.stream import TYPED, memory_name
 from projections.memory.table import read
 
 RECALL = "recall"
@@ -34,8 +34,8 @@ def remember(chat: Chat, text: str) -> None:
         raise InputRefused("what is to be remembered? /remember I indent with tabs")
     refuse_keys(False, text)
     memory, of = chat.memory, chat.conversation
-    source = MemorySource(stream=str(of.key))
-    events = wished(text, (source,), memories=memory.memories)
+    # No event of the session holds what was typed: it is no source.
+    events = wished(text, by=f"{TYPED} {of.key}")
     first = memory.append(*events)
     ids = [at for at, event in enumerate(events, first) if isinstance(event, Remembered)]
     known = memory.memories.some(ids)
@@ -92,7 +92,7 @@ def forget(chat: Chat, text: str) -> None:
     if not words:
         raise InputRefused("which memory? /forget m12; /memories shows them")
     data = forgotten(chat.memory, words, reason="in a chat")
-    chat.tell(render_changes(data, chat.out.style, "forgot", "was not remembered:"), "forget")
+    chat.tell(render_changes(data, chat.out.style, "forgot", "was forgotten already:"), "forget")
     ids = {int(each.memory.name.removeprefix("m")) for each in data.memories}
     _renew(chat)
     for other in _of_the_same(chat, ids):

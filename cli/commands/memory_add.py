@@ -61,7 +61,8 @@ def command(
 
     It counts as said by a person, and its importance is 1 unless told: what is inferred later never
     takes its place. Without --kind and --subject both are read out of the text, as by /remember in
-    a chat; what it says of the person stands in the profile, too.
+    a chat; what it says of the person stands in the profile, too. Of a preference its subject, its
+    area and its values are read out of the text as far as they are not given.
 
     Of one kind only one memory stands about a subject: the newer takes the place of the older,
     which stays readable; of preferences with values, each value is decided by itself.
@@ -77,7 +78,8 @@ def command(
     """
     from cli.memories import remembered
     from cli.memories_changing import Typed, added, new
-    from cli.memories_learned import from_session, learned_from, learned_note
+    from cli.memories_learned import from_session, learned_from, learned_note, places_of
+    from cli.naming import place_names
     from cli.render_memory import render_added, render_learned
 
     out = output(ctx)
@@ -96,8 +98,9 @@ def command(
     if from_session(typed, at, session, dry_run):
         with remembered(settings_of(ctx), user, write=not dry_run, named=False) as memory:
             found = learned_from(memory, session, dry_run=dry_run, force=force)
-        out.show(found, render_learned(found, out.style))
-        out.note(learned_note(found))
+            places = place_names(memory.live, places_of(found))
+        out.show(found, render_learned(found, out.style, places))
+        out.note(learned_note(found, places))
         return
     given = new(typed, at)
     with remembered(settings_of(ctx), user, create=True) as memory:

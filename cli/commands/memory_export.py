@@ -39,7 +39,7 @@ def command(
     Example: ctxlog memory export memories.json
     """
     from cli.files import new_file
-    from cli.memories import remembered
+    from cli.memories import elsewhere, remembered
     from cli.models_memory import MemoryExportData
     from cli.output import json_text
     from eventlog.errors import InputRefused
@@ -51,6 +51,7 @@ def command(
         raise InputRefused("the document itself is the answer: --json goes with FILE")
     events = erased = 0
     with remembered(settings_of(ctx), user) as memory:
+        others = elsewhere(memory)
         if form == "markdown":
             text = out.style.block(export_markdown(memory).rstrip("\n"))
         else:
@@ -72,5 +73,7 @@ def command(
         )
         out.show(data, "")
         out.note(f"wrote {file}, {data.bytes:,} bytes")
+    if others:
+        out.note(f"nothing is remembered of {memory.user}{others}")
     if erased:
         out.note(f"not in it: {erased:,} that had been erased")

@@ -23,17 +23,18 @@ def command(
     180 for error_fix, 14 for conversation, 30 for all else; it begins anew when it is recalled,
     revised or restored. Of little importance is what is under 0.4 and older than 90 days. [memory]
     of the config has other numbers: default_days, old_days, least, and in [memory.lifetimes] days
-    by kind.
+    by kind. With a TIME that lies ahead only --dry-run goes: it says what would be forgotten then.
 
     Example: ctxlog memory gc --dry-run
     """
-    from cli.memories import remembered
+    from cli.memories import elsewhere, remembered
     from cli.memories_changing import collected
     from cli.render_memory import render_gc
 
     out = output(ctx)
     with remembered(settings_of(ctx), user, write=not dry_run) as memory:
         data = collected(memory, at, dry_run)
+        others = elsewhere(memory)
     out.show(data, render_gc(data, out.style))
     count = plural(len(data.forgotten), "memory", "memories")
     if dry_run:
@@ -41,4 +42,4 @@ def command(
     elif data.forgotten:
         out.note(f"{count} forgotten; to take one back: {current_program()} memory restore M")
     else:
-        out.note("nothing is to be forgotten")
+        out.note(f"nothing is to be forgotten{others}")

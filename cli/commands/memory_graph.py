@@ -41,15 +41,17 @@ def command(
 
     Example: ctxlog memory graph deploy.sh --depth 2
     """
-    from cli.memories import remembered
+    from cli.memories import elsewhere, remembered
     from cli.memory_graphs import graph_data
     from cli.render_memory import render_graph
 
     out = output(ctx)
     with remembered(settings_of(ctx), user) as memory:
         data = graph_data(memory, entity, depth, limit or None)
+        others = elsewhere(memory)
     out.show(data, render_graph(data, out.style))
     if not data.nodes:
-        out.note(f"no memory of {data.user} speaks of anything by name (memory add --entity)")
+        none = f"no memory of {data.user} speaks of anything by name (memory add --entity)"
+        out.note(f"{none}{others}")
     if data.cut:
         out.note(f"{len(data.nodes):,} of them; there are more: -n N, -n 0 shows all")

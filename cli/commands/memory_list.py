@@ -43,11 +43,12 @@ def command(
     """List the memories of a person, the newest first.
 
     status says where in its life one is, by how long ago it was remembered, revised, restored or
-    recalled: that is its age. imp is its importance, with what its recalls add to it.
+    recalled: that is its age. imp is its importance, with what its recalls add to it. With --at
+    only what was remembered by then is listed, of the age that it had then.
 
     Example: ctxlog memory list --kind preference
     """
-    from cli.memories import Asked, listed, nothing_note, remembered
+    from cli.memories import Asked, elsewhere, listed, nothing_note, remembered
     from cli.render_memory import no_room, render_memories
 
     out = output(ctx)
@@ -55,9 +56,11 @@ def command(
     with remembered(settings_of(ctx), user) as memory:
         data = listed(memory, asked, limit or None)
         none = nothing_note(memory, current_program())
+        if asked.has_filters and not elsewhere(memory):
+            none = "no memory is like that"
     out.show(data, render_memories(data.memories, out.style))
     if not data.memories:
-        out.note("no memory is like that" if asked.has_filters else none)
+        out.note(none)
     if data.cut:
         out.note(f"the newest {len(data.memories):,}; there are more: -n N, -n 0 shows all")
     if not out.as_json and (told := no_room(data.memories, out.style)):

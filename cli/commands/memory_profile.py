@@ -35,17 +35,20 @@ def command(
 
     Example: ctxlog memory profile --set basics.name=Ada --set technical.indentation=tabs
     """
-    from cli.memories import remembered
-    from cli.profiles import profile_changed, profile_changes, profile_data
+    from cli.memories import elsewhere, remembered
+    from cli.profiles import names_of, profile_changed, profile_changes, profile_data
     from cli.render_memory import render_profile
 
     out = output(ctx)
     changes = profile_changes(given or (), gone or (), force)
     with remembered(settings_of(ctx), user, create=bool(changes)) as memory:
         data = profile_changed(memory, changes, reason) if changes else profile_data(memory)
-    out.show(data, render_profile(data, out.style))
+        called = names_of(memory, data)
+        others = elsewhere(memory)
+    out.show(data, render_profile(data, out.style, called))
     if not data.known:
         program = current_program()
         out.note(
             f"nothing is known of {data.user}: {program} memory profile --set basics.name=NAME"
+            f"{others}"
         )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.memory_options import (
+    AreaOption,
     EntityOption,
     ForceSecretOption,
     ImportanceOption,
@@ -33,6 +34,7 @@ def command(
     importance: ImportanceOption = None,
     subject: SubjectOption = None,
     values: ValueOption = None,
+    area: AreaOption = "",
     sources: SourceOption = None,
     entities: EntityOption = None,
     relations: RelationOption = None,
@@ -42,8 +44,9 @@ def command(
 ) -> None:
     """Let a memory say something else; what is not given stays.
 
-    Values, entities and relations take the place of all that it had; sources are added. What it
-    said before stays readable: show M.
+    Values, entities and relations take the place of all that it had; sources are added. A subject
+    and values that were read from its old text are read anew from the new one; those that were
+    given stay, which is told. What it said before stays readable: show M.
 
     Example: ctxlog memory revise m12 "We deploy on Thursdays" --reason "it changed"
     """
@@ -57,6 +60,7 @@ def command(
         kind=kind,
         importance=importance,
         subject=subject,
+        area=area,
         values=values or (),
         sources=sources or (),
         entities=entities or (),
@@ -64,5 +68,7 @@ def command(
         force=force,
     )
     with remembered(settings_of(ctx), user, write=True) as memory:
-        data = revised(memory, name, typed, reason)
+        data, note = revised(memory, name, typed, reason)
     out.show(data, render_added(data, out.style, "revised"))
+    if note:
+        out.note(note)

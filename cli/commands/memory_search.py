@@ -52,10 +52,11 @@ def command(
 ) -> None:
     """Find the memories that are related to a text, as a session that begins does.
 
-    Vectors and words each rank them, and the two rankings are made one: "score" is of both,
-    "similar" how near the vectors lie, "by" which of the two named it. Without --status those are
-    found that are active or stale. It counts nothing: no memory is recalled by it, and none lives
-    longer.
+    Vectors and words each rank them, and the two rankings are made one, the most related first.
+    "similar" is how near the vectors lie: 1 is the same, and - that the words alone named it; what
+    counts as near is the embedder's own. "by" says which of the two named it. The score of the
+    fused rankings, which only tells their order, is in --json. Without --status those are found
+    that are active or stale. It counts nothing: no memory is recalled by it, and none lives longer.
 
     What has no vector of the embedder yet is embedded first, and kept; with endpoint:MODEL the
     texts go to OPENAI_BASE_URL. Where it cannot be asked, that is said, and words alone are looked
@@ -65,7 +66,7 @@ def command(
 
     Example: ctxlog memory search "when do we deploy"
     """
-    from cli.memories import remembered
+    from cli.memories import elsewhere, remembered
     from cli.memories_found import Question, found
     from cli.memory_embedders import embedder_of
     from cli.render_memory import no_room_for_hits, render_hits
@@ -75,11 +76,12 @@ def command(
     who = embedder_of(embedder, base_url)
     with remembered(settings_of(ctx), user) as memory:
         data = found(memory, question, who, out)
+        others = elsewhere(memory)
     out.show(data, render_hits(data, out.style))
     if data.fault:
         out.note(f"the embedder could not be asked, words alone were looked for: {data.fault}")
     if not data.hits:
-        out.note(f"nothing that is remembered of {data.user} is related to that")
+        out.note(f"nothing that is remembered of {data.user} is related to that{others}")
         raise typer.Exit(FINDINGS)
     if not out.as_json and (told := no_room_for_hits(data, out.style)):
         out.note(told)

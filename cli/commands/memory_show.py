@@ -21,10 +21,12 @@ def command(
     Example: ctxlog memory show m12
     """
     from cli.memories import remembered
-    from cli.memories_shown import shown
+    from cli.memories_shown import shown, streams_of
+    from cli.naming import place_names
     from cli.render_memory_show import render_memory
 
     out = output(ctx)
     with remembered(settings_of(ctx), user) as memory:
         data = shown(memory, name, at)
-    out.show(data, render_memory(data, out.style))
+        places = place_names(memory.live, streams_of(data))
+    out.show(data, render_memory(data, out.style, places))

@@ -75,7 +75,8 @@ def command(
 
     Example: ctxlog redact local/_/memory 12 --with-copies
     """
-    from cli.erasing import Asked, Doing, done, planned, redact_data, too_many
+    from cli.erasing import Asked, Doing, done, planned, redact_data, streams_of, too_many
+    from cli.naming import place_names
     from cli.render_redact import render_redact
 
     out = output(ctx)
@@ -84,14 +85,15 @@ def command(
     with opened(settings_of(ctx), write=True) as live:
         plan = planned(live, asked)
         data = redact_data(live, plan, doing)
+        names = place_names(live, streams_of(data))
         if (data.erased or data.outputs) and not dry_run:
             many = too_many(live, plan.plans, doing)
             if many and yes:
                 raise _unsaid(many)
             if not yes:
-                _ask(out, "\n".join(render_redact(data, out.style)), many)
+                _ask(out, "\n".join(render_redact(data, out.style, names)), many)
             done(live, plan, data, doing)
-    out.show(data, render_redact(data, out.style))
+    out.show(data, render_redact(data, out.style, names))
     if data.sources and not data.forgotten:
         out.note("the import key could prove a guess of the text; --forget-source drops it")
     if not data.dry_run and not data.scrubbed:

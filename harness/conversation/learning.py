@@ -16,6 +16,7 @@ from eventlog.errors import CtxlogError, InputRefused
 from eventlog.events import Event, ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.conversation.happenings import MemoriesChanged, NotRemembered
+from harness.memory.dating import dated
 from harness.memory.user_memory import UserMemory
 from projections.findings import for_secrets
 from projections.memory.course import READ, CourseFold
@@ -26,6 +27,7 @@ from projections.memory.memory import Memory
 from projections.memory.short_term import left
 from projections.memory.summary import closing, summarized_to
 from projections.memory.table import read
+from projections.passwords import password_in
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
@@ -90,7 +92,7 @@ class Learning:
             kept += [] if held else new
             secrets += held[:1]
             self._known |= {draft.id for draft in new if held and draft.id is not None}
-        at = memory.append_new(*kept)
+        at = memory.append_new(*dated(memory.live, kept))
         self._known |= {draft.id for draft in kept if draft.id is not None}
         self._left = len(left(course, self.policy.capacity))
         if ended:
@@ -151,14 +153,16 @@ def _changed(memory: UserMemory, positions: Sequence[int]) -> MemoriesChanged | 
 
 
 def _secret(event: Event) -> str:
-    """The kind of what looks like a key in a memory; empty where nothing does, and where nobody can
-    tell: that takes an optional package."""
+    """The kind of what looks like a key in a memory; empty where nothing does. The shapes of keys
+    are known where an optional package is."""
     if not isinstance(event, Remembered):
         return ""
+    done = event.experience
+    texts = (event.text, *((done.situation, done.action, done.outcome) if done is not None else ()))
+    if any(map(password_in, texts)):
+        return "password"
     try:
         look = for_secrets()
     except InputRefused:
         return ""
-    done = event.experience
-    texts = (event.text, *((done.situation, done.action, done.outcome) if done is not None else ()))
     return next((kind for text in texts for kind, _, _ in look.scan(text)), "")

@@ -119,8 +119,11 @@ class Remembering:
         return self.memory is not None and not self._has_begun and said.source == "human"
 
     def opening(self, said: MessageAppended) -> Shown | None:
-        """What comes in in front of what a person says first; None where nothing does."""
-        if self.memory is None or not self.is_first(said) or self.standing():
+        """What comes in in front of what a person says first; None where nothing does, and where
+        what came in so stands already. What was shown since somebody asked for it is no reason."""
+        if self.memory is None or not self.is_first(said):
+            return None
+        if any(each.told.asked is not None for each in self.standing()):
             return None
         query = messages.text(said.dialect, said.message.value)
         try:
@@ -254,6 +257,7 @@ class Remembering:
             counting=counter(),
             budget=self.settings.budget,
             standing=self.shown() if not fault else (),
+            is_later=bool(self.standing()),
         )
         if found is not None and found.fault is not None:
             fault = str(found.fault)

@@ -22,11 +22,11 @@ from eventlog.jsonvalue import Json
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections import Live
 from projections.items import Item
-from projections.memory.injecting import BUDGET, Injection, injection, shown_facts
+from projections.memory.injecting import ABOUT_LATER, BUDGET, Injection, injection, shown_facts
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile, updated
 from projections.memory.recalls import recall_of
-from projections.memory.stream import is_memory_stream, stream_id
+from projections.memory.stream import is_memory_stream, memory_name, stream_id
 from projections.runs import origin
 from projections.tokens import counter
 
@@ -39,7 +39,14 @@ LABEL = "memories"
 RENEWED = "memory"
 """Who decided that such a message says something else, or nothing: no strategy, and no person."""
 
-REASON = "what it shows is forgotten, or says something else now"
+BECAUSE = "its memories changed: "
+"""The reason of such a revision begins with it; then each is named with what became of it."""
+
+EARLIER = "what it shows is forgotten, or says something else now"
+"""The reason that earlier versions gave."""
+
+_NAMED = 12
+"""Memories whose fate a reason tells; more are counted."""
 
 UNEXPLAINED = "nobody says which memories it shows"
 """Why a message leaves the context that came without what tells of it."""
@@ -100,7 +107,7 @@ class StandingMemories:
                 self._of[said.item] = self._last[origin(said.item.partition("@")[0])] = said
         self._read = version
         named = [(i, self._of.get(i.rendition) or self._last.get(origin(i.id))) for i in found]
-        return [Standing(i, told) for i, told in named if told is not None and i.form != "redacted"]
+        return [Standing(item, told) for item, told in named if told is not None]
 
     def _is_elsewhere(self, event: RecordedEvent) -> bool:
         told = recall_of(event)
@@ -123,11 +130,21 @@ def is_renewal(event: RecordedEvent) -> bool:
     """Whether it is what made such a message say something else, or nothing."""
     if event.type == "context_compacted":
         return (event.data.get("by") or {}).get("name") == RENEWED
-    return event.type == "message_revised" and event.data.get("reason") == REASON
+    reason = event.data.get("reason") or "" if event.type == "message_revised" else ""
+    return reason.startswith(BECAUSE) or reason == EARLIER
+
+
+def fate_in(event: RecordedEvent, memory: int) -> str:
+    """What a message says became of a memory that left it with this event; empty where it does not
+    say so."""
+    if not is_renewal(event):
+        return ""
+    told = str(event.data.get("trigger") or event.data.get("reason") or "").removeprefix(BECAUSE)
+    return next((each for each in told.split(", ") if f"m{memory}" in each.split()), "")
 
 
 def preferences(memories: Memories) -> list[Memory]:
-    """The preferences that stand and belong to the profile."""
+    """The preferences that stand: each of them is shown with the profile, whatever its area."""
     from projections.memory.table import read
 
     query, stream = memories.query()
@@ -141,7 +158,7 @@ def preferences(memories: Memories) -> list[Memory]:
 
 def belongs(memory: Memory) -> bool:
     """Whether a memory is shown as part of the profile."""
-    return memory.kind == "preference" and bool(memory.area)
+    return memory.kind == "preference"
 
 
 def recalled(
@@ -171,16 +188,16 @@ def renewal(
 ) -> Renewal:
     """What takes out of these messages that is no longer to be seen: what was forgotten, erased or
     revised since, and what another memory took the place of, which is shown instead. So is what an
-    undo brought back although another message shows it by then.
+    undo brought back although another message shows it by then. A message of which the text was
+    erased leaves whole.
 
     ``position`` is that of the first of the events. What was added to a profile is no reason to
     say all of it anew; what of it does not hold any more is. What is ``unexplained`` leaves.
     """
     events: list[Event] = []
     if unexplained:
-        why = Json({"reason": UNEXPLAINED})
         covered = tuple(item.id for item in unexplained)
-        by = DecidedBy(name=RENEWED, parameters=why)
+        by = DecidedBy(name=RENEWED, parameters=Json({"reason": UNEXPLAINED}))
         events.append(ContextCompacted(covered=covered, by=by, trigger="unexplained"))
     gone: list[str] = []
     came: list[Memory] = []
@@ -195,12 +212,21 @@ def renewal(
         lost = [entry for entry, at in now.items() if at is None or at.rendition != entry]
         held = [at for at in now.values() if at is not None and (of, at.id) not in seen]
         is_twice = len(held) + sum(at is None for at in now.values()) < len(now)
-        if lost or is_twice or _profile_changed(live, memories, each.told):
+        is_changed = _profile_changed(live, memories, each.told)
+        is_erased = each.item.form == "redacted"
+        if lost or is_twice or is_changed or is_erased:
             behind = [other for other in standing if other is not each and other.told.of == of]
             others = {id for other in behind for id in other.ids} | {id for _, id in seen}
-            made = _again(memories, each, held, others, budget)
-            events += _said(each, memories, made, position + len(events))
-            gone += lost
+            # What was erased is not revised: it goes, and is not sent as "[redacted]".
+            made = Injection("") if is_erased else _again(memories, each, held, others, budget)
+            others_why = {
+                "its text was erased": is_erased,
+                "something else is known of the person": is_changed,
+                "another message shows the same": is_twice,
+            }
+            why = _why(memories, lost, (told for told, is_so in others_why.items() if is_so))
+            events += _said(each, memories, made, position + len(events), why)
+            gone += now if is_erased else lost
             came += [m for m in made.memories if m.rendition not in each.told.memories]
             held = list(made.memories)
         seen |= {(of, memory.id) for memory in held}
@@ -267,19 +293,45 @@ def _again(
         counting=counting,
         budget=max(budget, counting.count(each.item.text)),
         standing=[memory for memory in shown.values() if memory.stands],
+        is_later=each.item.text.startswith(ABOUT_LATER),
     )
 
 
-def _said(each: Standing, memories: Memories, made: Injection, position: int) -> list[Event]:
+def _why(memories: Memories, lost: Sequence[str], also: Iterable[str]) -> str:
+    """What became of what is not shown any more, and what else there is to say."""
+    found = memories.some(map(id_of, lost))
+    told = [_became(entry, found.get(id_of(entry))) for entry in lost]
+    if len(told) > _NAMED:
+        told[_NAMED:] = [f"so it is with {len(told) - _NAMED:,} more"]
+    return ", ".join((*told, *also))
+
+
+def _became(entry: str, memory: Memory | None) -> str:
+    name = f"m{id_of(entry)}"
+    if memory is None:
+        return f"{name} is in this log no more"
+    if memory.is_erased:
+        return f"{name} was erased"
+    if memory.forgotten:
+        by = f" ({memory.forgotten})" if memory.forgotten != "asked" else ""
+        return f"{name} was forgotten{by}"
+    if memory.superseded_by:
+        return f"{memory_name(memory.superseded_by)} took the place of {name}"
+    return f"{name} was revised"
+
+
+def _said(
+    each: Standing, memories: Memories, made: Injection, position: int, why: str
+) -> list[Event]:
     item, told = each.item, each.told
     if not made.text:
         by = DecidedBy(name=RENEWED)
-        return [ContextCompacted(covered=(item.id,), by=by, trigger="forgotten")]
+        return [ContextCompacted(covered=(item.id,), by=by, trigger=why)]
     if made.text == item.message.get("content"):  # only what it does not show has changed
         return []
     patch = Json({"content": made.text})
     rendition = f"{item.id}@{position}"
     return [
-        MessageRevised(item=item.id, patch=patch, reason=REASON),
+        MessageRevised(item=item.id, patch=patch, reason=BECAUSE + why),
         recalled(memories, made, rendition, renewed=True, asked=told.asked, query=told.query),
     ]

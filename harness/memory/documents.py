@@ -53,7 +53,8 @@ from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamKey
 from harness.brought_in import refused
 from harness.importers.identity import uuid8
-from harness.memory.user_memory import LONGEST, UserMemory
+from harness.memory.checked import LONGEST
+from harness.memory.user_memory import UserMemory
 from projections.memory.folding import READ, concerns
 from projections.memory.state import MemoryState, fold
 from projections.memory.stream import stream_id

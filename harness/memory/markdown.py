@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from eventlog.events import MemoryKind
 from eventlog.jsonvalue import dumps
-from harness.memory.user_memory import KINDS, UserMemory
+from harness.memory.checked import KINDS
+from harness.memory.user_memory import UserMemory
 from projections.memory.profile import SECTIONS
 
 _TITLES: dict[MemoryKind, str] = {

@@ -32,6 +32,7 @@ from harness.memory.documents import (
     read_document,
     sessions_of,
 )
+from harness.memory.in_place_of import in_place_of
 from harness.memory.user_memory import UserMemory
 from projections.memory.folding import READ, concerns, evolve
 from projections.memory.memory import Memory
@@ -128,7 +129,7 @@ def _plan(
         drafts.append(Draft(event, id=other if each.id in places else each.id, occurred_at=each.at))
         if isinstance(event, Remembered):
             ids[each.position] = version + len(drafts)
-    return _Planned(drafts, known, left_out)
+    return _Planned(in_place_of(memory.memories, drafts, version + 1), known, left_out)
 
 
 def _is_gone(memory: UserMemory, id: int | None) -> bool:

@@ -9,9 +9,9 @@ can be taken back. Two processes may write at once; the order of the log decides
 
 from __future__ import annotations
 
-import math
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from eventlog.clock import now_us
 from eventlog.errors import EventIdConflict, InputRefused, PartialRepeat, WrongExpectedVersion
@@ -32,19 +32,16 @@ from eventlog.events import (
 from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
+from harness.memory.checked import checked_importance, checked_kind, checked_text
+from harness.memory.in_place_of import in_place_of
 from projections.live import Live
 from projections.memory.embedding import Embedder
 from projections.memory.knowledge import knowledge_after, with_knowledge
-from projections.memory.lifecycle import Due, LifePolicy, Status, due, status
-from projections.memory.memory import Memory
+from projections.memory.lifecycle import Due, LifePolicy, Status, due, status, why_due
+from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import SECTIONS, Profile
 from projections.memory.recall import Found, Recall, Wanted
 from projections.memory.table import Memories
-
-KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
-
-LONGEST = 20_000
-"""Characters of a memory: it is something to know, no document."""
 
 _TRIES = 32
 
@@ -133,17 +130,20 @@ class UserMemory:
         at: int | None = None,
     ) -> int:
         """Remember something; the id of the memory. What a person asked for counts 1.0. What the
-        text speaks of by name is noted beside the entities and relations that are given. ``at`` is
-        when it came up, in microseconds since 1970, where that is not now.
-
-        What it takes the place of is named in it, so that it does not stand again when this is
-        erased.
+        text speaks of by name is noted beside the entities and relations that are given. Of a
+        preference the area, the subject and the values that are not given are read from the text,
+        as far as the rules of a conversation read them. ``at`` is when it came up, in microseconds
+        since 1970, where that is not now.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
-        checked_kind(kind)
-        old = self.memories.about(kind, subject) if explicit and subject else None
+        if checked_kind(kind) == "preference":
+            from projections.memory.preferences import stated  # its rules take long to import
+
+            about = stated(checked_text(text), subject, values)
+            subject, area = about.subject, area or about.area
+            values = values or about.values
         event = Remembered(
             kind=kind,
             text=checked_text(text),
@@ -157,7 +157,6 @@ class UserMemory:
             relations=tuple(relations),
             experience=experience,
             sources=tuple(sources),
-            supersedes=(old.id,) if old is not None else (),
             by=by,
         )
         event = with_knowledge(event)
@@ -171,6 +170,7 @@ class UserMemory:
         kind: MemoryKind | None = None,
         importance: float | None = None,
         subject: str | None = None,
+        area: Literal["", "technical", "interaction"] | None = None,
         values: Mapping[str, object] | None = None,
         entities: Sequence[Entity] | None = None,
         relations: Sequence[Relation] | None = None,
@@ -179,7 +179,9 @@ class UserMemory:
         by: str = "human",
     ) -> int:
         """A memory says something else from here on; the position of the event. With another text
-        it speaks of what that names, unless entities or relations are given.
+        it speaks of what that names, unless entities or relations are given; and what it is about,
+        where that was read from its old text, is read from the new one (``read_anew``), unless a
+        subject or values are given.
 
         Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
         nothing is to be changed.
@@ -187,12 +189,22 @@ class UserMemory:
         found = self._alive(memory)
         if text is not None and entities is None and relations is None:
             entities, relations = knowledge_after(found, checked_text(text))
+        if text is not None and kind is None and subject is None and values is None:
+            from projections.memory.rereading import read_anew  # its rules take long to import
+
+            anew = read_anew(found, checked_text(text))
+            if anew is not None:
+                subject = anew.subject if anew.subject != found.subject else None
+                values = anew.values if dict(anew.values) != found.values else None
+                if area is None and anew.area != found.area:
+                    area = anew.area
         event = MemoryRevised(
             memory=found.id,
             text=checked_text(text) if text is not None else None,
             kind=checked_kind(kind) if kind is not None else None,
             importance=checked_importance(importance) if importance is not None else None,
             subject=subject,
+            area=area,
             values=Json(dict(values)) if values is not None else None,
             entities=tuple(entities) if entities is not None else None,
             relations=tuple(relations) if relations is not None else None,
@@ -201,29 +213,46 @@ class UserMemory:
             reason=reason,
             by=by,
         )
-        given = (text, kind, importance, subject, values, entities, relations)
+        given = (text, kind, importance, subject, area, values, entities, relations)
         if all(each is None for each in given) and not sources:
             raise InputRefused(f"nothing of {found.name} is to be revised: give a text, say")
         return self.append(event)
 
     def forget(self, memory: int, reason: str = "", by: str = "human") -> bool:
         """A memory is not recalled any more; whether it was until now. Raises MemoryNotFound."""
-        found = self.get(memory)
-        if found.forgotten or found.is_erased:
-            return False
-        self.append(MemoryForgotten(memory=found.id, reason=reason, by=by))
-        return True
+        return bool(self.forget_all([memory], reason, by))
+
+    def forget_all(self, memories: Iterable[int], reason: str = "", by: str = "human") -> list[int]:
+        """Forget several in one append; those that were recalled until now. Raises MemoryNotFound,
+        and then forgets none."""
+        found = [self.get(memory) for memory in dict.fromkeys(memories)]
+        gone = [each.id for each in found if not (each.forgotten or each.is_erased)]
+        if gone:
+            self.append(*(MemoryForgotten(memory=id, reason=reason, by=by) for id in gone))
+        return gone
 
     def restore(self, memory: int, reason: str = "", by: str = "human") -> bool:
         """A memory stands again that was forgotten or superseded; whether it did not until now.
 
         Raises MemoryNotFound, InputRefused for one whose text was erased.
         """
-        found = self._alive(memory)
-        if found.stands:
-            return False
-        self.append(MemoryRestored(memory=found.id, reason=reason, by=by))
-        return True
+        return bool(self.restore_all([memory], reason, by))
+
+    def restore_all(
+        self, memories: Iterable[int], reason: str = "", by: str = "human"
+    ) -> list[int]:
+        """Let several stand again in one append; those that did not until now. Of two about the
+        same subject the later takes the place of the earlier, as if each were restored by itself.
+
+        Raises MemoryNotFound, and InputRefused for one whose text was erased; then restores none.
+        """
+        back: list[Memory] = []
+        for found in [self._alive(memory) for memory in dict.fromkeys(memories)]:
+            if not found.stands or any(_is_rival(found, other) for other in back):
+                back.append(found)
+        if back:
+            self.append(*(MemoryRestored(memory=m.id, reason=reason, by=by) for m in back))
+        return [each.id for each in back]
 
     def set_profile(
         self,
@@ -255,41 +284,43 @@ class UserMemory:
     def append(self, *events: Event | Draft) -> int:
         """Append events of memory, all or none; the position of the first.
 
-        Under a clock that was given they are of its time: what is restored is as young there as it
-        should be. Raises what an append raises.
+        What one of them takes the place of is named in it, so that it does not stand again when
+        this one is erased. Under a clock that was given they are of its time: what is restored is
+        as young there as it should be. Raises what an append raises.
         """
-        if self.clock is not now_us:
-            at = iso(self.clock())
-            events = tuple(
-                each if isinstance(each, Draft) else Draft(each, occurred_at=at) for each in events
-            )
-        return self.live.append(self.key, *events).first
+        at = iso(self.clock()) if self.clock is not now_us else None
+        drafts = [
+            each if isinstance(each, Draft) else Draft(each, occurred_at=at) for each in events
+        ]
+        for _ in range(_TRIES):
+            version = self.live.log.version(self.key)
+            named = in_place_of(self.memories, drafts, version + 1)
+            with contextlib.suppress(WrongExpectedVersion):
+                return self.live.append(self.key, *named, expected_version=version).first
+        return self.live.append(self.key, *named).first  # others write all the time
 
     def append_new(self, *drafts: Draft) -> list[int]:
         """Append drafts with ids of their own, each of them that does not stand there yet; the
-        positions of those that are new. Whoever learns the same twice adds nothing.
+        positions of those that are new. Whoever learns the same twice adds nothing, whatever it
+        took the place of.
 
         Raises what an append raises.
         """
-        known = self.live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
-        drafts = tuple(draft for draft in drafts if draft.id not in known)
-        if not drafts:
-            return []
-        before = self.live.log.version(self.key)
-        try:
-            done = self.live.append(self.key, *drafts)
-            return [] if done.last <= before else list(range(done.first, done.last + 1))
-        except (PartialRepeat, EventIdConflict):
-            pass
-        found = []
-        for draft in drafts:
-            before = self.live.log.version(self.key)
+        lost: Exception | None = None
+        for _ in range(_TRIES):
+            known = self.live.log.known_ids([draft.id for draft in drafts if draft.id is not None])
+            new = [draft for draft in drafts if draft.id not in known]
+            if not new:
+                return []
+            version = self.live.log.version(self.key)
+            named = in_place_of(self.memories, new, version + 1)
             try:
-                done = self.live.append(self.key, draft)
-            except EventIdConflict:  # the rules have changed since it was learned
-                continue
-            found += [done.first] if done.first > before else []
-        return found
+                done = self.live.append(self.key, *named, expected_version=version)
+                return [] if done.repeated else list(range(done.first, done.last + 1))
+            except (WrongExpectedVersion, PartialRepeat, EventIdConflict) as error:
+                lost = error  # somebody else was quicker
+        assert lost is not None
+        raise lost
 
     # -- the end of a life ------------------------------------------------------------------------
 
@@ -302,8 +333,9 @@ class UserMemory:
         and is as young then as one that was just recalled.
 
         A moment that lies behind the last refreshes finds nothing; one ahead finds what would be
-        forgotten then, and what is restored before it is found again. It is one append: all of it
-        or nothing. Raises what an append raises.
+        forgotten then, and what is restored before it is found again. The reason of each event says
+        how old the memory was, and at which moment. It is one append: all of it or nothing. Raises
+        what an append raises.
         """
         at = self.clock() if now is None else now
         lost: WrongExpectedVersion | None = None
@@ -312,7 +344,15 @@ class UserMemory:
             found = self.due(at)
             if not found:
                 return []
-            events = [MemoryForgotten(memory=d.memory.id, rule=d.rule, by="gc") for d in found]
+            events = [
+                MemoryForgotten(
+                    memory=each.memory.id,
+                    rule=each.rule,
+                    reason=f"{why_due(each, at, self.policy)}; reckoned at {iso(at)}",
+                    by="gc",
+                )
+                for each in found
+            ]
             try:
                 self.live.append(self.key, *events, expected_version=version)
                 return found
@@ -328,27 +368,7 @@ class UserMemory:
         return found
 
 
-def checked_text(text: str) -> str:
-    """A text that can be remembered. Raises InputRefused."""
-    if not isinstance(text, str) or not text.strip():
-        raise InputRefused("a memory says something")
-    if len(text) > LONGEST:
-        raise InputRefused(
-            f"a memory has at most {LONGEST:,} characters, not {len(text):,}: it is no document"
-        )
-    return text
-
-
-def checked_importance(importance: float) -> float:
-    """An importance. Raises InputRefused."""
-    is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
-    if not is_number or not math.isfinite(importance) or not 0 <= importance <= 1:
-        raise InputRefused(f"an importance lies between 0 and 1, not {str(importance)[:40]}")
-    return float(importance)
-
-
-def checked_kind(kind: MemoryKind) -> MemoryKind:
-    """A kind of memory. Raises InputRefused."""
-    if kind not in KINDS:
-        raise InputRefused(f"{str(kind)[:40]!r} is no kind of memory: {', '.join(KINDS)}")
-    return kind
+def _is_rival(one: Memory, other: Memory) -> bool:
+    """Whether only one of two can stand."""
+    subject = same_subject(one.subject)
+    return one.kind == other.kind and bool(subject) and subject == same_subject(other.subject)

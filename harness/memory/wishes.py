@@ -9,24 +9,21 @@ from collections.abc import Sequence
 
 from eventlog.events import Event, MemorySource, ProfileUpdated, Remembered
 from eventlog.jsonvalue import Json
-from harness.memory.user_memory import LONGEST, checked_text
+from harness.memory.checked import LONGEST, checked_text
 from projections.memory.clipping import one_line
 from projections.memory.importance import score
 from projections.memory.knowledge import with_knowledge
 from projections.memory.learned import fact_subject
 from projections.memory.signs import Sign, is_decision, said_basics, said_preferences
 from projections.memory.spoken import spoken
-from projections.memory.table import Memories
 
 
 def wished(
     text: str,
     sources: Sequence[MemorySource] = (),
     by: str = "human",
-    memories: Memories | None = None,
 ) -> list[Event]:
-    """The events that remember a text because a person asked for it. What takes the place of one
-    of ``memories`` names it, so that this one does not stand again when that is erased.
+    """The events that remember a text because a person asked for it.
 
     Raises InputRefused for an empty text, and for a very long one.
     """
@@ -49,7 +46,7 @@ def wished(
     else:
         sentences = (one_line(each.text, LONGEST) for each in spoken(text))
         rest = " ".join(s for s in sentences if not any(sign.text in s for sign in liked))
-    events += (_settled(memories, _preference(sign, found, by)) for sign in liked)
+    events += (_preference(sign, found, by) for sign in liked)
     if liked and not rest:
         return events
     text = rest if liked else text
@@ -63,12 +60,7 @@ def wished(
         sources=found,
         by=by,
     )
-    return [*events, _settled(memories, with_knowledge(event))]
-
-
-def _settled(memories: Memories | None, event: Remembered) -> Remembered:
-    old = memories.about(event.kind, event.subject) if memories and event.subject else None
-    return event.model_copy(update={"supersedes": (old.id,)}) if old is not None else event
+    return [*events, with_knowledge(event)]
 
 
 def _preference(sign: Sign, sources: tuple[MemorySource, ...], by: str) -> Remembered:

@@ -22,6 +22,7 @@ from projections.items import Item
 from projections.metrics.keepers import content_words, is_reworded
 from projections.metrics.mentions import texts
 from projections.reading import calls_of
+from projections.runs import origin
 
 _PIECE = 8
 """Characters of a rule by which it is found in a text."""
@@ -137,6 +138,8 @@ class BrokenRules(Rule):
                 continue
             if self.subject.is_erased(rule.gone.position):
                 continue  # the summary may have said it
+            if self._is_remembered(rule):
+                continue  # it was forgotten on purpose, or holds no more
             calls = list(dict.fromkeys(number for number, _, _ in rule.breaches))
             by = self.subject.name(rule.gone.position)
             since = self.subject.next_call(rule.gone.position)
@@ -162,6 +165,11 @@ class BrokenRules(Rule):
                     ),
                 ),
             )
+
+    def _is_remembered(self, rule: _Said) -> bool:
+        """Whether a message of memories alone said it."""
+        item = self.subject.items.get(origin(rule.item))
+        return item is not None and item.source == "memory"
 
 
 class _Texts:

@@ -185,9 +185,9 @@ _BY = {"model": 0, "person": 1, "tool": 2, "": 3}
 
 
 def _is_lost(entry: LostLiteral) -> bool:
-    """Not what was said in a message of memories alone: it is remembered, or was forgotten on
-    purpose."""
-    return not entry.is_back and entry.item.source != "memory"
+    """Not what was said in a message of memories alone, nor what such a message said last: it is
+    remembered, or was forgotten on purpose."""
+    return not (entry.is_back or entry.was_remembered or entry.item.source == "memory")
 
 
 def _rank(entry: LostLiteral) -> tuple[int, bool, bool]:

@@ -47,6 +47,8 @@ class LostLiteral:
     by: Literal["", "model", "person", "tool"] = ""
     is_back: bool = False
     """The decision was taken back before anybody missed it."""
+    was_remembered: bool = False
+    """What held it last was a message of memories: they were forgotten, or say something else."""
     until: int = sys.maxsize
     """How many calls had been made when it stood again."""
 
@@ -264,7 +266,9 @@ class LostLiterals(Watcher):
             named = _named(missing, said)
             for anchor in missing:
                 key = _key(anchor)
-                entry = LostLiteral(anchor, gone[key][1], self._calls, anchor in named)
+                last = gone[key][1]
+                entry = LostLiteral(anchor, last, self._calls, anchor in named)
+                entry.was_remembered = last.source == "memory"
                 if anchor.kind != "rule":
                     self._subject.literals.append(anchor)
                 self._lost[key] = entry
@@ -288,7 +292,8 @@ class LostLiterals(Watcher):
         found: dict[str, tuple[Anchor, Item]] = {}
         for anchor, item in self._gone:
             key = _key(anchor)
-            if key not in self._count:
+            # What a person said is a loss, whatever was remembered of it.
+            if key not in self._count and (key not in found or item.source != "memory"):
                 found[key] = anchor, item
         return found
 

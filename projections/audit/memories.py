@@ -152,8 +152,6 @@ class Memories(Rule):
         source = f"which came from {runs_listed(runs)}" if runs else "which names no source"
         if row.standing == "unknown":
             source = "which is not in this log"
-        elif which.memory == _PROFILE:
-            source = "whose values name their sources"
         name = f"m{which.rendition}" if which.memory != _PROFILE else "the profile"
         return Finding(
             rule=self.name,

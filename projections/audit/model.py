@@ -102,7 +102,8 @@ class MemoryRow(Result):
     """The item of the session that showed it, in its rendition."""
     sources: tuple[str, ...]
     """The events that it came from: ``user/agent/session@3``, or a whole session; of many the first
-    ones. Those of a profile stand beside each of its values."""
+    ones. Of a profile those of the facts that were shown: what was set by hand came from the event
+    that did it, ``user/_/memory@3``."""
     source_count: int
     """How many there are."""
     standing: MemoryStanding

@@ -14,8 +14,10 @@ from projections.audit.model import MemoryRow, MemoryStanding
 from projections.audit.rule import MOST_REFS
 from projections.audit.subject import Recalled
 from projections.live import Live
+from projections.memory.injecting import shown_facts
 from projections.memory.memory import Memory
-from projections.memory.past import Pasts
+from projections.memory.past import Past, Pasts
+from projections.memory.profile import Profile, together
 from projections.memory.recalls import recalls_in
 from projections.memory.shown import Shown, all_shown
 from projections.memory.stream import memory_name
@@ -66,10 +68,26 @@ class _Making:
             name = memory_name(id)
             yield self._row(shown, name, rendition, standing, _since(memory), sources)
         if shown.profile:
-            known = past.profile_at(sequence) if past is not None else 0
-            is_old = known > shown.profile
-            standing = "revised" if is_old else "unknown" if shown.is_elsewhere else "stands"
-            yield self._row(shown, "profile", str(shown.profile), standing, known * is_old, ())
+            yield self._profile(shown, past, sequence)
+
+    def _profile(self, shown: Shown, past: Past | None, sequence: int) -> MemoryRow:
+        """With what its facts came from; what was counted of sessions no message shows."""
+        told = past.profile_of(shown.profile) if past is not None else Profile()
+        now = past.profile_at(sequence) if past is not None else Profile()
+        facts = shown_facts(told)
+        is_old = facts != shown_facts(now)
+        sources = together(
+            *(
+                each.sources or (MemorySource(stream=shown.of, positions=(each.position,)),)
+                for each in told.known
+                if (each.section, each.name) in facts
+            )
+        )
+        standing: MemoryStanding = "revised" if is_old else "stands"
+        if shown.is_elsewhere:
+            standing = "unknown"
+        since = now.position if is_old else 0
+        return self._row(shown, "profile", str(shown.profile), standing, since, sources)
 
     def _row(
         self,

@@ -32,8 +32,9 @@ class Summaries(Rule):
         self._says = False
 
     def left(self, item: Item, move: Move) -> None:
-        """Note what was covered when it did not stand whole."""
-        if item.form in EDITED - {"redacted"}:
+        """Note what was covered when it did not stand whole; what a message of memories does not
+        show any more is no loss."""
+        if item.form in EDITED - {"redacted"} and item.source != "memory":
             self._edited.append(origin(item.id))
 
     def came(self, item: Item, move: Move | None) -> None:

@@ -19,6 +19,7 @@ from projections.audit.lost_literals import LostLiterals
 from projections.audit.model import Finding, Literally, Severity
 from projections.audit.rule import Rule, listed, plural, quoted, some, spans
 from projections.metrics.mentions import texts
+from projections.runs import origin
 
 MOST = 10
 """Findings of one decision; the rest is one more."""
@@ -91,6 +92,9 @@ class Unseen(Rule):
         if first.kind == "command" or not any(use.in_arguments for use in uses):
             return "info"
         is_there = self._is_named(first) or self.subject.is_sealed(first.taken_at)
+        # What it was shown of memories it is no longer to see.
+        item = self.subject.items.get(origin(first.item))
+        is_there |= item is not None and item.source == "memory"
         return "info" if is_there else "warning"
 
     def _is_named(self, use: _Use) -> bool:

@@ -3,26 +3,30 @@
 Found by reference, both ways: the messages of sessions that showed a memory, and what was made of
 those; a memory that was said to take the place of it and says one of its values again; a memory, or
 something in a profile, whose sources name an event that is erased. What a preference holds of an
-older one is not told: it stands in the events of that one alone.
+older one is not told: it stands in the events of that one alone. What was taken up from it under
+another person names it in its origin. A memory whose source is a whole
+session may hold something of it, or not: it is told apart, and no copy unless it quotes it.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from eventlog.errors import ItemNotFound
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent, StreamKey
+from eventlog.redaction import Target
 from projections import copies
 from projections.affected import AffectedCall
 from projections.carriers import MEMORY, Carriers, family
 from projections.copies import Carrying, Copy
 from projections.live import Live
-from projections.memory.learned_from import learned_from, memory_named
+from projections.memory.learned_from import learned_from, learned_of_all, memory_named
 from projections.memory.recalls import recalls_of
 from projections.memory.shown import shown_in
 from projections.memory.stream import is_memory_stream, memory_stream
+from projections.memory.taken_up import taken_up
 
 
 def of_memories(
@@ -34,6 +38,14 @@ def of_memories(
     EventInvalid for a damaged event.
     """
     return _Finding(live, carriers, carrying, found).copies()
+
+
+def perhaps(live: Live, carriers: Carriers, found: Collection[Target]) -> list[Target]:
+    """What may hold something of events that are erased, or of their copies: nobody says which
+    events of their session it came from. Raises EventInvalid for a damaged event."""
+    events = (each for each in learned_of_all(live, carriers, found) if not each.erased)
+    targets = (Target(event.stream, event.position) for event in events)
+    return [target for target in targets if target not in found]
 
 
 class _Finding:
@@ -58,6 +70,7 @@ class _Finding:
             before = set(self._known), set(self._memories)
             for event, source in learned_from(self._live, self._carriers, targets.keys()):
                 self._learned(event, self._known[source])
+            self._taken_up(targets)
             by_stream: dict[StreamKey, dict[int, str]] = {}
             for (key, memory), item in memories.items():
                 by_stream.setdefault(key, {})[memory] = item
@@ -79,6 +92,15 @@ class _Finding:
             with contextlib.suppress(ItemNotFound):  # a revision may name what is no memory
                 for rendition in self._carriers.renditions(event.stream, str(memory)):
                     self._add(rendition, item)
+
+    def _taken_up(self, targets: Mapping[Target, str]) -> None:
+        at: dict[StreamKey, list[int]] = {}
+        for target in targets:
+            if is_memory_stream(target.stream):
+                at.setdefault(target.stream, []).append(target.position)
+        some = [e for key, all in at.items() for e in self._live.log.at(key, all).values()]
+        for event, of in taken_up(self._live, some):
+            self._learned(event, targets[Target(of.stream, of.position)])
 
     def _shown(self, key: StreamKey, memories: Mapping[int, str]) -> None:
         for recall in recalls_of(self._live, key, memories):

@@ -8,10 +8,12 @@ Of two memories of one kind about the same subject only one stands:
   does not speak of go over to it: they merge;
 * whoever restores a memory decides that it stands, and the other gives way.
 
-The one that does not stand stays readable. Forgetting the newer brings no older one back. A value
-that went over says what its memory says, as long as that was not forgotten or erased: then nobody
-holds it any more. What was erased contradicts nothing, since nobody knows what it was about: an
-older one stands as if it had never been said, unless the erased one names it as superseded.
+The one that does not stand stays readable. Forgetting or erasing the newer brings no older one
+back. A value that went over says what its memory says, as long as that was not forgotten or erased:
+then nobody holds it any more, nor what had gone over to that one. Of an erased one nobody knows
+what it was about, only what it names as superseded: whoever appends a memory names what it takes
+the place of (``harness.memory.in_place_of``), and whoever erases one forgets what would stand again
+all the same, which no memory names (``projections.memory.standing_again``).
 """
 
 from __future__ import annotations

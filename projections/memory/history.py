@@ -10,6 +10,7 @@ from eventlog.happened import moment
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections.live import Live
 from projections.memory.stream import memory_stream
+from projections.memory.taken_up import came_from
 
 What = Literal["remembered", "revised", "forgotten", "restored"]
 
@@ -43,6 +44,8 @@ class Change(NamedTuple):
     changed: tuple[str, ...]
     """The fields that a revision gave."""
     is_erased: bool
+    imported_from: str = ""
+    """Of what was taken up from a document: ``user/_/memory@6``, or ``another log``."""
 
 
 def history(live: Live, user: str, memory: int) -> Iterator[Change]:
@@ -53,10 +56,10 @@ def history(live: Live, user: str, memory: int) -> Iterator[Change]:
     first = live.log.at(key, [memory]).get(memory)
     if first is None or first.type != "remembered":
         return
-    yield _change(first, "remembered", memory)
+    yield _change(live, first, "remembered", memory)
     for event in _later(live, key, memory):
         if event.data.get("memory") == memory:
-            yield _change(event, _CHANGES[event.type], memory)
+            yield _change(live, event, _CHANGES[event.type], memory)
 
 
 def _later(live: Live, key: StreamKey, memory: int) -> Iterator[RecordedEvent]:
@@ -64,7 +67,7 @@ def _later(live: Live, key: StreamKey, memory: int) -> Iterator[RecordedEvent]:
     return live.log.read(key, after=memory, types=_CHANGES, containing=named)
 
 
-def _change(event: RecordedEvent, what: What, memory: int) -> Change:
+def _change(live: Live, event: RecordedEvent, what: What, memory: int) -> Change:
     said = event.event
     text, changed = None, tuple[str, ...]()
     if isinstance(said, Remembered | MemoryRevised) and not event.erased:
@@ -83,4 +86,5 @@ def _change(event: RecordedEvent, what: What, memory: int) -> Change:
         text=text,
         changed=changed,
         is_erased=event.erased,
+        imported_from=came_from(live, event),
     )

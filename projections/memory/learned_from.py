@@ -32,30 +32,42 @@ def learned_from(
     live: Live, carriers: Carriers, targets: Collection[Target]
 ) -> list[tuple[RecordedEvent, Target]]:
     """Those whose sources name one of some events, in the session itself or in a fork that holds
-    it, or name such a session as a whole; each with the first of these events.
+    it; each with the first of these events.
 
     Raises EventInvalid for a damaged event.
     """
-    keys: dict[str, StreamKey] = {}
-    first: dict[StreamKey, Target] = {}
-    for target in targets:
-        for info in carriers.holders(target.stream, target.position):
-            keys[str(info.key)] = info.key
-            first.setdefault(info.key, target)
+    keys = _holders(carriers, targets)
 
     def named(source: dict[str, Any]) -> Target | None:
         key = keys.get(str(source.get("stream", "")))
-        if key is None:
-            return None
-        positions = source.get("positions") or ()
-        found = (Target(carriers.owner(key, at).key, at) for at in positions)
-        return next((each for each in found if each in targets), None if positions else first[key])
+        positions = source.get("positions") or () if key is not None else ()
+        found = (Target(carriers.owner(key, at).key, at) for at in positions if key is not None)
+        return next((each for each in found if each in targets), None)
 
     some = []
     for event in _naming(live, keys) if keys else ():
         found = [target for target in map(named, _sources(event)) if target is not None]
         some += [(event, target) for target in found[:1]]
     return some
+
+
+def learned_of_all(
+    live: Live, carriers: Carriers, targets: Collection[Target]
+) -> list[RecordedEvent]:
+    """Those whose source is a session as a whole that holds one of some events: whether they came
+    from it nobody says. Raises EventInvalid for a damaged event."""
+    keys = _holders(carriers, targets)
+    return [
+        event
+        for event in (_naming(live, keys) if keys else ())
+        if any(s.get("stream") in keys and not s.get("positions") for s in _sources(event))
+    ]
+
+
+def _holders(carriers: Carriers, targets: Iterable[Target]) -> dict[str, StreamKey]:
+    """The sessions that hold some events, by their keys."""
+    found = (carriers.holders(target.stream, target.position) for target in targets)
+    return {str(info.key): info.key for some in found for info in some}
 
 
 def memory_named(event: RecordedEvent) -> int:

@@ -86,6 +86,15 @@ class Due(NamedTuple):
     rule: Literal["expired", "unimportant"]
 
 
+def why_due(due: Due, now: int, policy: LifePolicy) -> str:
+    """``61 days old, code lives 7``: by what a memory is to be forgotten at that moment."""
+    memory = due.memory
+    old = f"{age(memory, now) // DAY:,} days old"
+    if due.rule == "expired":
+        return f"{old}, {memory.kind} lives {policy.days(memory.kind):g}"
+    return f"{old}, importance {memory.weight:.2f} is under {policy.least:g}"
+
+
 def age(memory: Memory, now: int) -> int:
     """Microseconds since it was refreshed last; 0 where that lies ahead."""
     return max(0, now - memory.refreshed_at)

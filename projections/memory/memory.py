@@ -24,6 +24,9 @@ MOST_BY_ACCESS = 0.15
 ONLY_WISHES = "to say what is to be remembered"
 """The goal of a session in which nothing else was asked."""
 
+SMALL_TALK = "nothing in particular"
+"""That of a session in which nobody said more than "hi" and "go on"."""
+
 Standing = Literal["stands", "superseded", "forgotten", "erased"]
 
 
@@ -103,9 +106,10 @@ class Memory(Value):
     @property
     def is_told(self) -> bool:
         """Whether it says something to a model. A session in which nothing was asked but to
-        remember something has a summary since it was counted with it, and its wishes have memories
-        of their own."""
-        return self.summary != SessionSummary(goal=ONLY_WISHES)
+        remember something, or nothing at all, has a summary since it was counted with it; wishes
+        have memories of their own."""
+        of_nothing = [SessionSummary(goal=goal) for goal in (ONLY_WISHES, SMALL_TALK)]
+        return self.summary not in of_nothing
 
     @property
     def values(self) -> dict[str, object]:

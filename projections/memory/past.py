@@ -10,7 +10,7 @@ and ``erased_at`` says when it went.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from eventlog.recorded import StreamKey
 from projections.live import Live
 from projections.memory.folding import evolve
 from projections.memory.memory import Memory, same_subject
+from projections.memory.profile import Profile
 from projections.memory.state import MemoryState
 
 _CHANGES = frozenset({"memory_revised", "memory_forgotten", "memory_restored"})
@@ -52,24 +53,29 @@ class Past:
         place = bisect_left(found, sequence, key=lambda each: each[0])
         return found[place - 1][1] if place else None
 
-    def profile_at(self, sequence: int) -> int:
-        """The last position that the profile was made of then; 0: nothing was known."""
+    def profile_at(self, sequence: int) -> Profile:
+        """The profile before a sequence of the log."""
         place = bisect_left(self._profile, sequence, key=lambda each: each[0])
-        return self._profile[place - 1][1] if place else 0
+        return self._profile[place - 1][1] if place else Profile()
+
+    def profile_of(self, position: int) -> Profile:
+        """The profile that was made of the events up to a position."""
+        place = bisect_right(self._profile, position, key=lambda each: each[1].position)
+        return self._profile[place - 1][1] if place else Profile()
 
     def erased_at(self, memory: int) -> int:
         """The sequence of the first redaction that took some of a memory; 0 where none did."""
         return self._erased.get(memory, 0)
 
     @cached_property
-    def _profile(self) -> list[tuple[int, int]]:
-        """(sequence, position) of what changed it."""
-        found: list[tuple[int, int]] = []
+    def _profile(self) -> list[tuple[int, Profile]]:
+        """As it was after each event that changed it, by the sequence of that."""
+        found: list[tuple[int, Profile]] = []
         state = MemoryState()
         for event in self._live.log.read(self._stream, types=["profile_updated"]):
             evolve(state, event)
             if state.profile.position == event.position:
-                found.append((event.sequence, event.position))
+                found.append((event.sequence, state.profile))
         return found
 
     @cached_property

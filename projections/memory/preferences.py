@@ -8,11 +8,14 @@ preferences about. A question, a condition and what somebody else is said to lik
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from projections.memory.clipping import one_line
+from projections.memory.known_subjects import Area
+from projections.memory.memory import same_subject
 from projections.memory.spoken import HIDDEN, Sentence
-from projections.memory.subjects import LANGUAGE, Area, Values, about, own_subject
+from projections.memory.subjects import AREAS, LANGUAGE, About, Values, about, own_subject
 
 _CLAUSE = r"(?:^|[,;:.!(–—]\s{0,9}|\b(?:and|but|so|then|also|please|btw|anyway|instead)\b,?\s{1,9})"
 _POINTS = (
@@ -38,6 +41,7 @@ _LASTING = re.compile(
       |\bi\s{_HABIT}(?:like|love|hate|dislike)\s(?!to\s(?:see|say|ask|admit|bother)\b|the\b|{_POINTS})
       |\bi\s(?:really\s)?(?:do\snot|don['’]?t)\slike\s(?!{_POINTS})
       |\b(?:i|we)\s(?:always|never|usually|normally|generally)\s(?:use|write|commit|format|squash|mock)\b
+      |\bi\s(?:always|never)\s(?:want|expect|need)\s(?!{_POINTS})
       |\bmy\s(?:preferred|favou?rite)\s
       |{_CLAUSE}(?:you\s(?:should|must)\s)?(?:always|never)\s(?!{_NO_ORDER})
       |{_CLAUSE}(?:from\snow\son|going\sforward|in\s(?:the\s)?future|from\shere\son|by\sdefault)\b
@@ -66,7 +70,9 @@ _STOPPED = re.compile(
 )
 """So does this, where it is not of now."""
 _REFUSED = re.compile(
-    rf"{_CLAUSE}(?:don['’]?t|do\snot)\s(?:ever\s)?{_DOES}\s(?!the\b|{_POINTS})"
+    rf"{_CLAUSE}use\s(?!the\b|{_POINTS})[\w.+#-]{{2,30}}(?:,\snot|\sinstead\sof|\srather\sthan|\sover)\s"
+    rf"(?!the\b|{_POINTS})[\w.+#-]{{2,30}}(?=[,;.]|$)"
+    rf"|{_CLAUSE}(?:don['’]?t|do\snot)\s(?:ever\s)?{_DOES}\s(?!the\b|{_POINTS})"
     rf"|\bi(?:['’]d|\swould)\s(?:much\s)?prefer\s(?!{_POINTS}|not\b|if\b|a\b|the\b)"
     r"|\bi(?:['’]d|\swould)\s(?:much\s)?rather\s(?:use|have|work\swith|write|read|see|get)"
     rf"\s(?!{_POINTS}|a\b|the\b)",
@@ -84,6 +90,7 @@ _LASTING_CHINESE = re.compile(
     r"(?:不喜欢|喜欢|偏好|偏爱|习惯|倾向于?|讨厌|爱用|常用)(?![这那你它他她了上])"
     r"|(?:以后|今后|从现在(?:开始|起)|从今(?:以后|往后)|往后)(?!再说|会)[^。;；?？]{0,12}?"
     r"(?:都|请|一律|统一|不要|别|总是|始终|永远|务必|必须|只|用|默认)"
+    r"|(?:^|[，,。;；：:])我(?:总是|一直|永远|从来|从)(?:都)?(?:不想|不|想)?要(?![这那它])"
     r"|(?:^|[，,。;；：:])(?:请|你要|要|也)?(?:总是|始终|一律|统一|永远|务必始终)(?:要|都|请)?"
     r"(?:用|使用|不要|采用|先|写|以|别|保持)"
 )
@@ -117,6 +124,10 @@ _DIRECTS = re.compile(
     r"|用|不要|别|喜欢|偏好",
     re.IGNORECASE | re.ASCII,
 )
+
+
+LONGEST_STATED = 400
+"""Code points of a text that was written down that are looked at."""
 
 
 class Preference(NamedTuple):
@@ -156,6 +167,10 @@ def preferences(sentence: Sentence, *, is_wished: bool = False) -> tuple[Prefere
     said = [Preference(text, each.subject, each.area, each.values) for each in about(text)]
     if said or (lasting is None and refused is None):
         return tuple(said)
+    if sentence.announces:  # "always run it like this:" says nothing without what comes
+        if not sentence.behind:
+            return ()
+        text = f"{sentence.text} {sentence.behind}"
     favourite = _FAVOURITE.search(text)
     if favourite is not None:
         subject = " ".join(f"favourite {favourite['en'] or favourite['zh']}".casefold().split())
@@ -163,6 +178,22 @@ def preferences(sentence: Sentence, *, is_wished: bool = False) -> tuple[Prefere
         return (Preference(text, subject, _area(text), values),)
     subject = own_subject(text[min(found) :] if found else text)
     return (Preference(text, subject, _area(text), {}),) if subject else ()
+
+
+def stated(text: str, subject: str = "", values: Mapping[str, object] | None = None) -> About:
+    """What a preference is about that somebody wrote down, beside the subject and the values that
+    were given: its area in any case, the rest where the table knows it.
+
+    Subjects that are one are taken as one (``same_subject``).
+    """
+    known = list(about(text[:LONGEST_STATED]))
+    wanted = same_subject(subject)
+    same = [each for each in known if same_subject(each.subject) == wanted]
+    if same:
+        return same[0]._replace(subject=subject)
+    if len(known) == 1 and not wanted and not values:
+        return known[0]
+    return About(subject, AREAS.get(wanted) or _area(f"{subject} {text}"), {})
 
 
 def _first(masked: str, english: re.Pattern[str], chinese: re.Pattern[str]) -> int | None:

@@ -33,6 +33,8 @@ class Recall(NamedTuple):
     """The last position there that the profile was made of; 0: none was shown."""
     of_id: str = ""
     """The id of that stream, in hexadecimal; empty where it is not told."""
+    left_out: tuple[str, ...] = ()
+    """Related ones, likewise, for which there was no room."""
 
     def is_elsewhere(self, log: Reading) -> bool:
         """Whether those memories stand in another log, whose stream of that name is another one
@@ -76,6 +78,7 @@ def recall_of(event: RecordedEvent) -> Recall | None:
         memories=tuple(map(str, data.get("memories", ()))),
         profile=int(data.get("profile", 0)),
         of_id=str(data.get("of_id", "")),
+        left_out=tuple(map(str, data.get("left_out", ()))),
     )
 
 
@@ -86,10 +89,12 @@ def recalls_in(live: Live, stream: StreamKey) -> list[Recall]:
     return [recall for recall in found if recall is not None]
 
 
-def recalls_of(live: Live, key: StreamKey, memories: Collection[int]) -> list[Recall]:
-    """Those in the whole log that show one of some memories of the stream ``key``, in the order of
-    the log, but for those of another log's stream of that name. All of the log is looked through
-    once."""
+def recalls_of(
+    live: Live, key: StreamKey, memories: Collection[int], *, left_out: bool = False
+) -> list[Recall]:
+    """Those in the whole log that show one of some memories of the stream ``key``, or had no room
+    for it, in the order of the log, but for those of another log's stream of that name. All of the
+    log is looked through once."""
     wanted = set(memories)
     names = [name for id in wanted for name in (f'"{id}"', f'"{id}@')]
     # The skeleton of an erased one says what it showed, and stands elsewhere.
@@ -103,8 +108,11 @@ def recalls_of(live: Live, key: StreamKey, memories: Collection[int]) -> list[Re
         names,
     ).fetchall()
     found = map(recall_of, _events(live, rows))
-    some_of = [each for each in found if each and each.of == str(key) and wanted & {*each.ids}]
-    return [each for each in some_of if not each.is_elsewhere(live.log)]
+    every = (each for each in found if each and each.of == str(key))
+    some_of = (each for each in every if not each.is_elsewhere(live.log))
+    if left_out:
+        return [each for each in some_of if wanted & {*map(memory_of, each.left_out)}]
+    return [each for each in some_of if wanted & {*each.ids}]
 
 
 _FEW = 50

@@ -19,7 +19,7 @@ from projections.memory.basics import basics
 from projections.memory.clipping import one_line
 from projections.memory.preferences import preferences
 from projections.memory.spoken import Sentence, clipped, spoken
-from projections.memory.wishes import wishes
+from projections.memory.wishes import wishes, without_unwished
 
 SignKind = Literal[
     "remember",
@@ -95,8 +95,10 @@ def _of_a_person(sentences: list[Sentence], wished: Mapping[int, str]) -> list[S
         if at in wished:
             found.append(Sign(kind="remember", text=wished[at]))
             continue  # what it says of the person, or prefers, is found in the content
-        found += _preferences(sentence)
-        found += _basics(sentence)
+        kept = without_unwished(sentence)
+        if kept is not None:
+            found += _preferences(kept)
+            found += _basics(kept)
         if at < 3:
             found += _feedback(sentence)
     return found
@@ -237,6 +239,8 @@ def _decides(sentence: Sentence, by: Speaker) -> bool:
     """The model explains how things are built all the time: of it only decisions count."""
     masked = sentence.masked
     if sentence.asks or _UNDECIDED.search(masked):
+        return False
+    if by == "model" and sentence.announces:  # "we'll use this command:" is what it does now
         return False
     return bool(_DECIDED.search(masked) or (by == "human" and _BUILT.search(masked)))
 

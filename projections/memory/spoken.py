@@ -20,6 +20,9 @@ LOOKED_AT = 10_000
 MAX_SENTENCE = 400
 """No sentence longer than this is taken: pasted data, and nothing that was said."""
 
+MAX_BEHIND = 240
+"""Nothing longer is taken along with the sentence that announces it."""
+
 HIDDEN = "\0"
 """Stands in ``masked`` for each character that is not said."""
 
@@ -36,6 +39,9 @@ class Sentence(NamedTuple):
     """It stands behind a bullet."""
     announces: bool = False
     """It ends with a colon at the end of its line."""
+    behind: str = ""
+    """Of what announces: the paragraph, or the code, that it announces, on one line; empty where
+    that is long, or nothing."""
 
 
 def spoken(text: str) -> Iterator[Sentence]:
@@ -44,7 +50,10 @@ def spoken(text: str) -> Iterator[Sentence]:
     masked = _masked(text)
     at = 0
     for line in masked.split("\n"):
-        yield from _in_line(text[at : at + len(line)], line)
+        for sentence in _in_line(text[at : at + len(line)], line):
+            if sentence.announces:
+                sentence = sentence._replace(behind=_behind(text, at + len(line)))
+            yield sentence
         at += len(line) + 1
 
 
@@ -89,6 +98,20 @@ def _in_line(line: str, masked: str) -> Iterator[Sentence]:
         asks = bool(_ASKS.search(hidden) or _ASKING.match(hidden))
         announces = hidden.endswith((":", "：")) and not masked[end:].strip()
         yield Sentence(said, hidden, asks, is_point, announces)
+
+
+def _behind(text: str, at: int) -> str:
+    """What stands behind the end of a line: one paragraph, or one block of code."""
+    rest = text[at : at + 2 * MAX_BEHIND].lstrip()
+    opened = _FENCE.match(rest)
+    if opened is not None:
+        _, _, rest = rest.partition("\n")
+        end = rest.find(opened[0].strip())
+    else:
+        end = rest.find("\n\n")
+        end = len(rest) if end < 0 else end
+    told = " ".join(rest[: max(end, 0)].split())
+    return told if len(told) <= MAX_BEHIND else ""
 
 
 def _trimmed(masked: str, start: int, end: int) -> tuple[int, int]:

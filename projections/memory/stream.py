@@ -9,6 +9,9 @@ from eventlog.recorded import StreamKey
 AGENT, SESSION = "_", "memory"
 """No session of an agent: it is nobody's, and in no list of sessions."""
 
+TYPED = "typed with /remember in"
+"""With the session behind it: who says what was typed in a chat, and is no event of it."""
+
 
 def memory_stream(user: str) -> StreamKey:
     """The stream of a person's memories. Raises EventInvalid for what is no name."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-Area = Literal["technical", "interaction"]
+from projections.memory.known_subjects import ROWS, Area, Row
+from projections.memory.mentions import is_manner_beside, is_tool_beside, without_asides
+
 Values = dict[str, str | bool | int]
 
 
@@ -22,162 +24,15 @@ class About(NamedTuple):
     values: Values
 
 
-class _Row(NamedTuple):
-    subject: str
-    name: str
-    area: Area
-    values: tuple[tuple[str, re.Pattern[str]], ...]
-    """What can be preferred; where it is one alone without a name, it is wanted or not."""
-    is_last: bool = False
-    """Asked only where no other row has something to say."""
-
-
-def _row(subject: str, area: Area, *values: str, name: str = "", is_last: bool = False) -> _Row:
-    """Values as ``value=pattern`` or ``value``, which stands for itself as a word."""
-    read = []
-    for each in values:
-        value, _, pattern = each.partition("=")
-        pattern = pattern or rf"\b{re.escape(value)}\b(?!\.\w|/)"
-        read.append((value, re.compile(pattern, re.IGNORECASE | re.ASCII)))
-    return _Row(subject, name or subject, area, tuple(read), is_last)
-
-
-_ROWS: tuple[_Row, ...] = (
-    _row(
-        "indentation",
-        "technical",
-        r"2 spaces=\b(?:2|two)[- ]?space|(?:两|二|2)\s?个?空格",
-        r"4 spaces=\b(?:4|four)[- ]?space|(?:四|4)\s?个?空格",
-        r"8 spaces=\b(?:8|eight)[- ]?space|(?:八|8)\s?个?空格",
-        r"tabs=\btabs?\b(?!\.\w| (?:bar|key|stop|group|component|title))|制表符",
-        r"spaces=\bspaces\b|空格",
-    ),
-    _row(
-        "quotes", "technical", r"single=\bsingle[- ]quot|单引号", r"double=\bdouble[- ]quot|双引号"
-    ),
-    _row(
-        "test framework",
-        "technical",
-        "pytest",
-        "unittest",
-        "vitest",
-        "jest",
-        "mocha",
-        "junit",
-        "rspec",
-        "cypress",
-        "playwright",
-        "go test",
-    ),
-    _row(
-        "package manager",
-        "technical",
-        r"pnpm=\bpnpm\b",
-        r"npm=\bnpm\b",
-        "yarn",
-        "bun",
-        "uv",
-        "poetry",
-        "pipenv",
-        "conda",
-        r"pip=\bpip3?\b",
-        "homebrew",
-    ),
-    _row(
-        "editor",
-        "technical",
-        r"neovim=\bneovim\b|\bnvim\b",
-        "vim",
-        "emacs",
-        r"VS Code=\bvs ?code\b|\bvisual studio code\b",
-        "PyCharm",
-        "IntelliJ",
-        "Sublime Text",
-        "Helix",
-        "Zed",
-        "nano",
-    ),
-    _row("formatter", "technical", "black", "prettier", "gofmt", "rustfmt", "yapf"),
-    _row("linter", "technical", "ruff", "eslint", "flake8", "pylint", "biome"),
-    _row(
-        "naming",
-        "technical",
-        r"snake_case=\bsnake[_ -]?case\b|下划线命名",
-        r"camelCase=\bcamel[_ -]?case\b|小?驼峰",
-        r"PascalCase=\bpascal[_ -]?case\b|大驼峰",
-        r"kebab-case=\bkebab[_ -]?case\b",
-    ),
-    _row(
-        "commit style",
-        "technical",
-        r"conventional commits=\bconventional[- ]commit|约定式提交",
-        r"imperative=\bimperative\b",
-        r"small commits=\b(?:small|atomic) commits?\b|小提交",
-        r"squash=\bsquash",
-    ),
-    _row("comments", "technical", r"=\bcomments?\b|注释"),
-    _row("docstrings", "technical", r"=\bdoc[- ]?strings?\b|文档字符串"),
-    _row("type hints", "technical", r"=\btype (?:hints?|annotations?)\b|类型(?:注解|标注|提示)"),
-    _row("semicolons", "technical", r"=\bsemicolons?\b|分号"),
-    _row("shell", "technical", "zsh", "bash", "fish", "powershell"),
-    _row(
-        "theme",
-        "technical",
-        r"dark=\bdark (?:mode|theme)\b|深色|暗色|夜间模式",
-        r"light=\blight (?:mode|theme)\b|浅色|亮色",
-    ),
-    _row(
-        "database",
-        "technical",
-        r"PostgreSQL=\bpostgres(?:ql)?\b",
-        "MySQL",
-        "SQLite",
-        "MongoDB",
-        "Redis",
-    ),
-    _row("units", "technical", r"metric=\bmetric\b|公制", r"imperial=\bimperial units?\b|英制"),
-    _row(
-        "programming language",
-        "technical",
-        "Python",
-        "TypeScript",
-        "JavaScript",
-        "Rust",
-        r"Go=\bgolang\b|\bin go\b",
-        "Kotlin",
-        "Java",
-        r"C++=\bc\+\+",
-        "Ruby",
-        "Swift",
-        is_last=True,
-    ),
-    _row(
-        "verbosity",
-        "interaction",
-        r"short=\bshort(?:er)?\b|\bconcise|\bbrief|\bterse|\bsuccinct|\bless verbose"
-        r"|简短|简洁|精简|简练|少废话",
-        r"detailed=\bdetailed\b|\bin detail\b|\bverbose|\bthorough"
-        r"|\blong(?:er)? (?:answers|explanations|replies)"
-        r"|详细|详尽",
-    ),
-    _row("emoji", "interaction", r"=\bemojis?\b|表情(?:符号)?"),
-    _row(
-        "tone",
-        "interaction",
-        r"informal=\binformal\b|\bcasual\b|随意|口语",
-        r"formal=\bformal\b|正式",
-        r"friendly=\bfriendly\b|友好",
-    ),
-    _row(
-        "form of answers",
-        "interaction",
-        r"bullet points=\bbullet(?:ed)?[- ](?:points?|lists?)\b|列表|要点",
-        r"tables=\btables?\b|表格",
-    ),
-)
-
-SUBJECTS = (*(row.subject for row in _ROWS), "line length", "commits to the main branch")
+SUBJECTS = (*(row.subject for row in ROWS), "line length", "commits to the main branch")
 """What is known by a row; the languages of answers, comments and documents are read apart."""
+
+AREAS: dict[str, Area] = {
+    **{row.subject: row.area for row in ROWS},
+    "language of answers": "interaction",
+    **dict.fromkeys(SUBJECTS[len(ROWS) :], "technical"),
+}
+"""Of each known subject."""
 
 _NEGATIVE = (
     r"\b(?:never|don['’]?t|do\snot|doesn['’]?t|avoid|hate|dislike|without|stop|instead\sof|rather\sthan|over"
@@ -211,9 +66,11 @@ _LANGUAGES = {
 LANGUAGE = "|".join(_LANGUAGES.values())
 _SPOKEN_IN = re.compile(
     rf"\b(?:answer|reply|replies|respond|response|talk|speak|write|explain|communicate|chat|converse)\w{{0,4}}\b"
-    rf"[^.,;]{{0,30}}?\b(?:in|use|using)\s(?P<en>{LANGUAGE})\b"
+    rf"(?<!write)(?<!writing)(?:(?!\bto\s(?!me\b))[^.,;]){{0,30}}?\b(?:in|use|using)\s(?P<en>{LANGUAGE})\b"
+    rf"|\bwrit(?:e|ing)\s(?:(?:to\sme|(?:your\s)?(?:answers?|replies|explanations))\s)?in\s(?P<en3>{LANGUAGE})\b"
     rf"|\bspeak\s(?P<en2>{LANGUAGE})\b"
-    rf"|用(?P<zh>{LANGUAGE})",
+    rf"|(?<!变量名)(?<!函数名)(?<!文件名)(?<!命名)(?<!标题)(?<!界面)(?<!日志)(?<!代码)(?<!分支)(?<!名称)用(?P<zh>{LANGUAGE})"
+    r"(?!命名|变量|函数|写|界面|标题|日志|名|的?(?:文件|分支))",
     re.IGNORECASE,
 )
 _WRITTEN_IN = re.compile(
@@ -236,14 +93,22 @@ _LINE_LENGTH = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 
+_OTHER_LENGTH = re.compile(
+    r"\b(?:password|passphrase|token|key|secret|table|name|title|subject|hash|id|description|csv|buffer)\w{0,2}\b",
+    re.IGNORECASE | re.ASCII,
+)
+"""What has so many characters, or columns, and is no line."""
+
 
 def about(statement: str) -> Iterator[About]:
-    """What of the table a statement is about; nothing where it is about none of it."""
+    """What of the table a statement is about; nothing where it is about none of it, or only names
+    something of it (``mentions``)."""
+    statement = without_asides(statement)
     found = list(_special(statement))
     taken = {each.subject for each in found}
     if any(subject.startswith("language of") for subject in taken):
         taken |= {"comments", "docstrings"}
-    for row in _ROWS:
+    for row in ROWS:
         if row.subject in taken or (row.is_last and found):
             continue
         values = _of_row(row, statement)
@@ -252,11 +117,13 @@ def about(statement: str) -> Iterator[About]:
     yield from found
 
 
-def _of_row(row: _Row, statement: str) -> Values:
+def _of_row(row: Row, statement: str) -> Values:
     denied: str | bool | None = None
     best: tuple[int, str | bool] | None = None
     for value, pattern in row.values:
         for match in pattern.finditer(statement):
+            if _is_beside(row, statement, match):
+                continue
             if is_wanted(statement, match.start()):
                 if best is None or match.start() < best[0]:
                     best = match.start(), value or True
@@ -265,6 +132,17 @@ def _of_row(row: _Row, statement: str) -> Values:
     if best is not None:
         return {row.name: best[1]}
     return {row.name: denied} if denied is not None else {}
+
+
+def _is_beside(row: Row, statement: str, found: re.Match[str]) -> bool:
+    """Whether a value of a row is only named there."""
+    start, end = found.span()
+    if row.nouns is not None and is_tool_beside(statement, start, end, row.nouns):
+        return True
+    if row.is_manner and is_manner_beside(statement, start, end):
+        return True
+    around = row.unless.finditer(statement) if row.unless is not None else ()
+    return any(each.start() <= start and end <= each.end() for each in around)
 
 
 def is_wanted(statement: str, at: int) -> bool:
@@ -286,7 +164,7 @@ def _special(statement: str) -> Iterator[About]:
         yield About(name, "technical", {name: _language(written["lang"] or written["lang2"])})
     else:
         for match in _SPOKEN_IN.finditer(statement):
-            language = _language(match["en"] or match["en2"] or match["zh"])
+            language = _language(match["en"] or match["en2"] or match["en3"] or match["zh"])
             said = language if is_wanted(statement, match.start()) else f"not {language}"
             yield About("language of answers", "interaction", {"language of answers": said})
             break
@@ -299,7 +177,8 @@ def _special(statement: str) -> Iterator[About]:
     length = _LINE_LENGTH.search(statement)
     if length is not None:
         number = int(length["a"] or length["b"] or length["c"])
-        yield About("line length", "technical", {"line length": number})
+        if length["a"] is None or not _OTHER_LENGTH.search(statement):
+            yield About("line length", "technical", {"line length": number})
 
 
 def _language(word: str) -> str:

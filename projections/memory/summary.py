@@ -6,6 +6,7 @@ place of the earlier one, since both are about ``session <key>``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from eventlog.events import MemorySource, Remembered, SessionSummary
@@ -16,10 +17,11 @@ from projections.memory.importance import Rule, score
 from projections.memory.interactions import LONGEST_TEXT, Course, Interaction
 from projections.memory.learned import rules_of
 from projections.memory.learning import BY, LearnPolicy, drafted, stream_of
-from projections.memory.memory import ONLY_WISHES, Memory, same_subject
+from projections.memory.memory import ONLY_WISHES, SMALL_TALK, Memory, same_subject
 from projections.memory.profile import together
 from projections.memory.signs import SignKind
 from projections.memory.spoken import spoken
+from projections.memory.wishes import unwished
 
 MOST_DECISIONS, MOST_TASKS, MOST_ERRORS, MOST_OPEN, MOST_NEXT = 5, 3, 3, 8, 3
 """The last ones of each that stand in a summary."""
@@ -90,7 +92,7 @@ def summary_of(course: Course) -> SessionSummary:
 
 
 def summary_text(summary: SessionSummary) -> str:
-    """A summary as one line, its empty parts left out."""
+    """A summary as one line, its empty parts left out, and what stands in an earlier one."""
     parts = (
         ("Goal", (summary.goal,)),
         ("Decisions", summary.decisions),
@@ -99,8 +101,17 @@ def summary_text(summary: SessionSummary) -> str:
         ("Open", summary.open_points),
         ("Next", summary.next_steps),
     )
-    said = ((name, "; ".join(filter(None, values))) for name, values in parts)
-    return " | ".join(f"{name}: {text}" for name, text in said if text)
+    told: list[str] = []
+    lines = []
+    for name, values in parts:
+        new = []
+        for value in filter(None, values):
+            if not _is_told(value, told):
+                told.append(value)
+                new.append(value)
+        if new:
+            lines.append(f"{name}: {'; '.join(new)}")
+    return " | ".join(lines)
 
 
 def _remembered(course: Course, policy: LearnPolicy, into: str) -> Iterator[Draft]:
@@ -132,15 +143,15 @@ def _told(course: Course) -> dict[str, list[Part]]:
     """The parts of a summary by their names."""
     whole = [each for each in course.interactions if not each.erased]
     said = [(each, each.source(each.said[0].position)) for each in whole if each.request]
-    wanted = [(text, source) for each, source in said if (text := asked(each))]
-    goal = wanted[:1] or [(ONLY_WISHES, source) for _, source in said[:1]]
-    goal = [(course.title, course.title_source)] if course.title else goal
-    return {
-        "goal": _last(goal, 1),
-        "decisions": _last(
-            [part for each in whole for part in _signs(each, "decision")], MOST_DECISIONS
-        ),
-        "tasks": _last(_tasks(course) or wanted, MOST_TASKS),
+    wanted = [(text, source) for each, source in said if not is_small_talk(text := asked(each))]
+    named = [] if is_small_talk(course.title) else [(course.title, course.title_source)]
+    goal = _last((named or wanted)[:1], 1)
+    decisions = [part for each in whole for part in _signs(each, "decision")]
+    tasks = _tasks(course) or [part for part in wanted if not _is_told(part[0], _texts(goal))]
+    found = {
+        "goal": goal,
+        "decisions": _last(decisions, MOST_DECISIONS),
+        "tasks": _last(tasks, MOST_TASKS),
         "errors": _last(
             [(text, each.source(at)) for each in whole for at, text in each.errors_seen],
             MOST_ERRORS,
@@ -148,6 +159,51 @@ def _told(course: Course) -> dict[str, list[Part]]:
         "open_points": _last(_open(course, whole), MOST_OPEN),
         "next_steps": _last(_next(course, whole), MOST_NEXT),
     }
+    if said and not any(found.values()):
+        wished = any(True for each, _ in said for _ in each.signs(*_OWN))
+        found["goal"] = [(ONLY_WISHES if wished else SMALL_TALK, said[0][1])]
+    return found
+
+
+_SMALL_TALK = re.compile(
+    r"(?:(?:hi|hello|hey|yo|there|good\s(?:morning|afternoon|evening)|ok(?:ay)?|k|yes|yep|yeah|no|nope|sure|fine|right"
+    r"|please|pls|thanks?|thank\syou|thx|go(?:\s(?:on|ahead))?|carry\son|continue|proceed|next|again|more|done|great"
+    r"|perfect|nice|cool|good|got\sit|bye|test|do\s(?:it|so|that)|\[request\sinterrupted\sby\suser[^\]]{0,40}\]"
+    r"|你好|您好|嗨|哈喽|早上好|下午好|晚上好|继续|接着|好的?|可以|行|嗯+|是的?|对的?|不|谢谢|多谢|再见|吧|了|啊|请|下一个)"
+    r"[\s,.!?…~，。！？、]{0,5}){0,5}",
+    re.IGNORECASE,
+)
+_OFFERS = re.compile(
+    r"\bhow\s(?:can|may|could)\si\s(?:help|assist)|\bwhat\s(?:can|may)\si\s(?:do|help)|\banything\selse\b"
+    r"|\bwhat\swould\syou\slike\s(?:me\s)?(?:to\sdo|help)?|有什么(?:可以|能)|(?:可以|能)帮你|需要(?:我)?帮|还有(?:什么|别的)",
+    re.IGNORECASE,
+)
+"""Questions that every answer ends with."""
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether nothing is asked by a text: "hi", "ok, go on", 你好。"""
+    return _SMALL_TALK.fullmatch(text.strip()) is not None
+
+
+_STATUS = re.compile(r" \((?:pending|in progress|done|cancelled|dropped|completed)\)$")
+_LONG_ENOUGH = 20
+"""Characters of what may stand in another text and mean the same."""
+
+
+def _is_told(text: str, told: Iterable[str]) -> bool:
+    """Whether one of some parts says what this text does."""
+    key = _key(one_line(text, PART))
+    found = map(_key, told)
+    return any(key == each or (len(key) >= _LONG_ENOUGH and key in each) for each in found)
+
+
+def _key(text: str) -> str:
+    return " ".join(_STATUS.sub("", text).rstrip("….。!！;； ").split())
+
+
+def _texts(parts: Iterable[Part]) -> list[str]:
+    return [text for text, _ in parts]
 
 
 def _sources(course: Course) -> tuple[MemorySource, ...]:
@@ -158,14 +214,23 @@ def _sources(course: Course) -> tuple[MemorySource, ...]:
 
 
 def asked(interaction: Interaction) -> str:
-    """What a person asked, without what they wished to have remembered, prefer, or told of
-    themselves: that has memories of its own, and who forgets one of them means all that says so."""
+    """What a person asked, without what they wished to have remembered, or not, prefer, decided, or
+    told of themselves: that has memories of its own, and who forgets one of them means all that
+    says so. A decision stands in the summary by itself."""
     said = interaction.said[0] if interaction.request else None
-    own = [sign.text for sign in said.signs if sign.kind in _OWN] if said is not None else []
-    if said is None or not own:
+    if said is None:
         return interaction.request
-    rest = (one_line(sentence.text, LONGEST_TEXT) for sentence in spoken(said.text))
-    return " ".join(text for text in rest if not any(each in text for each in own))
+    own = [sign.text for sign in said.signs if sign.kind in _OWN or sign.kind == "decision"]
+    sentences = list(spoken(said.text))
+    if not own and not any(unwished(each.masked) for each in sentences):
+        return interaction.request
+    rest = (one_line(s.text, LONGEST_TEXT) for s in sentences if not unwished(s.masked))
+    return " ".join(text for text in rest if not any(_says(text, each) for each in own))
+
+
+def _says(text: str, own: str) -> bool:
+    """Whether a sentence is what was taken out of it, or begins what was taken with it."""
+    return own in text or (text.endswith((":", "：")) and own.startswith(text))
 
 
 def _signs(interaction: Interaction, *kinds: SignKind) -> Iterator[Part]:
@@ -188,7 +253,9 @@ def _open(course: Course, whole: list[Interaction]) -> list[Part]:
     if last in whole and last.said:
         end = last.said[-1].position
         asked = [
-            (s.text, last.source(end)) for at, s in last.signs("question") if at.position == end
+            (s.text, last.source(end))
+            for at, s in last.signs("question")
+            if at.position == end and not _OFFERS.search(s.text)
         ]
         found += asked
     for each in whole:

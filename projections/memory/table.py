@@ -261,7 +261,7 @@ class Memories:
         """A memory. Raises MemoryNotFound."""
         found = self.find(id)
         if found is None:
-            raise MemoryNotFound(str(self.key), memory_name(id))
+            raise MemoryNotFound(self.key.user, memory_name(id), users(self.live))
         return found
 
     def about(self, kind: str, subject: str) -> Memory | None:

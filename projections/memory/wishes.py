@@ -62,6 +62,56 @@ _LONG_ENOUGH = re.compile(r"\w{1,40}\W{1,5}\w{1,40}\W{1,5}\w|[\u3400-\u9fff]{4}"
 _ENDS = " \t.!。！;；,，"
 
 
+_UNWISHED = re.compile(
+    rf"""(?P<lead>{_CLAUSE}|\bto\s)(?:
+      forget(?!\s(?:to|it)\b)(?!-)
+      |(?:(?:don['’]?t|do\snot|never|no\sneed\sto|(?:stop|quit)(?=\s\w{{1,10}}ing\b))\s(?:ever\s|have\sto\s|need\sto\s)?
+        |you\s(?:don['’]?t|do\snot)\s(?:have|need)\sto\s)
+        (?:remember|memori[sz]|sav|stor|not|keep)(?:e|ing|ed)?\s(?:\w{{1,12}}\s){{0,4}}?
+        (?:that|this|it|what|about|my|me|in\smind|in\s(?:your\s)?memory|i)\b
+      |(?:delete|remove|erase|drop|clear)\s(?:[\w'’]{{1,12}}\s){{0,5}}(?:from\s)?(?:your\s|the\s)?memor(?:y|ies)\b
+    )""",
+    re.IGNORECASE | re.VERBOSE | re.ASCII,
+)
+_UNWISHED_CHINESE = re.compile(
+    r"(?:^|[，,。;；：:、!！\s])(?:请|你|帮我|麻烦|可以|现在|就|把(?=记忆)){0,4}"
+    r"(?:忘掉|(?:忘了|忘记)(?=[我这那刚它])|(?:不用|不必|无需|不需要|别|不要)(?:再)?(?:记|记住|记得|记下)(?!错|混)(?:了|我|这|那|它|住|下|[，,。!！]|$)"
+    r"|(?:删掉|删除|清除)[^，,。]{0,12}记忆|把[^，,。]{1,40}(?:忘掉|忘了|忘记|从记忆[^，,。]{0,4}删))"
+)
+_NEVER = re.compile(
+    r"\b(?:not|never|don['’]?t|won['’]?t|didn['’]?t|can['’]?t)\s(?:\w{1,10}\s){0,4}$", re.I
+)
+_CLAUSE_END = re.compile(r"[,;.!，；。！]|\sbut\s|但")
+
+
+def unwished(masked: str) -> tuple[int, int] | None:
+    """Where a sentence asks to forget something, or to remember nothing: its clause. It is no
+    preference and no wish, however it is told what that was."""
+    found = _UNWISHED.search(masked)
+    if found is not None and _NEVER.search(masked, 0, found.end("lead")):
+        found = None  # "I don't want you to forget that" asks for the contrary
+    if found is None and not masked.isascii():
+        found = _UNWISHED_CHINESE.search(masked)
+    if found is None:
+        return None
+    end = _CLAUSE_END.search(masked, found.end())
+    return found.start(), end.end() if end is not None else len(masked)
+
+
+def without_unwished(sentence: Sentence) -> Sentence | None:
+    """A sentence without what is not to be remembered; None where nothing else is said."""
+    found = unwished(sentence.masked)
+    if found is None:
+        return sentence
+    start, end = found
+    masked = sentence.masked[:start] + sentence.masked[end:]
+    if not any(each.isalnum() for each in masked):
+        return None
+    lead = len(masked) - len(masked.lstrip(_ENDS))
+    text = sentence.text[:start] + sentence.text[end:]
+    return sentence._replace(text=text[lead:], masked=masked[lead:])
+
+
 def wishes(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str]]:
     """What is to be remembered, with the place of its sentence among those of one text.
 
@@ -132,7 +182,9 @@ def _wished_in_chinese(sentence: Sentence) -> str | None:
 def _content(sentence: Sentence, begin: int, end: int, joint: str) -> str:
     skipped = _JOINTS.match(sentence.masked, end)
     content = sentence.text[skipped.end() if skipped else end :].rstrip(_ENDS + "?？")
-    if content and not _REFERS.fullmatch(content):
+    if content and sentence.announces and sentence.behind:
+        content = f"{content} {sentence.behind}"
+    if content and not _REFERS.fullmatch(content.rstrip(":：")):
         return f"about {content}" if joint == "about" else content
     before = sentence.text[:begin].rstrip(_ENDS)  # "the port is 8081, remember that"
     return before if _LONG_ENOUGH.search(sentence.masked[:begin]) else ""

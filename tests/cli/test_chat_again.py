@@ -14,7 +14,7 @@ from running import process, run
 from scripted import following
 
 from cli.chat.resumed import greeting
-from cli.door import FINDINGS, UPSTREAM
+from cli.door import FINDINGS, NOT_FOUND, UPSTREAM
 from cli.underway import RECENT, open_since
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
@@ -364,4 +364,7 @@ class TestSlips:
         refused = run(*args, server.url, input="one\n/nosuch\nthree\n")
         assert refused.exit_code == 2
         assert "  this is line 2 of the input; nothing behind it was sent\n" in refused.stderr
+        missing = run(*args, server.url, input="/forget m77\nfour\n")
+        assert missing.exit_code == NOT_FOUND
+        assert "there is no memory m77" in missing.stderr
         assert [request["messages"][-1]["content"] for request in server.requests] == ["one"]

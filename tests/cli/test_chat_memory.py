@@ -10,6 +10,7 @@ import pytest
 from chatting import Talk, opened, talk
 from model_server import ModelServer, serving
 from remembered import received, shown
+from running import run
 from scripted import following
 
 from cli.chat.slash import complete
@@ -61,7 +62,7 @@ class TestRemembering:
         over = talk(live, server, "We decided to use PostgreSQL for orders.", memory=True)
         kinds = [each.kind for each in over.chat.memory.all()]
         assert "session_summary" in kinds
-        assert "session summary: Goal:" in said(capsys)
+        assert "session summary: Decisions: We decided" in said(capsys)
 
     def test_the_config_turns_it_on_and_the_command_line_off(
         self, live: Live, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -95,10 +96,25 @@ class TestCommands:
     ) -> None:
         over = talk(live, server, "/remember Our port is 8081", "Which port?", memory=True)
         (memory,) = [each for each in over.chat.memory.all() if each.kind != "session_summary"]
-        assert (memory.is_explicit, memory.importance, memory.by) == (True, 1.0, "human")
-        assert memory.sources[0].stream == str(over.chat.conversation.key)
+        by = f"typed with /remember in {over.chat.conversation.key}"
+        assert (memory.is_explicit, memory.importance, memory.by) == (True, 1.0, by)
+        assert memory.sources == (), "no event of the session holds it"
+        told = run("memory", "show", memory.name, "--db", live.log.path).stdout
+        assert "a person said so, typed with /remember in local/chat" in told
+        assert "no event: typed with /remember in local/chat" in told
         assert "Our port is 8081" in shown(received(server))
         assert shown(received(server)).count("8081") == 1
+
+    def test_recall_is_made_behind_a_remember_too_and_shows_every_preference(
+        self, live: Live, server: ModelServer
+    ) -> None:
+        options = ("--kind", "preference", "--subject", "indentation", "--db", live.log.path)
+        run("memory", "add", "Indents with tabs", *options)
+        run("memory", "add", "We deploy to the staging port", "--db", live.log.path)
+        talk(live, server, "/remember I like tea", "When do we deploy to the port?", memory=True)
+        said = shown(received(server))
+        for text in ("Indents with tabs", "I like tea", "We deploy to the staging port"):
+            assert said.count(text) == 1
 
     def test_remember_works_where_the_chat_has_no_memory(
         self, live: Live, server: ModelServer
@@ -111,13 +127,16 @@ class TestCommands:
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
     ) -> None:
         over = talk(
-            live, server, "/remember Our port is 8081", "One", "/forget m1", "Two", memory=True
+            *(live, server, "/remember Our port is 8081", "One", "/forget m1", "Two"),
+            "/forget m1",
+            memory=True,
         )
         assert "8081" in shown(received(server, 0))
         assert b"8081" not in server.bodies[-1]
         told = said(capsys)
         assert "not shown to the model any more: m1" in told
         assert "memory restore m1 brings it back" in told
+        assert "was forgotten already: m1 fact" in told
         assert over.chat.memory.get(1).standing == "forgotten"
 
     def test_what_takes_the_place_of_a_memory_is_shown_in_its_place_once(

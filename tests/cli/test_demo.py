@@ -43,7 +43,7 @@ class TestDemo:
     def test_what_is_to_be_tried_works(self, tmp_path: Path) -> None:
         _, _, text = self.shown(tmp_path).partition("\nTry it on this log:\n")
         tried = re.findall(r"^  ctxlog (.*?) +# ", text, re.M)
-        assert len(tried) == 6
+        assert len(tried) == 7
         for command in tried:
             assert run(*shlex.split(command), "--db", tmp_path / "d.db").exit_code == 0
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import prompted
 import pytest
@@ -18,6 +20,7 @@ from running import ROOT, on_path, run
 from small_log import small_log
 
 from cli.main import registered
+from eventlog.happened import moment
 from projections import open_log
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -226,6 +229,9 @@ def machine(text: str) -> str:
     return re.sub(r"\d+ [KM]B\b", "<size>", text)
 
 
+LATER = moment("2026-10-20T00:00:00Z", 0)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     small_log(tmp_path)
@@ -257,7 +263,9 @@ def answer(name: str, folder: Path, *more: str) -> str:
     if name == "memory-import":
         run("memory", "export", folder / "memories.json", "--db", log)
     env = {"HOME": str(folder)} if name == "doctor" else {}
-    result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
+    later = patch("cli.memories.now_us", lambda: LATER) if name == "memory-gc" else nullcontext()
+    with later:  # a moment ahead is refused
+        result = run(*args, *more, "--db", log, PATH=on_path(folder), **env)
     assert result.exit_code == 0, result.output
     return normalised(result.stdout, folder)
 

@@ -10,7 +10,10 @@ from memory_log import KEY_TEXT, NOW, add, memory_log, names
 from running import data, run
 from test_states import refused
 
+from eventlog.events import Remembered
+from eventlog.happened import moment
 from projections import open_log
+from projections.memory import memory_stream
 
 
 @pytest.fixture
@@ -55,7 +58,41 @@ class TestList:
     def test_another_person_has_other_memories(self, db: Path) -> None:
         assert names("--user", "bob", "--db", db) == ["m1"]
         line = refused("memory", "list", "--user", "cleo", "--db", db, code=3)
-        assert "nothing is remembered of 'cleo'; there are memories of bob, local" in line
+        assert (
+            "nothing is remembered of 'cleo'; there are memories of bob, local: --user bob" in line
+        )
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "list",
+            "list --kind code",
+            "show m2",
+            "forget m2",
+            "search tabs",
+            "graph",
+            "graph x",
+            "gc",
+            "export",
+            "profile",
+            "profile --unset basics.name",
+        ],
+    )
+    def test_whose_memories_there_are_is_told_where_this_person_has_none(
+        self, new: Path, line: str
+    ) -> None:
+        with open_log(new, durability="normal") as live:
+            live.append(memory_stream("ada b"), Remembered(text="Indents with tabs."))
+        result = run("memory", *line.split(), "--db", new)
+        assert "; there are memories of ada b: --user 'ada b'" in result.stderr
+
+    def test_at_a_moment_only_what_was_remembered_by_then_is_there(self, db: Path) -> None:
+        assert names("--at", "2026-09-02T09:00", "--db", db) == ["m2", "m5"]
+        assert names("--at", "2020-01-01", "--db", db) == []
+        assert (
+            "no memory is like that"
+            in run("memory", "list", "--at", "2020-01-01", "--db", db).stderr
+        )
 
     def test_where_nothing_was_remembered_yet_that_is_no_error(self, new: Path) -> None:
         with open_log(new):
@@ -191,6 +228,14 @@ class TestAdd:
         assert told in refused("memory", "add", *args, "--db", new)
         assert not new.exists()
 
+    def test_a_password_is_refused_and_a_word_on_passwords_is_not(self, db: Path) -> None:
+        told = refused("memory", "add", "password: hunter2Secret99", "--db", db)
+        assert "what looks like a key (password: " in told
+        assert "hunter2Secret99" not in told
+        refused("memory", "add", "Staging", "--value", "password=hunter2Secret99", "--db", db)
+        add(db, "The password is rotated monthly")
+        add(db, "password: hunter2Secret99", "--force")
+
     def test_a_source_that_is_not_there_is_told(self, db: Path) -> None:
         refused("memory", "add", "x", "--source", "nosuch", "--db", db, code=3)
         refused("memory", "add", "x", "--source", "monday-0001@99", "--db", db, code=3)
@@ -219,6 +264,20 @@ class TestRevise:
     def test_one_that_does_not_stand_says_so_and_no_more(self, db: Path) -> None:
         result = run("memory", "revise", "m1", "On Fridays.", "--db", db)
         assert result.stdout == "revised m1 project: (m3 took its place) On Fridays.\n"
+
+    def test_the_part_of_the_profile_that_it_belongs_to_is_revised_too(self, db: Path) -> None:
+        run("memory", "revise", "m2", "--area", "interaction", "--db", db)
+        assert data("memory", "show", "m2", "--db", db)["area"] == "interaction"
+        line = refused("memory", "revise", "m3", "--area", "technical", "--db", db)
+        assert "only a preference has values and an area, and m3 is a project" in line
+
+    def test_what_it_is_about_is_read_anew_or_kept_and_that_is_told(self, db: Path) -> None:
+        name = add(db, "I use zsh as my shell")["memory"]["name"]
+        result = run("memory", "revise", name, "I use bash as my shell", "--db", db)
+        assert "read from the new text: subject shell, shell = bash" in result.stderr
+        run("memory", "revise", name, "--value", "terminal=kitty", "--db", db)
+        result = run("memory", "revise", name, "I use fish as my shell", "--db", db)
+        assert "kept from before: subject shell, terminal = kitty" in result.stderr
 
     def test_nothing_given_and_no_such_memory_are_told(self, db: Path) -> None:
         assert "nothing of m2 is to be revised" in refused("memory", "revise", "m2", "--db", db)
@@ -270,8 +329,8 @@ class TestProfile:
 
     def test_it_tells_what_was_said_from_what_was_inferred(self, db: Path) -> None:
         text = run("memory", "profile", "--db", db).stdout
-        assert "name  Ada\n" in text
-        assert "Python (inferred)" in text
+        assert "name  Ada (set by hand)\n" in text
+        assert "language  Python (inferred, monday-0001@2)\n" in text
         known = data("memory", "profile", "--db", db)["known"]
         assert known[1]["sources"] == ["local/chat/monday-0001@2"]
 
@@ -306,6 +365,19 @@ class TestProfile:
 class TestGc:
     """What is forgotten by its age is what was said before, to the last one."""
 
+    @pytest.fixture(autouse=True)
+    def _today(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        today = moment("2026-10-20T00:00:00Z", 0)
+        monkeypatch.setattr("cli.memories.now_us", lambda: today)
+
+    def test_a_time_ahead_is_for_a_dry_run(self, db: Path) -> None:
+        """Without it what is active today is forgotten today."""
+        line = refused("memory", "gc", "--at", "2026-12-24", "--db", db)
+        assert "--at 2026-12-24 lies ahead: only --dry-run says" in line
+        assert names("--db", db) == ["m6", "m3", "m2", "m5"]
+        dry = data("memory", "gc", "--dry-run", "--at", "2026-12-24", "--db", db)
+        assert [each["memory"]["name"] for each in dry["forgotten"]] == ["m3", "m5", "m6"]
+
     def test_a_dry_run_names_what_the_next_one_forgets(self, db: Path) -> None:
         dry = data("memory", "gc", "--dry-run", "--at", "2026-10-15", "--db", db)
         assert names("--db", db) == ["m6", "m3", "m2", "m5"]
@@ -326,5 +398,7 @@ class TestGc:
         run("memory", "gc", "--at", "2026-10-15", "--db", db)
         last = data("memory", "show", "m6", "--db", db)["history"][-1]
         assert (last["what"], last["rule"], last["by"]) == ("forgotten", "expired", "gc")
+        reckoned = "39 days old, code lives 7; reckoned at 2026-10-15T00:00:00.000Z"
+        assert last["reason"] == reckoned
         run("memory", "restore", "m6", "--db", db)
         assert names("--kind", "code", "--db", db) == ["m6"]

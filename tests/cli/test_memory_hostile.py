@@ -71,7 +71,7 @@ class TestHostileMemories:
             "restore m1",
             "profile",
             "graph",
-            "gc --at 2030-01-01",
+            "gc --dry-run --at 2030-01-01",
         ],
     )
     def test_no_byte_acts(self, evil: Path, line: str, more: list[str]) -> None:

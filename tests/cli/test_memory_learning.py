@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 from memory_log import FIRST, KEY_TEXT, memory_log, names
-from running import data, run
+from running import ROOT, data, run
 from small_log import said
 from test_states import refused
 
+from cli.safetext import display_width
+from eventlog.recorded import Draft, StreamKey
 from projections import open_log
+
+OLD = StreamKey("local", "agent", "old-0001")
 
 
 @pytest.fixture
@@ -37,8 +41,62 @@ class TestLearning:
         before = data("verify", "--db", db)["events"]
         result = run("memory", "add", "--from", "tuesday-0002", "--db", db)
         assert (result.exit_code, result.stdout) == (0, "")
-        assert "nothing new learned" in result.stderr
+        assert "nothing new learned from tuesday-0002; 3 were known" in result.stderr
         assert data("verify", "--db", db)["events"] == before
+
+    @pytest.mark.parametrize("width", [60, 80, 120])
+    def test_no_place_is_cut_where_a_session_has_a_long_name(
+        self, tmp_path: Path, width: int
+    ) -> None:
+        """Without it what has to be typed next stands nowhere."""
+        path = tmp_path / "demo.db"
+        run("import", ROOT / "cli" / "demo" / "refund-rounding.jsonl", "--db", path)
+        wide = ["--width", str(width), "--db", path]
+        told = run("memory", "add", "--from", "8f31", *wide)
+        assert "things learned from 8f31c0a9" in told.stderr
+        assert "  from 8f31c0a9@3\n" in told.stdout
+        last = int(data("memory", "list", "--db", path)["memories"][0]["name"].removeprefix("m"))
+        texts = {
+            "add": told.stdout,
+            "show": run("memory", "show", f"m{last}", *wide).stdout,
+            "graph": run("memory", "graph", *wide).stdout,
+            "redact": run("redact", "8f31", "3", "--dry-run", *wide).stdout,
+            "list": run("memory", "list", *wide).stdout,
+        }
+        for name, text in texts.items():
+            assert max(map(display_width, text.splitlines())) <= width, name
+            subjects = text.count("subject ")  # of a summary it is the session
+            assert text.count("local/claude-code/8f31c0a9-") <= subjects, name
+        sources = data("memory", "show", f"m{last}", "--db", path)["sources"]
+        for source in sources:
+            assert f"8f31c0a9@{source['position']} " in texts["show"]
+        assert "@150 · context compacted · reference of 3" in texts["redact"]
+        shown = " ".join(texts["show"].split())
+        for entity in data("memory", "show", f"m{last}", "--db", path)["entities"]:
+            assert f"{entity['name']} ({entity['kind']})" in shown
+
+    def test_what_was_said_long_ago_is_as_old_as_that(self, db: Path) -> None:
+        with open_log(db) as live:
+            live.append(
+                OLD,
+                Draft(said("user", "Hello"), occurred_at="2019-03-01T10:00:00Z"),
+                Draft(
+                    said("user", "Remember that we ship on Mondays"),
+                    occurred_at="2020-03-01T10:00:00Z",
+                ),
+            )
+        result = run("memory", "add", "--from", "old-0001", "--dry-run", "--db", db)
+        assert "of them are expired already, and are forgotten by the next gc" in result.stderr
+        learned = data("memory", "add", "--from", "old-0001", "--db", db)
+        assert learned["expired"] == 2, "the fact, and the summary"
+        name = learned["learned"][0]["name"]
+        shown = data("memory", "show", name, "--db", db)
+        assert shown["memory"]["remembered_at"] == "2020-03-01T10:00:00.000Z"
+        assert shown["memory"]["status"] == "expired"
+        again = data("memory", "add", "--from", "old-0001", "--db", db)
+        assert (again["learned"], again["expired"]) == ([], 0)
+        gone = data("memory", "gc", "--db", db)["forgotten"]
+        assert name in [row["memory"]["name"] for row in gone]
 
     def test_it_is_learned_for_the_person_who_is_named(self, db: Path) -> None:
         found = data("memory", "add", "--from", "tuesday-0002", "--user", "cleo", "--db", db)

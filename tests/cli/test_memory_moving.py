@@ -74,6 +74,23 @@ class TestThereAndBack:
         text = run("memory", "show", "m3", "--user", "cleo", "--db", new).stdout
         assert "in 1 session of another log" in text
         assert "local/chat/tuesday-0002, in another log: item 3" in text
+        assert "by human, imported from another log\n" in text
+
+    def test_in_the_same_log_it_names_the_memory_and_is_a_copy_of_it(
+        self, db: Path, document: Path
+    ) -> None:
+        assert run("memory", "import", document, "--user", "cleo", "--db", db).exit_code == 0
+        text = run("memory", "show", "m2", "--user", "cleo", "--db", db).stdout
+        (first, *_) = data("memory", "show", "m2", "--user", "cleo", "--db", db)["history"]
+        came = first["imported_from"]
+        assert came.startswith("local/_/memory@")
+        assert f", imported from {came}\n" in text
+        assert "imported" not in run("memory", "show", "m2", "--db", db).stdout
+        told = data("redact", came, "--dry-run", "--db", db)["copies"]
+        assert ("cleo/_/memory", 2) in [(each["key"], each["position"]) for each in told]
+        run("redact", came, "--with-copies", "--yes", "--db", db)
+        there = data("memory", "show", "m2", "--user", "cleo", "--db", db)
+        assert there["memory"]["standing"] == "erased"
 
     def test_standard_streams_carry_it_too(self, db: Path, tmp_path: Path) -> None:
         text = run("memory", "export", "--db", db).stdout

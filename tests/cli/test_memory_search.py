@@ -43,6 +43,14 @@ def letters(request: dict[str, Any]) -> Answer:
 class TestSearch:
     """Before a session is begun a person sees what it would be shown."""
 
+    def test_narrow_terminals_keep_kind_and_similarity_and_no_score(self, db: Path) -> None:
+        args = ("memory", "search", "on which day do we deploy", "--at", NOW, "--db", db)
+        narrow = run(*args, "--width", "60").stdout.splitlines()
+        assert narrow[0].split() == ["memory", "similar", "kind", "text"]
+        assert max(map(len, narrow)) <= 60
+        wide = run(*args, "--width", "120").stdout.splitlines()[0].split()
+        assert wide == ["memory", "similar", "by", "kind", "status", "age", "text"]
+
     def test_vectors_and_words_are_made_one(self, db: Path) -> None:
         answer = found("on which day do we deploy", "--db", db)
         first = answer["hits"][0]

@@ -48,7 +48,7 @@ class TestShow:
         done = run("redact", "tuesday-0002", "2", "--yes", "--db", db)
         assert done.exit_code == 0, done.output
         text = run("memory", "show", "m3", "--db", db).stdout
-        assert "local/chat/tuesday-0002@2 erased" in text
+        assert "tuesday-0002@2 erased" in text
         assert "Remember: we" not in text
 
     def test_it_names_every_call_in_which_it_stood(self, db: Path) -> None:

@@ -196,7 +196,15 @@ class TestWhatShowedIt:
         why = run("why", "later", "3", "--db", db).stdout
         assert f"it was put in from memory; it shows m1 of {KEY}" in why
         call = data("show", "later@c1", "--db", db)["call"]
-        shown = {"item": "3", "recalled_at": 4, "of": KEY, "memories": ["m1"], "profile": 0}
+        shown = {
+            "item": "3",
+            "recalled_at": 4,
+            "of": KEY,
+            "memories": ["m1"],
+            "profile": 0,
+            "is_elsewhere": False,
+            "left_out": [],
+        }
         assert call["memories"] == [shown]
         assert data("show", "later@3", "--db", db)["shows"] == [shown]
 

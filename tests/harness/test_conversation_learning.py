@@ -99,6 +99,10 @@ class TestAtOnce:
         assert "key" in refused.error
         assert secret not in refused.error
         assert all(secret not in each.text for each in memory.all())
+        happened = told(talk.say("Remember: the password is hunter2Secret99"))
+        (refused,) = [each for each in happened if isinstance(each, NotRemembered)]
+        assert "(password)" in refused.error
+        assert all("hunter2" not in each.text for each in memory.all())
 
     def test_a_conversation_that_is_not_to_learn_does_not(
         self, live: Live, server: ModelServer

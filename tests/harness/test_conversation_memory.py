@@ -12,7 +12,7 @@ from remembered import Letters, memory_of, proved, received, shown, talking
 from scripted import following
 
 from eventlog.errors import InputRefused, WrongExpectedVersion
-from eventlog.events import MemoryRecalled
+from eventlog.events import MemoryRecalled, Remembered
 from eventlog.recorded import StreamKey
 from eventlog.redaction import Target, redact
 from harness.conversation import Conversation
@@ -20,6 +20,7 @@ from harness.conversation.happenings import MemoriesShown
 from harness.conversation.remembering import MemorySettings
 from harness.errors import Unreachable
 from projections import Live, open_log
+from projections.memory.injecting import ABOUT, ABOUT_LATER
 
 
 def script(text: str, rounds: int) -> str:
@@ -53,7 +54,7 @@ class TestSessionStart:
         assert [each["role"] for each in messages] == ["system", "system", "user"]
         said = shown(messages)
         assert "name: Ada" in said
-        assert f"preference (m{tabs}): I indent with tabs" in said
+        assert f"indentation (m{tabs}): I indent with tabs" in said
         assert f'<memory id="m{deploy}" kind="project"' in said
         assert "purr" not in said
         (event,) = recalls(live, talk)
@@ -93,6 +94,59 @@ class TestSessionStart:
             talk = talking(live, server, "s", memory=memory, system=None)
             talk.ask("When do we deploy?")
             assert [m["role"] for m in received(server)] == ["user", "assistant", "system", "user"]
+        proved(talk)
+
+    def test_every_preference_is_shown_however_it_was_added(self, live: Live) -> None:
+        memory = memory_of(live)
+        tabs = memory.add("Indents with tabs", kind="preference", subject="indentation")
+        odd = memory.add("Semver, please", kind="preference")
+        inferred = memory.append(Remembered(kind="preference", text="Reads logs bottom up"))
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            talk.ask("Hello")
+            said = shown(received(server))
+        assert f"indentation (m{tabs}): Indents with tabs" in said
+        assert f"preference (m{odd}): Semver, please" in said
+        assert f"preference (m{inferred}): Reads logs bottom up" in said
+        proved(talk)
+
+    def test_what_was_shown_before_anything_was_said_is_no_recall(self, live: Live) -> None:
+        memory = memory_of(live)
+        memory.set_profile("basics", {"name": "Ada"})
+        memory.add("I indent with tabs", kind="preference")
+        memory.add("We deploy the shop on Fridays", kind="project")
+        tea = memory.add("I like tea", kind="preference")
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            talk.show(tea)
+            again = talking(live, server, "s", memory=memory)
+            again.ask("When do we deploy the shop?")
+            said = shown(received(server))
+            assert [said.count(each) for each in ("Ada", "with tabs", "Fridays", "tea")] == [1] * 4
+            third = talking(live, server, "s", memory=memory)
+            third.ask("Why do we deploy?")
+            assert shown(received(server)) == said
+        assert [each.asked is not None for each in recalls(live, talk)] == [False, True]
+        proved(third)
+
+    def test_a_later_message_says_less_about_itself_and_is_no_word_of_anybody(
+        self, live: Live
+    ) -> None:
+        memory = memory_of(live)
+        memory.add("We deploy the shop on Fridays", kind="project")
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            talk.ask("When do we deploy the shop?")
+            talk.show(cats := memory.add("Cats purr"), memory.add("Dogs bark"))
+            talk.ask("Go on")
+            first, later = [m for m in received(server)[1:] if m["role"] == "system"]
+            assert first["content"].startswith(ABOUT)
+            assert later["content"].startswith(f"{ABOUT_LATER}\n<memories>\n<memory id=")
+            memory.forget(cats)
+            talk.ask("Go on")
+            (_, later) = [m for m in received(server)[1:] if m["role"] == "system"]
+            assert later["content"].startswith(f"{ABOUT_LATER}\n<memories>\n<memory id=")
+            assert "purr" not in later["content"]
         proved(talk)
 
     def test_a_system_prompt_is_still_the_system_prompt(self, live: Live) -> None:

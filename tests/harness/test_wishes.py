@@ -37,7 +37,7 @@ def test_it_is_what_the_text_says(memory: UserMemory, text: str, kind: str, subj
 
 
 def test_what_somebody_says_of_themselves_is_of_the_profile(memory: UserMemory) -> None:
-    first, *_ = wished("My name is Ada", memories=memory.memories)
+    first, *_ = wished("My name is Ada")
     assert isinstance(first, ProfileUpdated)
     assert (first.section, first.is_explicit) == ("basics", True)
 
@@ -53,15 +53,15 @@ def test_nothing_that_is_said_is_lost() -> None:
 
 
 def test_it_names_what_it_takes_the_place_of(memory: UserMemory) -> None:
-    at = memory.append(*wished("I indent with tabs", memories=memory.memories))
-    (event,) = wished("I indent with spaces", memories=memory.memories)
+    at = memory.append(*wished("I indent with tabs"))
+    new = memory.append(*wished("I indent with spaces"))
+    event = memory.live.log.at(memory.key, [new])[new].event
     assert isinstance(event, Remembered)
     assert event.supersedes == (at,)
-    memory.append(event)
     assert memory.get(at).standing == "superseded"
 
 
 def test_what_says_nothing_is_refused(memory: UserMemory) -> None:
     for text in (" ", "x" * 20_001):
         with pytest.raises(InputRefused):
-            wished(text, memories=memory.memories)
+            wished(text)

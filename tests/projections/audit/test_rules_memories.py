@@ -77,8 +77,27 @@ class TestWhereFrom:
         live.append(LATER, said("Ada", "memory"), shows("8", profile=2), called("8"))
         live.append(MEMORY, events.ProfileUpdated(section="basics", values=Json({"name": "Bob"})))
         live.append(LATER, called("8"))
-        given = "c2-c3 were given the profile of ann/_/memory in 8, whose values name their sources"
+        given = "c2-c3 were given the profile of ann/_/memory in 8, which came from ann/_/memory@2"
         assert found(live)[1:] == [("info", given)]
+
+    def test_of_the_profile_the_events_of_what_was_shown_are_named_and_nothing_that_was_counted(
+        self, live: Live
+    ) -> None:
+        source = [{"stream": str(FIRST), "positions": [2]}]
+        other = [{"stream": str(FIRST), "positions": [1]}]
+        live.append(
+            MEMORY,
+            events.ProfileUpdated(section="basics", values=Json({"name": "Ada"}), sources=source),
+            events.ProfileUpdated(section="technical", values=Json({"shell": "fish"})),
+            events.ProfileUpdated(section="behaviour", values=Json({"n": 1}), sources=other),
+        )
+        live.append(LATER, said("Ada", "memory"), shows("8", profile=4), called("8"))
+        live.append(MEMORY, events.ProfileUpdated(section="behaviour", values=Json({"n": 2})))
+        live.append(LATER, called("8"))
+        row = audit(live, LATER, ["memories"]).calls[-1].memories[0]
+        assert row.sources == ("ann/coder/first@2", "ann/_/memory@3")
+        # What was counted since changes nothing that was shown.
+        assert (row.memory, row.rendition, row.standing) == ("profile", "4", "stands")
 
     def test_of_many_sources_the_first_are_named(self, live: Live) -> None:
         live.append(MEMORY, remembered("all of it", *range(1, 31)))

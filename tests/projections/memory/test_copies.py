@@ -163,18 +163,35 @@ class TestWhatWasLearned:
         found = referenced(plan(live, FIRST, ["2"]))
         assert found == [Target(MEMORY, 1), Target(MEMORY, 2), Target(LATER, 3)]
 
-    def test_so_are_those_that_name_its_session_as_a_whole(self, live: Live) -> None:
+    def test_those_that_name_its_session_as_a_whole_may_hold_it_and_are_no_copies(
+        self, live: Live
+    ) -> None:
         source = [{"stream": str(FIRST)}]
+        live.append(FIRST, said("the vault opens with the word swordfish"))
         live.append(MEMORY, remembered("the session", sources=source))
         live.append(
             MEMORY,
             events.ProfileUpdated(section="behaviour", values=Json({"n": 1}), sources=source),
             events.ProfileUpdated(section="basics", values=Json({"name": "Ada"}), sources=source),
+            remembered("the vault opens with the word swordfish", sources=source),
         )
-        found = referenced(plan(live, FIRST, ["2"]))
-        # A count says nothing that was said.
-        assert [t.position for t in found if t.stream == MEMORY] == [1, 2, 4]
-        assert [e.position for e in learned_in(live, FIRST)] == [1, 2, 4]
+        made = plan(live, FIRST, ["3"])
+        assert referenced(made) == []
+        # A count says nothing that was said, and what quotes it is a copy.
+        assert made.perhaps == (Target(MEMORY, 2), Target(MEMORY, 4))
+        assert Target(MEMORY, 5) in {c.target for c in made.copies if c.how == "quote"}
+        assert [e.position for e in learned_in(live, FIRST)] == [1, 2, 4, 5]
+
+    def test_a_wish_in_a_session_that_was_shown_a_memory_is_no_copy_of_it(self, live: Live) -> None:
+        fish = remembered("I use fish as my shell", sources=[{"stream": str(LATER)}])
+        live.append(MEMORY, fish)
+        version = live.log.version(LATER)
+        live.append(LATER, said("fish", "memory"), shows(str(version + 1), "2"))
+        made = plan(live, MEMORY, ["1"])
+        assert referenced(made) == [Target(LATER, 3)]
+        assert made.perhaps == (Target(MEMORY, 2),)
+        apply(live, made, with_copies=True)
+        assert [each.text for each in Memories(live, USER).all()] == ["I use fish as my shell"]
 
     def test_a_fork_names_the_events_that_it_holds(self, live: Live) -> None:
         fork = StreamKey(USER, "coder", "fork")
@@ -282,7 +299,10 @@ def test_whatever_is_erased_the_rest_folds_on(
         at = data.draw(st.integers(1, len(some)))
         names, positions = named(live, ADA, [str(at)])
         made = plan(live, ADA, names, positions=positions)
+        stood = {each.id for each in Memories(live, "ada").all()}
         apply(live, made, with_copies=data.draw(st.booleans()))
+        # What it had superseded is not brought back, whoever wrote it.
+        assert {each.id for each in Memories(live, "ada").all()} <= stood
         live.append(ADA, *some)
         memories = Memories(live, "ada")
         assert memories.text() == fold(live.log.read(ADA), str(ADA)).text()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eventlog.jsonvalue import Json
 from eventlog.memory import MemorySource, SessionSummary
 from projections.memory.injecting import ABOUT, injection, ranked
-from projections.memory.memory import ONLY_WISHES, Held, Memory
+from projections.memory.memory import ONLY_WISHES, SMALL_TALK, Held, Memory
 from projections.memory.profile import Known, Profile
 from projections.prompts.guarding import TAGS
 from projections.tokens import counter
@@ -42,8 +43,11 @@ def profile(facts: dict[str, Any]) -> Profile:
 
 
 class TestWhatIsShown:
-    def test_a_summary_of_a_session_of_wishes_alone_says_nothing(self) -> None:
-        wishes = memory(4, kind="session_summary", summary=SessionSummary(goal=ONLY_WISHES))
+    @pytest.mark.parametrize("goal", [ONLY_WISHES, SMALL_TALK])
+    def test_a_summary_of_a_session_in_which_nothing_was_asked_says_nothing(
+        self, goal: str
+    ) -> None:
+        wishes = memory(4, kind="session_summary", summary=SessionSummary(goal=goal))
         asked = memory(5, kind="session_summary", summary=SessionSummary(goal="mend the parser"))
         assert injection(Profile(), [], [wishes, asked], counting=COUNT).memories == (asked,)
         assert injection(Profile(), [], [wishes], counting=COUNT).text == ""

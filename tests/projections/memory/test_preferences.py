@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.memory.preferences import Preference, preferences
+from projections.memory.preferences import stated as by_hand
 from projections.memory.spoken import spoken
 from projections.memory.subjects import MOST_WORDS, about, own_subject
 
@@ -57,6 +58,10 @@ class TestWhatIsStated:
             ("不要用表情符号", "emoji", False),
             ("stop using emojis", "emoji", False),
             ("I want short answers", "verbosity", "short"),
+            ("I always want short answers", "verbosity", "short"),
+            ("I never want emojis", "emoji", False),
+            ("我从来不要表情符号", "emoji", False),
+            ("我总是要简短的回答", "verbosity", "short"),
             ("speak German", "language of answers", "German"),
             ("请一直用中文", "language of answers", "Chinese"),
             ("my favourite colour is green", "favourite colour", "green"),
@@ -194,3 +199,30 @@ class TestTheTable:
     )
     def test_a_word_that_only_looks_like_one_says_nothing(self, text: str) -> None:
         assert list(about(text)) == []
+
+
+class TestWrittenDown:
+    """Somebody gave its kind, and perhaps more: what was not given is read from the text."""
+
+    @pytest.mark.parametrize(
+        ("text", "subject", "values", "found"),
+        [
+            ("Indents with tabs", "Indentation", None, ("Indentation", "technical", "tabs")),
+            ("Indents with tabs", "", None, ("indentation", "technical", "tabs")),
+            ("Keep it short", "", None, ("verbosity", "interaction", "short")),
+            ("Small ones", "comments", None, ("comments", "technical", None)),
+            ("As to a friend", "tone", None, ("tone", "interaction", None)),
+            ("Semver, please", "", None, ("", "technical", None)),
+            ("Indents with tabs", "", {"formatter": "black"}, ("", "technical", None)),
+            ("Explain what you did", "", None, ("", "interaction", None)),
+        ],
+    )
+    def test_the_rest_is_read(
+        self,
+        text: str,
+        subject: str,
+        values: dict[str, object] | None,
+        found: tuple[str, str, object],
+    ) -> None:
+        about = by_hand(text, subject, values)
+        assert (about.subject, about.area, next(iter(about.values.values()), None)) == found

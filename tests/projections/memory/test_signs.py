@@ -239,3 +239,70 @@ class TestHostileText:
             each.text.encode()
             assert "\n" not in each.text
             assert "\u202e" not in each.text
+
+
+class TestWhatIsNotToBeKept:
+    """Who asks to forget something says by that what it was; it is no preference and no wish."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "forget that I like tea",
+            "Please forget that I like tea",
+            "Don't remember that I prefer tabs",
+            "don't remember this",
+            "you don't need to remember that I prefer tabs",
+            "No need to remember that I live in Rome",
+            "I want you to forget that I prefer tabs",
+            "forget my name is Ada",
+            "delete this from your memory: I like tea",
+            "忘掉我喜欢茶",
+            "请忘记我喜欢茶",
+            "把我喜欢茶忘掉",
+            "不用记了",
+            "不用记住我喜欢茶",
+            "不要记我叫小明",
+        ],
+    )
+    def test_it_says_nothing(self, text: str) -> None:
+        assert signs(text, "human") == ()
+
+    @pytest.mark.parametrize(
+        ("text", "kept"),
+        [
+            ("forget what I said, I prefer tabs", "I prefer tabs"),
+            ("Forget it. I prefer tabs", "I prefer tabs"),
+            ("I prefer tabs, forget that I like spaces", "I prefer tabs"),
+            ("never forget that I prefer tabs", "I prefer tabs"),
+            ("I don't keep servers in memory, I prefer tabs", "I prefer tabs"),
+            ("别忘了我喜欢茶", "我喜欢茶"),
+        ],
+    )
+    def test_what_else_is_said_is_kept(self, text: str, kept: str) -> None:
+        (sign,) = signs(text, "human")
+        assert sign.text.endswith(kept)
+        assert "forget" not in sign.text
+
+
+class TestWhatIsAnnounced:
+    """A sentence that ends with a colon says nothing without what comes behind it."""
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("Always run it like this:\n\n```sh\nmake run\n```\nThen go", "make run"),
+            ("Always run it like this:\n\nmake run\n\nThen go on", "make run"),
+            ("Always do two things:\n- make\n- test", "- make - test"),
+            ("以后都这样运行：\n\n    make run", "make run"),
+        ],
+    )
+    def test_it_comes_along(self, text: str, told: str) -> None:
+        (sign,) = (each for each in signs(text, "human") if each.kind == "preference")
+        assert sign.text.endswith((f": {told}", f"：{told}", f"： {told}"))
+
+    def test_where_that_is_long_or_missing_nothing_is_learned(self) -> None:
+        for behind in ("", "\n\n```\nmake", f"\n\n{'make ' * 100}"):
+            assert signs(f"Always run it like this:{behind}", "human") == ()
+
+    def test_what_the_model_announces_is_what_it_does_now(self) -> None:
+        assert signs("We'll use this command:\n", "model") == ()

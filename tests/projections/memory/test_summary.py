@@ -15,10 +15,16 @@ from projections import open_log
 from projections.memory.behaviour import counted
 from projections.memory.course import course_of
 from projections.memory.interactions import Course
-from projections.memory.memory import ONLY_WISHES
+from projections.memory.memory import ONLY_WISHES, SMALL_TALK
 from projections.memory.state import fold
 from projections.memory.stream import memory_stream
-from projections.memory.summary import closing, summarized_to, summary_of, summary_text
+from projections.memory.summary import (
+    closing,
+    is_small_talk,
+    summarized_to,
+    summary_of,
+    summary_text,
+)
 from projections.memory.table import Memories
 from projections.memory.task_types import TASK_TYPES, task_type
 
@@ -85,7 +91,7 @@ class TestSummary:
                 human("Write a parser. I always use pytest. My name is Ada."),
             )
         )
-        assert (found.goal, found.tasks) == ("Write a parser.", ("Write a parser.",))
+        assert (found.goal, found.tasks) == ("Write a parser.", ())
         assert "tabs" not in summary_text(found)
 
     def test_a_session_of_wishes_alone_has_a_summary_too(self) -> None:
@@ -96,7 +102,41 @@ class TestSummary:
         assert summary_of(course(human("go"), tasks(a="pending"))).next_steps == ("a",)
 
     def test_its_text_leaves_out_empty_parts(self) -> None:
-        assert summary_text(summary_of(course(human("go")))) == "Goal: go | Tasks: go"
+        assert summary_text(summary_of(course(human("Write it")))) == "Goal: Write it"
+
+    def test_nothing_is_said_twice(self) -> None:
+        found = summary_of(
+            course(
+                human("We decided to use PostgreSQL."),
+                model("ok"),
+                human("Write the schema. We decided to name it shop."),
+                human("Fix the tests"),
+                human("Which version do we use?"),
+            )
+        )
+        assert summary_text(found) == (
+            "Goal: Write the schema. | Decisions: We decided to use PostgreSQL.; "
+            "We decided to name it shop. | Tasks: Fix the tests; Which version do we use?"
+        )
+        assert found.open_points == ("Which version do we use?",)
+        waiting = summary_of(course(human("go"), tasks(a="pending")))
+        assert summary_text(waiting) == "Tasks: a (pending)"
+
+    def test_small_talk_is_no_goal_and_no_task(self) -> None:
+        for said in ("hi", "Hello there!", "ok, go on", "你好", "好的，继续。", "thank you!"):
+            found = summary_of(course(human(said), model("Hello! How can I help you today?")))
+            assert found == SessionSummary(goal=SMALL_TALK), said
+            found = summary_of(course(human(said), human("Fix the parser")))
+            assert found == SessionSummary(goal="Fix the parser")
+        assert not is_small_talk("hi, fix it")
+        assert not is_small_talk("go to the shop")
+
+    def test_what_is_to_be_forgotten_does_not_stand_in_it(self) -> None:
+        found = summary_of(course(human("Forget that I like tea"), human("Fix the parser")))
+        assert found == SessionSummary(goal="Fix the parser")
+        alone = closing(course(human("Forget that I like tea")))[0].event
+        assert isinstance(alone, Remembered)
+        assert alone.summary == SessionSummary(goal=SMALL_TALK)
 
     def test_it_names_the_events_that_each_of_its_parts_stands_in(self) -> None:
         said = [
@@ -179,7 +219,7 @@ class TestClosing:
             assert (known["sessions"], known["human_messages"]) == (1, 3)
             (standing,) = memories.all()
             assert standing.summary is not None
-            assert standing.summary.tasks == ("Fix the bug", "Now write tests", "And the docs")
+            assert standing.summary.tasks == ("Now write tests", "And the docs")
             assert len(list(memories.all(standing=False))) == 3
 
     def test_a_summary_that_was_erased_or_forgotten_counted_what_it_counted(

@@ -166,7 +166,7 @@ class TestAsking:
     @pytest.mark.parametrize("id", [2, 0, -1, 2**63, 2**70])
     def test_what_is_no_memory_is_not_found(self, live: Live, id: int) -> None:
         live.append(ADA, prefers())
-        with pytest.raises(MemoryNotFound, match=f"no memory m{id} in ada/_/memory"):
+        with pytest.raises(MemoryNotFound, match=f"no memory m{id} of ada"):
             Memories(live, "ada").get(id)
 
     @pytest.mark.parametrize("name", ["", "a/b", " ", "\ud83d"])
