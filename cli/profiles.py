@@ -50,7 +50,8 @@ def profile_changes(typed: Sequence[str], gone: Sequence[str], force: bool) -> C
     """What was typed, without what looks like a key. Raises InputRefused."""
     changes: Changes = profile_values(typed)
     for values in changes.values():
-        refuse_keys(force, *values, values=values.values())
+        named = (f"{name}: {value}" for name, value in values.items())
+        refuse_keys(force, *values, *named, values=values.values())
     for each in gone:
         section, name = named_in_profile(each, "--unset")
         if name in changes.setdefault(section, {}):

@@ -24,12 +24,19 @@ MEMORY = "remembered"
 """Brings in a memory."""
 
 
+_OF_MEMORIES = ("memory_revised", "memory_forgotten", "memory_restored")
+
+
 class Carriers:
     """The events of a log, asked for by the items that they carry."""
 
     def __init__(self, live: Live) -> None:
         self.log = live.log
         self._infos = {info.key: info for info in live.log.streams()}
+
+    def named(self, key: str) -> StreamKey | None:
+        """The stream of that full key; None where there is none."""
+        return next((each for each in self._infos if str(each) == key), None)
 
     def owner(self, stream: StreamKey, position: int) -> StreamInfo:
         """The stream to which a position of one belongs."""
@@ -66,8 +73,8 @@ class Carriers:
         found = list(self.log.at(owner.key, [origin.position]).values())
         for info in self.holders(owner.key, origin.position):
             if origin.type == MEMORY:
-                revised = self._own(info, ("memory_revised",), f'"memory":{item}')
-                found += [e for e in revised if e.data.get("memory") == origin.position]
+                changed = self._own(info, _OF_MEMORIES, f'"memory":{item}')
+                found += [e for e in changed if _says(e, origin.position)]
                 continue
             for event in self._own(info, _RENDERING, f'"item":"{item}"'):
                 if event.data.get("item") == item:
@@ -104,6 +111,12 @@ class Carriers:
                 if brought and names(item, [*data.get("covered", ()), *shown], event.position):
                     found.append((event, brought))
         return found
+
+
+def _says(event: RecordedEvent, memory: int) -> bool:
+    """Whether an event says what a memory says, or why it was forgotten or restored."""
+    is_of_it = event.data.get("memory") == memory
+    return is_of_it and (event.type == "memory_revised" or bool(event.data.get("reason")))
 
 
 def _brings_in(event: RecordedEvent, item: str) -> bool:

@@ -186,6 +186,10 @@ class Chat(Telling):
         else:
             self.lines.said(text)
             self._tell_title(before)
+            if self.remembers:
+                from cli.chat.memories import advise  # its rules take long to import
+
+                advise(self, text)
             if self.code:
                 self._offer()
 

@@ -19,6 +19,8 @@ RECALL = "recall"
 
 _MOST = 60
 """Characters of a memory that is told in passing."""
+_SHORT = 2
+"""Characters of a memory that may stand in any text."""
 _NEWEST = 10
 """Memories that are listed, or found."""
 
@@ -101,6 +103,30 @@ def forget(chat: Chat, text: str) -> None:
     if gone:
         them = "it" if len(gone) == 1 else "them"
         chat.note(f"{_command(chat, 'restore', *gone)} brings {them} back")
+
+
+def advise(chat: Chat, said: str) -> None:
+    """Where somebody asks the model to forget what a memory says word by word: it cannot, and this
+    is what does."""
+    from projections.memory.spoken import spoken
+    from projections.memory.wishes import unwished
+
+    clauses = [
+        _plain(sentence.text[slice(*found)])
+        for sentence in spoken(said)
+        if (found := unwished(sentence.masked)) is not None
+    ]
+    if not clauses:
+        return
+    standing = chat.memory.memories.some([int(name[1:]) for name in names(chat)]).values()
+    for memory in sorted(standing, key=lambda each: each.id):
+        text = _plain(memory.text)
+        if len(text) > _SHORT and any(text in clause for clause in clauses):
+            chat.note(f"/forget {memory.name} forgets it: {_begin(memory.text)}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(" .!。！")
 
 
 def names(chat: Chat) -> Sequence[str]:

@@ -131,9 +131,8 @@ class UserMemory:
     ) -> int:
         """Remember something; the id of the memory. What a person asked for counts 1.0. What the
         text speaks of by name is noted beside the entities and relations that are given. Of a
-        preference the area, the subject and the values that are not given are read from the text,
-        as far as the rules of a conversation read them. ``at`` is when it came up, in microseconds
-        since 1970, where that is not now.
+        preference what is not given of area, subject and values is read from the text by the rules
+        of a conversation. ``at`` is when it came up, in microseconds since 1970, if not now.
 
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
@@ -180,8 +179,7 @@ class UserMemory:
     ) -> int:
         """A memory says something else from here on; the position of the event. With another text
         it speaks of what that names, unless entities or relations are given; and what it is about,
-        where that was read from its old text, is read from the new one (``read_anew``), unless a
-        subject or values are given.
+        where that was read from its old text, is read from the new one, unless any of it is given.
 
         Raises MemoryNotFound, InputRefused for an erased memory and as ``add`` does, and where
         nothing is to be changed.
@@ -189,15 +187,10 @@ class UserMemory:
         found = self._alive(memory)
         if text is not None and entities is None and relations is None:
             entities, relations = knowledge_after(found, checked_text(text))
-        if text is not None and kind is None and subject is None and values is None:
-            from projections.memory.rereading import read_anew  # its rules take long to import
+        if text is not None and not any((kind, subject is not None, area, values is not None)):
+            from projections.memory.rereading import reread  # its rules take long to import
 
-            anew = read_anew(found, checked_text(text))
-            if anew is not None:
-                subject = anew.subject if anew.subject != found.subject else None
-                values = anew.values if dict(anew.values) != found.values else None
-                if area is None and anew.area != found.area:
-                    area = anew.area
+            subject, area, values = reread(found, checked_text(text))
         event = MemoryRevised(
             memory=found.id,
             text=checked_text(text) if text is not None else None,

@@ -27,6 +27,7 @@ from projections.memory.recalls import recalls_of
 from projections.memory.shown import shown_in
 from projections.memory.stream import is_memory_stream, memory_stream
 from projections.memory.taken_up import taken_up
+from projections.quotes import texts_in
 
 
 def of_memories(
@@ -65,6 +66,8 @@ class _Finding:
         for target, (item, event) in self._carrying.items():
             if event.type == MEMORY:
                 self._memories[target] = item
+            if is_memory_stream(event.stream):
+                self._said(event, item)
         targets, memories = dict(self._known), dict(self._memories)
         while targets or memories:
             before = set(self._known), set(self._memories)
@@ -93,6 +96,19 @@ class _Finding:
                 for rendition in self._carriers.renditions(event.stream, str(memory)):
                     self._add(rendition, item)
 
+    def _said(self, event: RecordedEvent, item: str) -> None:
+        """The events that it came from, where they hold what it says: however short that is."""
+        told = {each for text in _texts(event) if (each := _folded(text))}
+        for source in event.data.get("sources") or ():
+            key = self._carriers.named(str(source.get("stream", "")))
+            if key is None or not told:
+                continue
+            for found in self._live.log.at(key, source.get("positions") or ()).values():
+                texts = [_folded(text) for text in texts_in(found.data)]
+                if not found.erased and any(each in text for each in told for text in texts):
+                    owner = self._carriers.owner(key, found.position).key
+                    self._take(Copy(owner, found.position, item, "reference"))
+
     def _taken_up(self, targets: Mapping[Target, str]) -> None:
         at: dict[StreamKey, list[int]] = {}
         for target in targets:
@@ -109,6 +125,9 @@ class _Finding:
                 continue
             item = next(memories[id] for id in recall.ids if id in memories)
             self._add(event, item)
+            for asked in self._live.log.at(recall.stream, [recall.position]).values():
+                if asked.data.get("query"):  # what was looked for is much like what was found
+                    self._add(asked, item)
             name = recall.item.partition("@")[0]
             for copy in copies.references(self._carriers, recall.stream, [name], self._carrying):
                 self._take(copy._replace(item=item))
@@ -136,6 +155,18 @@ class _Finding:
         if copy.target not in self._known:
             self._known[copy.target] = copy.item
             self._found.append(copy)
+
+
+def _texts(event: RecordedEvent) -> Iterator[str]:
+    """What an event says is remembered, and what a profile knows, whatever it is called there."""
+    values = event.data.get("values")
+    for value in (event.data.get("text"), *(values.values() if isinstance(values, dict) else ())):
+        yield from [value] if isinstance(value, str) else texts_in(value)
+
+
+def _folded(text: str) -> str:
+    """Texts that differ in case or in blanks are one."""
+    return " ".join(text.casefold().split())
 
 
 def _values(event: RecordedEvent) -> set[tuple[str, str]]:

@@ -21,6 +21,21 @@ class Read(NamedTuple):
     values: Mapping[str, object] = MappingProxyType({})
 
 
+def reread(
+    memory: Memory, text: str
+) -> tuple[str | None, Literal["", "technical", "interaction"] | None, Mapping[str, object] | None]:
+    """The subject, the area and the values that a memory has when it says another text; None for
+    each that stays as it is."""
+    anew = read_anew(memory, text)
+    if anew is None:
+        return None, None, None
+    return (
+        anew.subject if anew.subject != memory.subject else None,
+        anew.area if anew.area != memory.area else None,
+        anew.values if dict(anew.values) != memory.values else None,
+    )
+
+
 def read_anew(memory: Memory, text: str) -> Read | None:
     """What a memory is about when it says another text, as the rules read that; None where what it
     is about was not read from the text that it has: somebody gave it, and it stays.

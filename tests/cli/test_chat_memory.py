@@ -139,6 +139,16 @@ class TestCommands:
         assert "was forgotten already: m1 fact" in told
         assert over.chat.memory.get(1).standing == "forgotten"
 
+    def test_who_asks_the_model_to_forget_a_memory_is_told_what_does(
+        self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        lines = ["/remember I like tea", "Forget that I like tea", "Forget that I like coffee"]
+        over = talk(live, server, *lines, memory=True)
+        told = said(capsys)
+        assert told.count("/forget m1 forgets it: I like tea") == 1
+        kinds = [each.kind for each in over.chat.memory.all()]
+        assert kinds.count("preference") == 1
+
     def test_what_takes_the_place_of_a_memory_is_shown_in_its_place_once(
         self, live: Live, server: ModelServer, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -78,6 +78,34 @@ class TestAMemory:
         live.append(LATER, events.MessageRevised(item="3", patch=Json({"content": "no more"})))
         assert referenced(plan(live, MEMORY, ["1"])) == [Target(LATER, 3), Target(LATER, 8)]
 
+    @pytest.mark.parametrize(
+        "said_then", ["Remember that my PIN  is 47.", "记住密码是甲乙。", "Nothing of the kind"]
+    )
+    def test_the_message_that_it_came_from_is_one_however_short_where_it_holds_it(
+        self, live: Live, said_then: str
+    ) -> None:
+        at = live.append(FIRST, said(said_then)).first
+        source = events.MemorySource(stream=str(FIRST), positions=(at,))
+        text = "密码是甲乙" if "密码" in said_then else "my pin is 47"
+        kept = live.append(MEMORY, remembered(text, sources=(source,))).first
+        name = Json({"name": "my pin is 47"})
+        known = events.ProfileUpdated(section="basics", values=name, sources=(source,))
+        profile = live.append(MEMORY, known).first
+        message = Target(FIRST, at)
+        of_memory = referenced(plan(live, MEMORY, [str(kept)]))
+        of_profile = referenced(plan(live, MEMORY, [], positions=[profile]))
+        assert (message in of_memory) == ("PIN" in said_then or "密码" in said_then)
+        assert (message in of_profile) == ("PIN" in said_then)
+
+    def test_what_it_was_looked_for_with_and_why_it_was_forgotten_go_too(self, live: Live) -> None:
+        bare = events.MemoryForgotten(memory=1)
+        told = live.append(MEMORY, bare, events.MemoryForgotten(memory=1, reason=TABS)).last
+        recall = shows("3", "1").model_copy(update={"query": TABS})
+        asked = live.append(LATER, recall).first
+        made = plan(live, MEMORY, ["1"])
+        assert targets(made) == [Target(MEMORY, 1), Target(MEMORY, told)]
+        assert Target(LATER, asked) in referenced(made)
+
     def test_so_is_a_memory_that_took_its_place_and_says_a_value_of_it_again(
         self, live: Live
     ) -> None:
