@@ -28,7 +28,7 @@ from projections.memory.errors import MemoryNotFound, NothingRemembered, others
 from projections.memory.lifecycle import DAY, Status, age
 from projections.memory.memory import Memory
 from projections.memory.stream import memory_name, memory_stream
-from projections.memory.table import read, users
+from projections.memory.table import users
 
 __all__ = ["KINDS", "Asked", "listed", "memory_of", "remembered", "row_of"]
 
@@ -191,8 +191,7 @@ def listed(memory: UserMemory, asked: Asked, limit: int | None) -> MemoryListDat
 
 
 def _newest(memory: UserMemory, asked: Asked, now: int) -> Iterator[Memory]:
-    query, stream = memory.memories.query()
-    where, values = "stream = ?", list[object]([stream])
+    where, values = "true", list[object]()
     if not asked.every:
         where += " and stands"
     if asked.kinds:
@@ -211,7 +210,4 @@ def _newest(memory: UserMemory, asked: Asked, now: int) -> Iterator[Memory]:
     if asked.session:
         where += " and row in (select row from memories_sources where session = ?)"
         values.append(str(session_key(memory.live, whole_session(asked.session, "asked for"))))
-    rows = query(
-        f"select state from memories where {where} order by remembered_at desc, id desc", values
-    )
-    return (read(state) for (state,) in rows)
+    return memory.memories.where(f"{where} order by remembered_at desc, id desc", values)

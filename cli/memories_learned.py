@@ -10,7 +10,7 @@ from cli.models_memory import LearnedRow, MemoryLearnData
 from cli.naming import place_name, session_key, whole_session
 from cli.profiles import named_sources
 from cli.style import plural
-from eventlog.errors import InputRefused
+from eventlog.errors import InputRefused, WrongExpectedVersion
 from eventlog.events import ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.memory import UserMemory
@@ -49,6 +49,7 @@ def learned_from(
     key = session_key(live, whole_session(session, "learned from"))
     if is_memory_stream(key):
         raise InputRefused(f"{key} is what is remembered already: name a session")
+    version = live.log.version(memory.key)  # before anything is read
     course = course_of(live.log.read(key, types=READ))
     into = str(memory.key)
     parts = [[draft] for draft in learned(course, into=into, ended=True)]
@@ -64,7 +65,10 @@ def learned_from(
     kept = dated(live, [draft for draft in new if id(draft) not in held])
     now = memory.clock()
     if not dry_run:
-        memory.append_new(*kept)
+        try:
+            memory.append_new(*kept, expected_version=version)
+        except WrongExpectedVersion:  # a session is counted once, whoever ends it
+            return learned_from(memory, session, dry_run=dry_run, force=force)
         there = live.log.known_ids([draft.id for draft in kept if draft.id is not None])
     at = {id: position for id, (_, position) in there.items()}
     rows = [_row(draft, at.get(draft.id) if draft.id is not None else None) for draft in kept]

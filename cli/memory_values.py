@@ -102,7 +102,7 @@ def entities_of(typed: Iterable[str]) -> tuple[Entity, ...]:
         name, colon, kind = clean(each, "--entity").rpartition(":")
         if not colon or not name.strip() or not _KIND.fullmatch(kind.strip()):
             name, kind = each, ""
-        if not name.strip():
+        if not name.strip(" :"):
             raise InputRefused("--entity takes NAME or NAME:KIND, not nothing")
         found.append(Entity(name=name.strip(), kind=kind.strip()))
     return tuple(dict.fromkeys(found))

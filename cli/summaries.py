@@ -14,6 +14,7 @@ from eventlog.errors import InputRefused
 from eventlog.events import Usage
 from eventlog.outputs import Outputs
 from eventlog.values import known_sum
+from harness.conversation.summarised_memories import with_memories_as_they_are
 from harness.errors import Unreachable
 from harness.summarizers import ExtractiveSummarizer, KeptSummarizer, Summarizer
 from harness.summarizers.endpoint import WINDOW, EndpointSummarizer
@@ -96,7 +97,7 @@ class Summaries:
         key = StreamKey.parse(stream) if isinstance(stream, str) else stream
         outputs = self.outputs if self.by_model else self._memory
         self._kept.append(KeptSummarizer(self._writer, outputs, key))
-        return self._kept[-1].summarize
+        return with_memories_as_they_are(self.live, key, self._kept[-1].summarize)
 
     def said(self, runs: Sequence[Summarized]) -> list[str]:
         """What has to be said of the summaries of some what-ifs."""

@@ -4,6 +4,7 @@ any size, at any pace. What goes wrong is a typed fault without the key."""
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -30,9 +31,11 @@ class Streamed(Protocol):
 class JsonAnswers:
     """Answers of one model through one client."""
 
-    def __init__(self, client: OpenAI, model: str) -> None:
+    def __init__(self, client: OpenAI, model: str, patience: float | None = None) -> None:
+        """``patience``: seconds for a whole answer at most; the client's own hold in any case."""
         self._client = client
         self._model = model
+        self._patience = patience
 
     @property
     def url(self) -> str:
@@ -70,15 +73,17 @@ class JsonAnswers:
         return kind(self._model, self.url, self._hidden(detail)[:300])
 
     def _body(self, asking: Callable[[], AbstractContextManager[Streamed]]) -> bytes:
-        """What it sends, up to a size, and up to a time where the client has one."""
-        patience = self._client.timeout
+        """What it sends, up to a size, and up to a time where there is one."""
+        own = self._client.timeout
+        known = (each for each in (own, self._patience) if isinstance(each, int | float))
+        patience = min(known, default=math.inf)
         started, body = time.monotonic(), bytearray()
         with asking() as response:
             for piece in response.iter_bytes():  # of any size: a full one may never come
                 body += piece
                 if len(body) > MOST_BYTES:
                     raise self.fault(f"its answer is over {MOST_BYTES >> 20} MB")
-                if isinstance(patience, int | float) and time.monotonic() - started > patience:
+                if time.monotonic() - started > patience:
                     raise self.fault("no answer in time")
         return bytes(body)
 

@@ -50,6 +50,11 @@ def compact(chat: Chat, text: str) -> None:
         else:
             raise InputRefused(f"/compact takes --preview and keep_turns=N, not {word[:40]!r}")
     of, style = chat.conversation, chat.out.style
+    if is_preview:
+        _note_gone(chat)
+    else:
+        for each in of.renew():  # before what is not to be seen any more is summarised
+            chat.show(each)
     try:
         planned = planned_compaction(of, keep)
         chat.write(chat.screen.end())
@@ -64,6 +69,14 @@ def compact(chat: Chat, text: str) -> None:
         chat.note("interrupted: nothing was compacted", sign="!")
         return
     chat.tell(render_plan(chat.live, of.key, planned, style, line if is_preview else ""), "compact")
+
+
+def _note_gone(chat: Chat) -> None:
+    """Which memories a compaction takes out of the context first."""
+    gone = chat.conversation.remembering.due().gone
+    if gone:
+        names = ", ".join(f"m{entry.partition('@')[0]}" for entry in gone)
+        chat.note(f"not shown any more, nor summarised: {names}")
 
 
 def _kept(chat: Chat) -> int:

@@ -13,7 +13,6 @@ from eventlog.events import Remembered
 from harness.conversation.happenings import MemoriesChanged
 from projections.memory.memory import Memory
 from projections.memory.stream import TYPED, memory_name
-from projections.memory.table import read
 
 RECALL = "recall"
 
@@ -176,15 +175,9 @@ def _of_the_same(chat: Chat, ids: Collection[int]) -> Iterator[Memory]:
     found = chat.memory.memories.some(ids)
     places = {place for memory in found.values() for place in _places(memory)}
     sessions = sorted({session for session, _ in places})
-    query, stream = chat.memory.memories.query()
+    here = "stands and row in (select row from memories_sources where session = ?) order by id"
     for session in sessions:
-        rows = query(
-            "select state from memories where stream = ? and stands and row in "
-            "(select row from memories_sources where session = ?) order by id",
-            (stream, session),
-        )
-        for (state,) in rows.fetchall():
-            other = read(state)
+        for other in chat.memory.memories.where(here, (session,)):
             is_other = other.id not in ids and other.kind != "session_summary"
             if is_other and places.intersection(_places(other)):
                 yield other

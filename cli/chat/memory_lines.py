@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from cli.safetext import safe_text
 from cli.style import plural
 from harness.conversation.happenings import MemoriesChanged, MemoriesShown, NotRemembered
+from harness.conversation.standing_memories import LEFT_OUT
 from projections.memory.memory import Memory
 from projections.memory.stream import memory_name
 
@@ -64,7 +65,8 @@ def _shown(told: MemoriesShown) -> Iterator[tuple[str, str]]:
             parts.append(f"{count} ({named(told.memories)})")
         yield REMEMBERED, f"the model is shown {' and '.join(parts)}"
     if told.left_out:
-        yield REMEMBERED, f"no room for {named(told.left_out)}"
+        names, more = named(told.left_out[:LEFT_OUT]), len(told.left_out) - LEFT_OUT
+        yield REMEMBERED, f"no room for {names}" + (f" and {more:,} more" if more > 0 else "")
     if told.fault and told.memories:
         yield "!", f"memories were compared by their words alone: {told.fault}"
     elif told.fault:

@@ -38,6 +38,8 @@ from harness.conversation.remembering import MemorySettings, Remembering, Shown
 from harness.conversation.reply import Reply
 from harness.conversation.sending import Sending
 from harness.conversation.sub_agents import SubAgent
+from harness.conversation.summarised_memories import with_memories_as_they_are
+from harness.conversation.whose_memory import check_memory
 from harness.endpoint import Endpoint
 from harness.errors import ReplyFailed, UpstreamFault
 from harness.summarizers import EndpointSummarizer, KeptSummarizer
@@ -96,7 +98,8 @@ class Conversation(OwnSession):
     The same session with another model, other tools or another prompt goes on with its history.
 
     Raises InputRefused for a session that another program writes (fork it first), for an unknown
-    strategy and for a client that is not ``openai.OpenAI``, and what opening a log raises.
+    strategy, for a client that is not ``openai.OpenAI`` and for a memory of another log or of
+    another person than the session's, and what opening a log raises.
     """
 
     def __init__(
@@ -126,6 +129,7 @@ class Conversation(OwnSession):
         self.live = log if isinstance(log, Live) else open_log(log)
         try:
             self.key = key_of(session)
+            check_memory(self.live, self.key, memory)
             self.model = model
             self.parameters = dict(parameters or {})
             self.window = window
@@ -149,7 +153,9 @@ class Conversation(OwnSession):
             if summarize is None:
                 writer = EndpointSummarizer(Endpoint(client, model), counting=counter())
                 summarize = KeptSummarizer(writer, Outputs(self.live.log), self.key).summarize
-            super().__init__(self.live, self.key, strategy, summarize)
+            owner = str(memory.key) if memory is not None else ""
+            given = with_memories_as_they_are(self.live, self.key, summarize, owner)
+            super().__init__(self.live, self.key, strategy, given)
             self.remembering = Remembering(self, memory, remembering)
             self.sending = Sending(self.stream)
             self.given_client = client

@@ -8,14 +8,16 @@ it died the next one does. A failure breaks no reply, and is told.
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from eventlog.errors import CtxlogError, InputRefused
+from eventlog.errors import CtxlogError, InputRefused, WrongExpectedVersion
 from eventlog.events import Event, ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.conversation.happenings import MemoriesChanged, NotRemembered
+from harness.conversation.whose_memory import said_by_others
 from harness.memory.dating import dated
 from harness.memory.user_memory import UserMemory
 from projections.findings import for_secrets
@@ -26,11 +28,12 @@ from projections.memory.learning import LearnPolicy
 from projections.memory.memory import Memory
 from projections.memory.short_term import left
 from projections.memory.summary import closing, summarized_to
-from projections.memory.table import read
 from projections.passwords import password_in
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
+
+_TRIES = 32
 
 Learned = MemoriesChanged | NotRemembered
 
@@ -45,6 +48,8 @@ class Learning:
         self.memory = memory
         self.policy = policy or LearnPolicy()
         self._of = of
+        self._began = of.version
+        """Where this conversation took the session up."""
         self._fold = CourseFold()
         self._known: set[uuid.UUID] = set()
         """What was appended from here, or refused."""
@@ -67,7 +72,7 @@ class Learning:
 
     def _tried(self, *, ended: bool) -> Iterator[Learned]:
         try:
-            found = list(self._learn(self.memory, ended=ended))
+            found = self._kept(ended=ended)
         except CtxlogError as error:
             yield NotRemembered(str(error))
         except Exception as error:  # a rule that a text breaks is no reason to lose an answer
@@ -75,7 +80,16 @@ class Learning:
         else:
             yield from found
 
+    def _kept(self, *, ended: bool) -> list[Learned]:
+        """What was learned. Who ends a session while another process does counts it anew, with what
+        that one has counted."""
+        for _ in range(_TRIES):
+            with contextlib.suppress(WrongExpectedVersion):
+                return list(self._learn(self.memory, ended=ended))
+        return list(self._learn(self.memory, ended=ended))
+
     def _learn(self, memory: UserMemory, *, ended: bool) -> Iterator[Learned]:
+        version = memory.live.log.version(memory.key)  # before anything is read
         key, into = str(self._of.key), str(memory.key)
         course = self._course()
         part = course if ended else self._new(course)
@@ -92,7 +106,8 @@ class Learning:
             kept += [] if held else new
             secrets += held[:1]
             self._known |= {draft.id for draft in new if held and draft.id is not None}
-        at = memory.append_new(*dated(memory.live, kept))
+        expected = version if ended else None
+        at = memory.append_new(*dated(memory.live, kept), expected_version=expected)
         self._known |= {draft.id for draft in kept if draft.id is not None}
         self._left = len(left(course, self.policy.capacity))
         if ended:
@@ -118,19 +133,19 @@ class Learning:
         events = log.read(self._of.key, position, types=[*READ])
         for event in events:
             self._fold.evolve(event)
-        return self._fold.course
+        course = self._fold.course
+        others = said_by_others(self._of.live, self._of.key, str(self.memory.key), self._began)
+        if not others:
+            return course
+        own = [each for each in course.interactions if each.said and each.said[0].position > others]
+        return course.model_copy(update={"interactions": own})
 
 
 def _summaries(memory: UserMemory, key: str) -> Iterator[Memory]:
     """The summaries of a session that there ever were, erased ones too: they are known by where
     they came from."""
-    query, stream = memory.memories.query()
-    rows = query(
-        "select m.state from memories_sources s join memories m on m.row = s.row "
-        "where s.session = ? and m.stream = ? and m.kind = 'session_summary'",
-        (key, stream),
-    )
-    yield from (read(state) for (state,) in rows.fetchall())
+    here = "row in (select row from memories_sources where session = ?)"
+    return memory.memories.where(f"kind = 'session_summary' and {here}", (key,))
 
 
 def _changed(memory: UserMemory, positions: Sequence[int]) -> MemoriesChanged | None:

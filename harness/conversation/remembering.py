@@ -23,8 +23,10 @@ from harness.conversation.happenings import (
 )
 from harness.conversation.standing_memories import (
     LABEL,
+    Renewal,
     Standing,
     StandingMemories,
+    owner_of,
     preferences,
     recalled,
     renewal,
@@ -61,6 +63,11 @@ class MemorySettings:
     that, and the other numbers; None: the usual ones."""
 
     def __post_init__(self) -> None:
+        for number in (self.top, self.budget):
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise InputRefused(f"top and budget are whole numbers, not {str(number)[:40]!r}")
+        if not isinstance(self.learns, bool):
+            raise InputRefused(f"learns is True or False, not {str(self.learns)[:40]!r}")
         if not 0 <= self.top <= MOST:
             raise InputRefused(f"between 0 and {MOST} memories come in, not {self.top}")
         if self.budget < 0:
@@ -97,6 +104,7 @@ class Remembering:
 
             self._learning = Learning(of, memory, self.settings.learning)
         self._standing = StandingMemories(of.live, of.key)
+        self._owner = str(memory.key) if memory is not None else owner_of(of.key)
         self._has_begun = False
 
     def standing(self) -> list[Standing]:
@@ -181,15 +189,18 @@ class Remembering:
         memory = self._asked()
         return self._message(Profile(), (), [memory.get(id) for id in ids])
 
+    def due(self) -> Renewal:
+        """What has to be appended so that nothing stands that is no longer to be seen."""
+        of, standing, budget = self._of, self.standing(), self.settings.budget
+        unexplained = self._standing.unexplained(of.items(), of.version)
+        if not standing and not unexplained:
+            return Renewal()
+        return renewal(of.live, standing, of.version + 1, budget, self._owner, unexplained)
+
     def renewed(self) -> Iterator[Happening]:
         """Take out what is no longer to be seen; to be called before the context is shown."""
         of = self._of
-        standing = self.standing()
-        unexplained = self._standing.unexplained(of.items(), of.version)
-        if not standing and not unexplained:
-            return
-        budget = self.settings.budget
-        found = renewal(of.live, standing, of.version + 1, budget, unexplained)
+        found = self.due()
         if not found.events:
             return
         of.append(*found.events)

@@ -26,7 +26,7 @@ from projections.memory.injecting import ABOUT_LATER, BUDGET, Injection, injecti
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile, updated
 from projections.memory.recalls import recall_of
-from projections.memory.stream import is_memory_stream, memory_name, stream_id
+from projections.memory.stream import is_memory_stream, memory_name, memory_stream, stream_id
 from projections.runs import origin
 from projections.tokens import counter
 
@@ -44,6 +44,12 @@ BECAUSE = "its memories changed: "
 
 EARLIER = "what it shows is forgotten, or says something else now"
 """The reason that earlier versions gave."""
+
+LEFT_OUT = 20
+"""Memories without room that an event names, the most related; who listens is told of all."""
+
+NOBODY = "local"
+"""The user in the keys of sessions that say of nobody whose they are."""
 
 _NAMED = 12
 """Memories whose fate a reason tells; more are counted."""
@@ -145,15 +151,8 @@ def fate_in(event: RecordedEvent, memory: int) -> str:
 
 def preferences(memories: Memories) -> list[Memory]:
     """The preferences that stand: each of them is shown with the profile, whatever its area."""
-    from projections.memory.table import read
-
-    query, stream = memories.query()
-    rows = query(
-        "select state from memories where stream = ? and stands and kind = 'preference' "
-        "order by id",
-        (stream,),
-    )
-    return [found for row in rows.fetchall() if belongs(found := read(row[0]))]
+    found = memories.where("stands and kind = 'preference' order by id")
+    return [memory for memory in found if belongs(memory)]
 
 
 def belongs(memory: Memory) -> bool:
@@ -172,11 +171,17 @@ def recalled(
             "item": item,
             "memories": tuple(each.rendition for each in made.memories),
             "profile": made.profile,
-            "left_out": tuple(each.rendition for each in made.left_out),
+            "left_out": tuple(each.rendition for each in made.left_out[:LEFT_OUT]),
             "is_renewed": renewed,
             **asked,
         }
     )
+
+
+def owner_of(key: StreamKey) -> str:
+    """The stream of the person whose memories a session may show, by its key; empty where anybody's
+    may be: a session of ``local`` is of whoever is said to be that."""
+    return "" if key.user == NOBODY else str(memory_stream(key.user))
 
 
 def renewal(
@@ -184,12 +189,13 @@ def renewal(
     standing: Sequence[Standing],
     position: int,
     budget: int = BUDGET,
+    owner: str = "",
     unexplained: Sequence[Item] = (),
 ) -> Renewal:
     """What takes out of these messages that is no longer to be seen: what was forgotten, erased or
     revised since, and what another memory took the place of, which is shown instead. So is what an
     undo brought back although another message shows it by then. A message of which the text was
-    erased leaves whole.
+    erased leaves whole, and so does one of another person than the ``owner``, where there is one.
 
     ``position`` is that of the first of the events. What was added to a profile is no reason to
     say all of it anew; what of it does not hold any more is. What is ``unexplained`` leaves.
@@ -197,14 +203,20 @@ def renewal(
     events: list[Event] = []
     if unexplained:
         covered = tuple(item.id for item in unexplained)
-        by = DecidedBy(name=RENEWED, parameters=Json({"reason": UNEXPLAINED}))
-        events.append(ContextCompacted(covered=covered, by=by, trigger="unexplained"))
+        by = DecidedBy(name=RENEWED)
+        events.append(ContextCompacted(covered=covered, by=by, trigger=UNEXPLAINED))
     gone: list[str] = []
     came: list[Memory] = []
     seen: set[tuple[str, int]] = set()
     """What the messages in front show by then."""
     for each in standing:
         of = each.told.of
+        if owner and of != owner:
+            by = DecidedBy(name=RENEWED)
+            why = "what is remembered of another person"
+            events.append(ContextCompacted(covered=(each.item.id,), by=by, trigger=why))
+            gone += each.told.memories
+            continue
         memories = _memories(live, of)
         if memories is None:
             continue

@@ -29,6 +29,9 @@ FLOOR = 0.2
 BATCH = 32
 """Texts in a request: what the most restrictive servers take."""
 
+PATIENCE = 60.0
+"""Seconds for a request, however slowly its answer comes: a turn waits for it."""
+
 MOST_DIMENSIONS = 16_384
 
 
@@ -45,8 +48,10 @@ class EndpointEmbedder:
         passage_prefix: str = "",
         floor: float = FLOOR,
         batch: int = BATCH,
+        patience: float = PATIENCE,
     ) -> None:
         """``dimensions``: what the model is asked for, where it gives vectors of several lengths.
+        ``patience``: seconds for a request at most; a client that waits less long does so.
 
         Raises InputRefused for a setting that cannot be.
         """
@@ -58,7 +63,7 @@ class EndpointEmbedder:
             raise InputRefused("a request has at least one text")
         self.model = model
         self._client = client
-        self._answers = JsonAnswers(client, model)
+        self._answers = JsonAnswers(client, model, patience)
         self._wanted = dimensions
         self._learned: int | None = None
         self._prefixes = {"query": query_prefix, "passage": passage_prefix}

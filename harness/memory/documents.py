@@ -54,6 +54,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from harness.brought_in import refused
 from harness.importers.identity import uuid8
 from harness.memory.checked import LONGEST
+from harness.memory.given import clipped
 from harness.memory.user_memory import UserMemory
 from projections.memory.folding import READ, concerns
 from projections.memory.state import MemoryState, fold
@@ -232,6 +233,7 @@ def read_document(document: Any) -> tuple[list[Told], list[str]]:
     sessions_of(document)
     found: list[Told] = []
     unknown: Counter[str] = Counter()
+    too_much: list[str] = []
     ids: set[uuid.UUID] = set()
     last = 0
     for number, entry in enumerate(events):
@@ -244,8 +246,13 @@ def read_document(document: Any) -> tuple[list[Told], list[str]]:
             raise refused(each.where, f"position {each.position} stands behind {last}")
         ids.add(each.id)
         last = max(last, each.position)
-        found.append(each)
-    return found, [*_warnings(document, unknown)]
+        event, lost = clipped(each.event)
+        found.append(each._replace(event=event))
+        if lost:
+            too_much.append(f"left out of {each.where}: {lost}")
+    more = len(too_much) - _TOLD
+    clips = [*too_much[:_TOLD], *([f"so it is with {more:,} more"] if more > 0 else [])]
+    return found, [*_warnings(document, unknown), *clips]
 
 
 def _told(where: str, entry: Any, unknown: Counter[str]) -> Told | None:

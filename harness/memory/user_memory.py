@@ -33,6 +33,13 @@ from eventlog.happened import iso
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Draft
 from harness.memory.checked import checked_importance, checked_kind, checked_text
+from harness.memory.given import (
+    checked_all,
+    checked_values,
+    checked_whole,
+    checked_word,
+    made,
+)
 from harness.memory.in_place_of import in_place_of
 from projections.live import Live
 from projections.memory.embedding import Embedder
@@ -61,8 +68,10 @@ class UserMemory:
         """``embedder`` finds what is related; without one it is that which needs nothing. ``clock``
         gives the time where a call does not, in microseconds since 1970.
 
-        Raises EventInvalid for what is no name of a person.
+        Raises InputRefused for what is no log, EventInvalid for what is no name of a person.
         """
+        if not isinstance(live, Live) or not isinstance(user, str):
+            raise InputRefused("a memory is of an open log, and of a person by name")
         self.live, self.user = live, user
         self.policy = policy or LifePolicy()
         self.clock = clock
@@ -75,7 +84,7 @@ class UserMemory:
 
     def get(self, memory: int) -> Memory:
         """A memory, whether or not it stands. Raises MemoryNotFound."""
-        return self.memories.get(memory)
+        return self.memories.get(checked_whole("the name of a memory", memory))
 
     def all(self, *, standing: bool = True) -> Iterable[Memory]:
         """By their ids: those that stand, or every one that there ever was."""
@@ -88,7 +97,7 @@ class UserMemory:
 
     def status(self, memory: Memory, now: int | None = None) -> Status:
         """Where in its life a memory is."""
-        return status(memory, self.clock() if now is None else now, self.policy)
+        return status(memory, self._moment(now), self.policy)
 
     @property
     def embedder(self) -> Embedder:
@@ -104,11 +113,13 @@ class UserMemory:
         that is what ``MemoryRecalled`` says.
 
         Where the embedder cannot answer words alone speak, and ``fault`` says why. Raises
-        VectorsRefused, Busy, and what a damaged log raises.
+        Busy, and what a damaged log raises.
         """
+        if not isinstance(query, str) or not isinstance(wanted or Wanted(), Wanted):
+            raise InputRefused("memories are looked for with a text, and with a Wanted")
         if self._recall is None:
             self._recall = Recall(self.live, self.user, self.embedder, self.policy)
-        return self._recall.find(query, wanted or Wanted(), self.clock() if now is None else now)
+        return self._recall.find(query, wanted or Wanted(), self._moment(now))
 
     # -- changes ----------------------------------------------------------------------------------
 
@@ -137,13 +148,17 @@ class UserMemory:
         Raises InputRefused for an empty or a very long text and for a wrong kind or importance,
         EventInvalid for what is no JSON, and what an append raises.
         """
+        checked_word("a subject", subject)
+        if values is not None:
+            checked_values(values)
         if checked_kind(kind) == "preference":
             from projections.memory.preferences import stated  # its rules take long to import
 
             about = stated(checked_text(text), subject, values)
             subject, area = about.subject, area or about.area
             values = values or about.values
-        event = Remembered(
+        event = made(
+            Remembered,
             kind=kind,
             text=checked_text(text),
             importance=checked_importance(importance),
@@ -152,14 +167,16 @@ class UserMemory:
             subject=subject,
             area=area,
             values=Json(dict(values)) if values else None,
-            entities=tuple(entities),
-            relations=tuple(relations),
+            entities=checked_all("entities", entities, Entity),
+            relations=checked_all("relations", relations, Relation),
             experience=experience,
-            sources=tuple(sources),
+            sources=checked_all("sources", sources, MemorySource),
             by=by,
         )
         event = with_knowledge(event)
-        return self.append(event if at is None else Draft(event, occurred_at=iso(at)))
+        return self.append(
+            event if at is None else Draft(event, occurred_at=iso(checked_whole("a time", at)))
+        )
 
     def revise(
         self,
@@ -187,21 +204,26 @@ class UserMemory:
         found = self._alive(memory)
         if text is not None and entities is None and relations is None:
             entities, relations = knowledge_after(found, checked_text(text))
+        if entities is not None:
+            entities = checked_all("entities", entities, Entity)
+        if relations is not None:
+            relations = checked_all("relations", relations, Relation)
         if text is not None and not any((kind, subject is not None, area, values is not None)):
             from projections.memory.rereading import reread  # its rules take long to import
 
             subject, area, values = reread(found, checked_text(text))
-        event = MemoryRevised(
+        event = made(
+            MemoryRevised,
             memory=found.id,
             text=checked_text(text) if text is not None else None,
             kind=checked_kind(kind) if kind is not None else None,
             importance=checked_importance(importance) if importance is not None else None,
             subject=subject,
             area=area,
-            values=Json(dict(values)) if values is not None else None,
-            entities=tuple(entities) if entities is not None else None,
-            relations=tuple(relations) if relations is not None else None,
-            sources=tuple(sources),
+            values=checked_values(values) if values is not None else None,
+            entities=entities,
+            relations=relations,
+            sources=checked_all("sources", sources, MemorySource),
             is_explicit=True if by == "human" else None,
             reason=reason,
             by=by,
@@ -221,7 +243,8 @@ class UserMemory:
         found = [self.get(memory) for memory in dict.fromkeys(memories)]
         gone = [each.id for each in found if not (each.forgotten or each.is_erased)]
         if gone:
-            self.append(*(MemoryForgotten(memory=id, reason=reason, by=by) for id in gone))
+            told = {"reason": reason, "by": by}
+            self.append(*(made(MemoryForgotten, memory=id, **told) for id in gone))
         return gone
 
     def restore(self, memory: int, reason: str = "", by: str = "human") -> bool:
@@ -244,7 +267,8 @@ class UserMemory:
             if not found.stands or any(_is_rival(found, other) for other in back):
                 back.append(found)
         if back:
-            self.append(*(MemoryRestored(memory=m.id, reason=reason, by=by) for m in back))
+            told = {"reason": reason, "by": by}
+            self.append(*(made(MemoryRestored, memory=each.id, **told) for each in back))
         return [each.id for each in back]
 
     def set_profile(
@@ -265,9 +289,10 @@ class UserMemory:
         if not values:
             raise InputRefused("nothing of the profile is to be changed")
         return self.append(
-            ProfileUpdated(
+            made(
+                ProfileUpdated,
                 section=section,
-                values=Json(dict(values)),
+                values=checked_values(values),
                 is_explicit=explicit,
                 reason=reason,
                 by=by,
@@ -292,12 +317,13 @@ class UserMemory:
                 return self.live.append(self.key, *named, expected_version=version).first
         return self.live.append(self.key, *named).first  # others write all the time
 
-    def append_new(self, *drafts: Draft) -> list[int]:
+    def append_new(self, *drafts: Draft, expected_version: int | None = None) -> list[int]:
         """Append drafts with ids of their own, each of them that does not stand there yet; the
         positions of those that are new. Whoever learns the same twice adds nothing, whatever it
         took the place of.
 
-        Raises what an append raises.
+        ``expected_version``: of this person's stream, where they were made from what it held.
+        Raises WrongExpectedVersion then, and what an append raises.
         """
         lost: Exception | None = None
         for _ in range(_TRIES):
@@ -306,6 +332,8 @@ class UserMemory:
             if not new:
                 return []
             version = self.live.log.version(self.key)
+            if expected_version not in (None, version):
+                raise WrongExpectedVersion(str(self.key), expected_version or 0, version)
             named = in_place_of(self.memories, new, version + 1)
             try:
                 done = self.live.append(self.key, *named, expected_version=version)
@@ -319,7 +347,7 @@ class UserMemory:
 
     def due(self, now: int | None = None) -> list[Due]:
         """What ``gc`` would forget."""
-        return list(due(self.all(), self.clock() if now is None else now, self.policy))
+        return list(due(self.all(), self._moment(now), self.policy))
 
     def gc(self, now: int | None = None) -> list[Due]:
         """Forget what is expired, and what is old and of little importance; each can be restored,
@@ -330,7 +358,7 @@ class UserMemory:
         how old the memory was, and at which moment. It is one append: all of it or nothing. Raises
         what an append raises.
         """
-        at = self.clock() if now is None else now
+        at = self._moment(now)
         lost: WrongExpectedVersion | None = None
         for _ in range(_TRIES):
             version = self.live.log.version(self.key)
@@ -353,6 +381,9 @@ class UserMemory:
                 lost = error
         assert lost is not None
         raise lost
+
+    def _moment(self, now: int | None) -> int:
+        return checked_whole("a time", self.clock() if now is None else now)
 
     def _alive(self, memory: int) -> Memory:
         found = self.get(memory)

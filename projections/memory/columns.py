@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import pairwise
@@ -45,10 +45,18 @@ class Wanted:
 
     def __post_init__(self) -> None:
         """Raises InputRefused."""
-        if not isinstance(self.top, int) or not 1 <= self.top <= _MOST:
+        if (
+            isinstance(self.top, bool)
+            or not isinstance(self.top, int)
+            or not 1 <= self.top <= _MOST
+        ):
             raise InputRefused(f"between 1 and {_MOST:,} memories can be asked for")
         if not all(isinstance(time or 0, int) for time in (self.since, self.until)):
             raise InputRefused("a time is a whole number of microseconds since 1970")
+        if not all(isinstance(each, Set) for each in (self.kinds, self.statuses, self.exclude)):
+            raise InputRefused("kinds, statuses and what is excluded are sets")
+        if not isinstance(self.session, str):
+            raise InputRefused("a session is asked for by its key")
         for given, known, what in (
             (self.kinds, KINDS, "kind"),
             (self.statuses, STATUSES, "status"),

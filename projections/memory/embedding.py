@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from eventlog.errors import CtxlogError
 
@@ -53,20 +53,67 @@ class VectorsRefused(CtxlogError):
         super().__init__(f"the embedder {embedder!r} gave vectors that cannot be used: {detail}")
 
 
+class EmbedderFailed(CtxlogError):
+    """An embedder raised what is no fault of its own making: it is another program's code."""
+
+    def __init__(self, embedder: str, error: Exception) -> None:
+        self.embedder = embedder
+        detail = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        super().__init__(f"the embedder {embedder!r} failed: {detail}")
+
+
+class Named(NamedTuple):
+    """What an embedder says of itself."""
+
+    name: str
+    dimension: int
+    floor: float
+
+
+def named(embedder: Embedder) -> Named:
+    """Its name, dimension and floor. Raises VectorsRefused for what cannot be, and what it raises,
+    as a CtxlogError."""
+    try:
+        name, dimension, floor = embedder.name, embedder.dimension, embedder.floor
+    except CtxlogError:
+        raise
+    except Exception as error:
+        raise EmbedderFailed(type(embedder).__name__, error) from error
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise VectorsRefused(type(embedder).__name__, "it has no name that can be kept")
+    if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
+        raise VectorsRefused(name, f"its dimension is {str(dimension)[:40]}")
+    if not isinstance(floor, int | float) or not math.isfinite(floor):
+        raise VectorsRefused(name, f"its floor is {str(floor)[:40]}")
+    return Named(name, dimension, floor)
+
+
 def embedded(embedder: Embedder, texts: Sequence[str], kind: TextKind) -> list[array[float]]:
     """The vectors of some texts, in single precision and at length one.
 
     A blank text says nothing, and no endpoint takes it: it is not sent. Raises VectorsRefused for
     vectors that are not as many as the texts, of another dimension, or not finite, and what the
-    embedder raises.
+    embedder raises: EmbedderFailed in the place of an error that is not this project's.
     """
     said = [text for text in texts if text.strip()]
-    given = embedder.embed(said, kind) if said else ()
+    given = _given(embedder, said, kind) if said else []
     if len(given) != len(said):
         raise VectorsRefused(embedder.name, f"{len(given)} for {len(said)} texts")
     vectors = (_vector(embedder, each) for each in given)
     nothing = array("f", bytes(4 * embedder.dimension))
     return [next(vectors) if text.strip() else nothing for text in texts]
+
+
+def _given(embedder: Embedder, said: Sequence[str], kind: TextKind) -> list[Iterable[float]]:
+    try:
+        given: object = embedder.embed(said, kind)
+        if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
+            return list(given)
+    except CtxlogError:
+        raise
+    except Exception as error:
+        raise EmbedderFailed(embedder.name, error) from error
+    raise VectorsRefused(embedder.name, f"a {type(given).__name__} is no list of vectors")
 
 
 def _vector(embedder: Embedder, given: Iterable[float]) -> array[float]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from eventlog.errors import NotFound
+from eventlog.errors import DamagedLog, NotFound
+
+
+class DamagedTable(DamagedLog):
+    """A row of the memories that are kept as a table cannot be read. The events can: the table is
+    made anew from them."""
+
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+        Exception.__init__(
+            self, f"the table of memories is damaged: {detail}; run `ctxlog rebuild`"
+        )
+
 
 _MOST = 20
 """Persons who are named."""

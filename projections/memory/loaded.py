@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from eventlog.derived import Stamp
-from eventlog.errors import ReadOnlyLog
+from eventlog.errors import Busy, ReadOnlyLog
 from eventlog.log import EventLog
 from eventlog.recorded import StreamKey
 from projections.memory import index
 from projections.memory.columns import Columns
-from projections.memory.embedding import Embedder, embedded
+from projections.memory.embedding import Embedder, embedded, named
 from projections.memory.index import RecallIndex, Vector
 from projections.memory.kept import Kept, KeptInFile, KeptInMemory, erased
 from projections.memory.postings import Postings
@@ -41,6 +41,7 @@ class Loaded:
     def __init__(self, log: EventLog, key: StreamKey, *, numpy: bool | None = None) -> None:
         self._log, self._key, self._numpy = log, key, numpy
         self.kept: Kept = KeptInFile(log)
+        self._was_busy = False
         self.stream = 0
         self._erasures = 0
         """How many events were erased when the tables were brought up."""
@@ -64,16 +65,22 @@ class Loaded:
     # -- columns --------------------------------------------------------------------------------
 
     def bring_up(self) -> None:
-        """Take in what the log holds now. Raises Busy, and what a damaged log raises."""
+        """Take in what the log holds now; in memory, where somebody else holds the lock.
+
+        Raises what a damaged log raises.
+        """
         erasures = erased(self._log)  # before the end is asked for: what follows is looked at anew
         end = self._log.last_sequence()
         if end == self._seen and self.kept.is_there():
             return
+        if self._was_busy:
+            self._was_busy, self.kept = False, KeptInFile(self._log)
+            self._forget()
         try:
             self.kept.bring_up()
-        except ReadOnlyLog:
-            # It is searched all the same, in memory.
-            self.kept = KeptInMemory(self._log)
+        except (ReadOnlyLog, Busy) as error:
+            # It is searched all the same, in memory: what somebody else writes to, for this time.
+            self._was_busy, self.kept = isinstance(error, Busy), KeptInMemory(self._log)
             self._forget()
             self.kept.bring_up()
         self._erasures = erasures
@@ -130,7 +137,7 @@ class Loaded:
 
         Raises VectorsRefused, and what the embedder raises; what was kept by then stays.
         """
-        of = (embedder.name, embedder.dimension)
+        of = named(embedder)[:2]
         if self._embedder != of:
             self._load(*of)
         done = 0

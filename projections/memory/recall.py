@@ -22,7 +22,7 @@ from eventlog.errors import CtxlogError, DamagedLog
 from projections.live import Live
 from projections.memory import index
 from projections.memory.columns import Wanted, ranked
-from projections.memory.embedding import Embedder, VectorsRefused, embedded
+from projections.memory.embedding import Embedder, embedded, named
 from projections.memory.fusing import fused
 from projections.memory.lifecycle import LifePolicy
 from projections.memory.loaded import Embedded, Loaded, Progress
@@ -86,15 +86,19 @@ class Recall:
         Raises VectorsRefused, what the embedder raises, and what a damaged log raises.
         """
         with self._mutex, translated(self._path):
-            self._loaded.bring_up()
+            try:
+                self._loaded.bring_up()
+            except DamagedLog:
+                self._loaded.make_anew()
+                self._loaded.bring_up()
             self._loaded.embed(self.embedder, progress)
 
     def find(self, query: str, wanted: Wanted, now: int) -> Found:
         """The memories that belong to a text, the best first. ``now``: microseconds since 1970.
 
         Memories that have no vector yet are embedded first. Where there is no memory, or nothing is
-        asked, no embedder is. Raises VectorsRefused, and what a damaged log raises; any other fault
-        of the embedder is told in ``Found.fault``.
+        asked, no embedder is. Whatever is wrong with the embedder, and with what it gives, is told
+        in ``Found.fault``. Raises what a damaged log raises.
         """
         with self._mutex:
             try:
@@ -109,22 +113,22 @@ class Recall:
             loaded.bring_up()
         if not loaded.columns.indexed or not query.strip():
             return Found("", 0, None)
-        name, dimension, vector, fault = "", 0, None, None
+        name, dimension, floor, vector, fault = "", 0, 1.0, None, None
         try:
-            name, dimension = self.embedder.name, self.embedder.dimension
+            name, dimension, floor = named(self.embedder)
             loaded.embed(self.embedder)
             (vector,) = embedded(self.embedder, [query[:READ]], "query")
-        except (VectorsRefused, DamagedLog):
+        except DamagedLog:
             raise
         except CtxlogError as error:
             fault = error
         found = Found(name, dimension, fault)
         with translated(self._path):
-            found += self._ranked(query, vector, wanted, now)
+            found += self._ranked(query, vector, floor, wanted, now)
         return found
 
     def _ranked(
-        self, query: str, vector: array[float] | None, wanted: Wanted, now: int
+        self, query: str, vector: array[float] | None, floor: float, wanted: Wanted, now: int
     ) -> Iterator[Recalled]:
         loaded, columns = self._loaded, self._loaded.columns
         only = None
@@ -134,7 +138,6 @@ class Recall:
         most = max(DEPTH, 4 * wanted.top)
         similar: dict[int, float] = {}
         if vector is not None:
-            floor = self.embedder.floor
             near = loaded.vectors.nearest(vector, allowed, floor, most, columns.order)
             similar = {row: similarity for similarity, row in near}
         held = loaded.postings.best(words(query), allowed, most)

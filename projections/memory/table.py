@@ -1,21 +1,25 @@
 """The memories of all persons, a row each, so that a hundred thousand are asked without a fold.
 
 ``memories`` is a lazy derived table of the log: the same fold as ``state``, kept in SQLite. A log
-that is only read, or that somebody else writes to for long, is folded into a table in memory.
+that is only read, or that somebody else writes to for long, is folded into a table in memory. A
+table that is damaged or missing is made anew from the events.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
-from eventlog.errors import Busy, EventInvalid
+from pydantic import ValidationError
+
+from eventlog.errors import Busy, DamagedLog, EventInvalid, ReadOnlyLog
 from eventlog.jsonvalue import dumps, loads
 from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections.live import Live
-from projections.memory.errors import MemoryNotFound
+from projections.memory.errors import DamagedTable, MemoryNotFound
 from projections.memory.folding import READ, concerns, evolve
 from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import Profile
@@ -59,6 +63,8 @@ class MemoryTable:
     def __init__(self, log: EventLog) -> None:
         self._log = log
         self._apart: tuple[int, Query] | None = None
+        self._is_damaged = False
+        """That of the file, which cannot be made anew."""
 
     def create(self, connection: sqlite3.Connection) -> None:
         """Make the tables empty."""
@@ -112,8 +118,30 @@ class MemoryTable:
 
     def query(self) -> Query:
         """What answers statements over the tables, up to date. Raises what a damaged log raises."""
-        if self._brought_up():
-            return self._log.query
+        try:
+            if self._brought_up():
+                return self._asked
+        except DamagedLog:
+            self.make_anew()
+            return self._log.query if not self._is_damaged else self._folded()
+        return self._folded()
+
+    def make_anew(self) -> None:
+        """Fold the table of the file anew, which cannot be read; where that cannot be written, one
+        in memory is asked from here on. Raises what a damaged log raises."""
+        try:
+            self._log.catch_up(self, rebuild=True)
+        except (Busy, ReadOnlyLog):
+            self._is_damaged = True
+
+    def _asked(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        try:
+            return self._log.query(sql, values)
+        except DamagedLog:  # a table that is missing, say
+            self.make_anew()
+            return (self._folded() if self._is_damaged else self._log.query)(sql, values)
+
+    def _folded(self) -> Query:
         last = self._log.last_sequence()
         if self._apart is None or self._apart[0] != last:
             memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -124,6 +152,8 @@ class MemoryTable:
         return self._apart[1]
 
     def _brought_up(self) -> bool:
+        if self._is_damaged:
+            return False
         if self._log.read_only:
             row = self._log.query(
                 "select 1 from derived d join events e on e.sequence = d.sequence where d.name = ? "
@@ -218,7 +248,7 @@ class _Rows:
         found = self._db.execute(
             "select state from memories_profiles where stream = ?", (self._stream,)
         ).fetchone()
-        return Profile.model_validate(loads(found[0])) if found is not None else Profile()
+        return _profile(found[0]) if found is not None else Profile()
 
     @profile.setter
     def profile(self, profile: Profile) -> None:
@@ -234,8 +264,22 @@ def _is_text(name: str) -> bool:
 
 
 def read(state: str) -> Memory:
-    """A memory from the column ``state``."""
-    return Memory.model_validate(loads(state))
+    """A memory from the column ``state``. Raises DamagedTable."""
+    try:
+        return Memory.model_validate(loads(state))
+    except (EventInvalid, ValidationError) as error:
+        raise DamagedTable(_why(error)) from None
+
+
+def _profile(state: str) -> Profile:
+    try:
+        return Profile.model_validate(loads(state))
+    except (EventInvalid, ValidationError) as error:
+        raise DamagedTable(_why(error)) from None
+
+
+def _why(error: EventInvalid | ValidationError) -> str:
+    return "a row is no memory" if isinstance(error, ValidationError) else f"a row is {error}"
 
 
 class Memories:
@@ -266,49 +310,64 @@ class Memories:
 
     def about(self, kind: str, subject: str) -> Memory | None:
         """The one of a kind that stands about a subject."""
-        query, stream = self.query()
-        row = query(
-            "select state from memories where stream = ? and kind = ? and subject = ? and stands "
-            "and subject <> '' order by id desc limit 1",
-            (stream, kind, same_subject(subject)),
-        ).fetchone()
-        return read(row[0]) if row is not None else None
+        where = "kind = ? and subject = ? and stands and subject <> '' order by id desc limit 1"
+        return next(self.where(where, (kind, same_subject(subject))), None)
 
     def some(self, ids: Iterable[int]) -> dict[int, Memory]:
         """Those of these ids that there are."""
-        query, stream = self.query()
         wanted = sorted(id for id in set(ids) if 0 < id <= _LAST)
         found: dict[int, Memory] = {}
         for start in range(0, len(wanted), 500):
             part = wanted[start : start + 500]
             marks = ", ".join("?" * len(part))
-            where = f"select id, state from memories where stream = ? and id in ({marks})"
-            found.update((id, read(state)) for id, state in query(where, (stream, *part)))
+            found.update((memory.id, memory) for memory in self.where(f"id in ({marks})", part))
         return found
 
     def all(self, *, standing: bool = True) -> Iterator[Memory]:
         """By their ids: those that stand, or every one that there ever was."""
-        query, stream = self.query()
         only = " and stands" if standing else ""
         last = 0
         while True:  # a page at a time: others may write in between
-            rows = query(
-                f"select id, state from memories where stream = ? and id > ?{only} "
-                "order by id limit 1000",
-                (stream, last),
-            ).fetchall()
-            for _, state in rows:
-                yield read(state)
-            if len(rows) < 1000:
+            page = list(self.where(f"id > ?{only} order by id limit 1000", (last,)))
+            yield from page
+            if len(page) < 1000:
                 return
-            last = rows[-1][0]
+            last = page[-1].id
+
+    def where(self, condition: str, values: Sequence[Any] = ()) -> Iterator[Memory]:
+        """Those of which something holds, said in SQL over the table, with the order behind it.
+
+        Where a row cannot be read the table is made anew, once. Raises what a damaged log raises.
+        """
+        taken, is_new = 0, False
+        while True:
+            query, stream = self.query()
+            sql = f"select state from memories where stream = ? and {condition}"
+            try:
+                for (state,) in islice(query(sql, (stream, *values)), taken, None):
+                    memory = read(state)
+                    taken += 1
+                    yield memory
+                return
+            except DamagedTable:
+                if is_new:
+                    raise
+                self._table.make_anew()
+                is_new = True
 
     @property
     def profile(self) -> Profile:
         """What is known of the person."""
+        try:
+            return self._profile()
+        except DamagedTable:
+            self._table.make_anew()
+            return self._profile()
+
+    def _profile(self) -> Profile:
         query, stream = self.query()
         row = query("select state from memories_profiles where stream = ?", (stream,)).fetchone()
-        return Profile.model_validate(loads(row[0])) if row is not None else Profile()
+        return _profile(row[0]) if row is not None else Profile()
 
     def text(self) -> str:
         """All of it as JSON, a line a memory: equal states are equal texts."""

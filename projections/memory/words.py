@@ -76,13 +76,19 @@ _THREAD = threading.local()
 
 
 def found_by(memory: Memory) -> str:
-    """The text by which a memory is found: what it says, and what it is about."""
+    """The text by which a memory is found, as far as it is looked at: what it says, and what it is
+    about."""
     parts = [memory.text, memory.subject]
     if memory.experience is not None:
         parts += [memory.experience.situation, memory.experience.action, memory.experience.outcome]
     parts += [entity.name for entity in memory.entities]
     found: list[str] = []
+    said, size = "", 0
     for part in parts:
-        if part and not any(part.casefold() in each.casefold() for each in found):
+        if size >= READ:  # what follows is not looked at
+            break
+        key = part.casefold()
+        if part and key not in said:
             found.append(part)
+            said, size = f"{said}\n{key}", size + len(part) + 1
     return "\n".join(found)

@@ -219,6 +219,18 @@ class TestSessionStart:
         assert "nobody is there" in found.fault
         assert recalls(live, talk)[0].embedder == ""
 
+    def test_one_that_fails_in_its_own_way_costs_no_turn(self, live: Live) -> None:
+        embedder = Letters()
+        memory = memory_of(live, embedder=embedder)
+        memory.add("We deploy on Fridays")
+        embedder.fault = RuntimeError("CUDA out of memory")
+        with serving(following(script)) as server:
+            talk = talking(live, server, "s", memory=memory)
+            happened = told(talk.say("When do we deploy?"))
+            assert "Fridays" in shown(received(server))
+        (found,) = [each for each in happened if isinstance(each, MemoriesShown)]
+        assert found.fault == "the embedder 'letters/1' failed: RuntimeError: CUDA out of memory"
+
     def test_an_interruption_while_it_is_looked_for_leaves_nothing_half_said(
         self, live: Live
     ) -> None:
@@ -265,6 +277,20 @@ class TestSessionStart:
         )
         assert recalls(live, talk)[0].left_out == (str(large),)
         assert memory.get(large).accesses == 0
+
+    def test_an_event_names_the_most_related_of_many_that_have_no_room(self, live: Live) -> None:
+        memory = memory_of(live)
+        given = {"kind": "preference", "area": "technical"}
+        ids = [memory.add(f"tool{n} is what I use", subject=f"s{n}", **given) for n in range(40)]
+        with serving(following(script)) as server:
+            settings = MemorySettings(budget=120)
+            talk = talking(live, server, "s", memory=memory, remembering=settings)
+            happened = told(talk.say("Hello there"))
+        (found,) = [each for each in happened if isinstance(each, MemoriesShown)]
+        assert len(found.memories) + len(found.left_out) == len(ids)
+        assert len(found.left_out) > 20
+        (event,) = recalls(live, talk)
+        assert event.left_out == tuple(each.rendition for each in found.left_out[:20])
 
 
 class TestLeaving:

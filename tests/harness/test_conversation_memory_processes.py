@@ -94,3 +94,32 @@ class TestAtOnce:
             assert verify(live.log).problems == ()
             for name in "ab":
                 holds(live, live.log.stream(f"local/chat/{name}").key)
+
+    def test_a_session_that_two_end_is_counted_once_and_the_newer_summary_stands(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "talk.db"
+        with (
+            serving(following(lambda text, rounds: "Fine.")) as server,
+            open_log(path) as live,
+            open_log(path) as other,
+        ):
+            memory = memory_of(live)
+            talk = talking(live, server, "s", memory=memory)
+            talk.ask("Please port the parser to Rust")
+            append = memory.append_new
+
+            def late(*drafts: Any, **given: Any) -> list[int]:
+                """Another process goes on with it, and ends it, between reading and appending."""
+                memory.append_new = append  # type: ignore[method-assign]
+                newer = talking(other, server, "s", memory=memory_of(other), system=None)
+                newer.ask("Please port the lexer to Rust as well")
+                newer.end()
+                return append(*drafts, **given)
+
+            memory.append_new = late  # type: ignore[method-assign]
+            talk.end()
+            counted = memory.profile.section("behaviour")
+            assert (counted["sessions"], counted["human_messages"]) == (1, 2)
+            (summary,) = [each for each in memory.all() if each.kind == "session_summary"]
+            assert "lexer" in summary.text

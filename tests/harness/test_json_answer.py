@@ -13,10 +13,10 @@ from harness.errors import RequestRejected, Unreachable
 from harness.json_answer import JsonAnswers
 
 
-def read(server: ModelServer, **settings: Any) -> object:
+def read(server: ModelServer, patience: float | None = None, **settings: Any) -> object:
     client = server.client(**settings)
     asking = client.embeddings.with_streaming_response
-    return JsonAnswers(client, "m").read(
+    return JsonAnswers(client, "m", patience).read(
         lambda: asking.create(model="m", input=["a"], encoding_format="float")
     )
 
@@ -40,7 +40,8 @@ def test_the_key_is_in_no_answer() -> None:
         assert read(server) == {"said": "your key is …"}
 
 
-def test_a_server_that_sends_byte_after_byte_is_not_waited_for() -> None:
+@pytest.mark.parametrize("settings", [{"timeout": 0.3}, {"patience": 0.3, "timeout": 60.0}])
+def test_a_server_that_sends_byte_after_byte_is_not_waited_for(settings: dict[str, float]) -> None:
     """Each byte comes in time, and the answer never ends."""
     ended: list[bool] = []
 
@@ -56,7 +57,7 @@ def test_a_server_that_sends_byte_after_byte_is_not_waited_for() -> None:
     answer: Answer = drip
     with serving(lambda request: answer) as server:
         with pytest.raises(Unreachable, match="no answer in time"):
-            read(server, timeout=0.3)
+            read(server, **settings)
         ended.append(True)
 
 

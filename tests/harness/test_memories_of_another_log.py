@@ -125,7 +125,7 @@ class TestAMessageThatNobodyExplains:
             assert "Fridays" not in sent(server)
             assert "main branch" in sent(server)
         (left,) = live.log.read(talk.key, types=["context_compacted"])
-        assert left.data["by"]["parameters"] == {"reason": UNEXPLAINED}
+        assert left.data["trigger"] == UNEXPLAINED
         (recall,) = recalls(live, talk.key)
         assert recall.of_id == live.log.stream(memory.key).id.hex()
         proved(talk)

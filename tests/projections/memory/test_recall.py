@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from recall_made import USER, Hashing, Person, Scattered, iso, said
 from eventlog import events
 from eventlog.events import MemoryRecalled, MemorySource, Remembered
 from eventlog.recorded import Draft
-from projections.memory.embedding import TextKind, VectorsRefused
+from projections import open_log
 from projections.memory.lifecycle import DAY
 from projections.memory.loaded import BATCH, Embedded
 from projections.memory.recall import Recall, Wanted
+from projections.memory.stream import memory_stream
 
 TEXTS = (
     "We deploy on Fridays only",
@@ -214,13 +216,25 @@ class TestEmbedders:
         assert ada.find("tabs").fault is not None
         assert ada.embedder.passages == list(TEXTS)
 
-    def test_what_it_gives_wrong_is_no_fault_to_be_passed_over(self, ada: Person) -> None:
-        class Short(Hashing):
-            def embed(self, texts: Any, kind: TextKind) -> list[Any]:
-                return [[1.0]] * len(texts)
-
-        with pytest.raises(VectorsRefused, match="1 numbers instead of 128"):
-            Recall(ada.live, USER, Short()).find("tabs", Wanted(), ada.memory.clock())
+    @pytest.mark.parametrize(
+        ("wrong", "told"),
+        [
+            ({"embed": lambda texts, kind: [[1.0]] * len(texts)}, "1 numbers instead of 128"),
+            ({"embed": lambda texts, kind: None}, "a NoneType is no list of vectors"),
+            ({"embed": lambda texts, kind: 1 / 0}, "failed: ZeroDivisionError"),
+            ({"name": None}, "no name"),
+            ({"dimension": 0}, "its dimension is 0"),
+            ({"floor": float("nan")}, "its floor is nan"),
+        ],
+    )
+    def test_one_that_is_wrong_costs_the_vectors_and_is_told(
+        self, ada: Person, wrong: dict[str, Any], told: str
+    ) -> None:
+        embedder: Any = SimpleNamespace(name="given/1", dimension=128, floor=0.1, embed=None)
+        vars(embedder).update(wrong)
+        found = Recall(ada.live, USER, embedder).find("tabs", Wanted(), ada.memory.clock())
+        assert [each.by for each in found] == [("words",)]
+        assert told in str(found.fault)
 
     def test_another_one_and_back_gives_the_same_and_embeds_nothing_twice(
         self, ada: Person
@@ -324,3 +338,20 @@ class TestReadOnly:
             assert reader.ids("tabs") == [2]
         tables = "select count(*) from sqlite_schema where name like 'recall%'"
         assert ada.live.log.query(tables).fetchone() == (0,)
+
+
+def test_while_another_process_writes_for_long_it_answers_from_memory(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with open_log(path) as other, open_log(path, lock_timeout=0.05) as live:
+        key = memory_stream(USER)
+        other.append(key, Remembered(text="we deploy on Fridays"))
+        recall = Recall(live, USER, Hashing())
+        with other.log.writing():
+            found = recall.find("deploy", Wanted(), 0)
+            assert [each.memory.text for each in found] == ["we deploy on Fridays"]
+            assert found[0].by == ("vector", "words")
+            recall.catch_up()
+        other.append(key, Remembered(text="we deploy the shop"))
+        assert len(recall.find("deploy", Wanted(), 0)) == 2
+        kept = live.log.query("select count(*) from recall_vectors").fetchone()
+        assert kept == (2,), "and in the file, as soon as it can be written again"
