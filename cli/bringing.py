@@ -14,21 +14,26 @@ from urllib.parse import quote
 
 from cli.models import FileData, ImportData, ImportedSession
 from cli.paths import home
+from cli.style import plural
 from eventlog import EventLog
 from eventlog.connection import uri_mode
 from eventlog.errors import CtxlogError, DatabaseFault, InputRefused, OutcomeUnknown
 from eventlog.scrub import finish_pending
-from eventlog.transfer import import_export
+from eventlog.transfer import Imported, import_export
 from harness.importers.importing import SUFFIXES, import_path, import_stream, transcript_of
 from harness.importers.job import Options
 from harness.importers.places import known_places
 from harness.importers.report import FileImport, ImportReport
+from projections.memory import is_memory_stream
 
 EXPORT = "ctxlog"
 """The format of our own exports."""
 
 ENDINGS = ", ".join(SUFFIXES)
 """Of the files in a folder that may be transcripts."""
+
+_LOCAL = "local"
+"""The person whose memories are shown where nobody else is named."""
 
 _MARK = b'"ctxlog_export"'
 _HEAD = 4096
@@ -146,11 +151,27 @@ def _export(log: EventLog, lines: Iterable[bytes], shown: str) -> FileData:
         ImportedSession(key=str(key), new=new.get(key, 0), known=known.get(key, 0))
         for key in dict.fromkeys([*new, *known])
     ]
-    notes = []
+    notes = [*_remembered(log, imported)]
     if imported.erased:
         notes.append(f"{imported.erased:,} events that stood here are erased now")
         finish_pending(log)
     return FileData(path=shown, format=EXPORT, sessions=sessions, notes=notes)
+
+
+def _remembered(log: EventLog, imported: Imported) -> Iterator[str]:
+    """What an export brings into the memory of each person: whoever made it decides what models are
+    told here. Of the person that is meant where nobody is named first."""
+    brought = [key for key, count in imported.new_of.items() if count and is_memory_stream(key)]
+    for key in sorted(brought, key=lambda each: (each.user != _LOCAL, each.user)):
+        known = imported.known_of.get(key, 0)
+        new = log.read(key, known, types=["remembered"])
+        count = sum(not event.erased for event in new)
+        whose = "" if key.user == _LOCAL else f" --user {key.user}"
+        said = f"changes what is remembered of {key.user}"
+        if count:
+            said = f"brings {plural(count, 'memory', 'memories')} of {key.user}"
+        they = "they are" if count > 1 else "it is"
+        yield f"{said}: {they} shown to models (ctxlog memory list{whose})"
 
 
 def _standard_input(log: EventLog, options: Options) -> list[FileData]:

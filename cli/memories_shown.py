@@ -32,7 +32,7 @@ from projections.memory.recalls import recalls_of
 from projections.memory.shown import ShownIn, shown_in
 from projections.runs import Named, standing
 
-State = Literal["there", "erased", "missing"]
+State = Literal["there", "erased", "missing", "elsewhere"]
 
 _LEAVING = ("message_revised", "context_compacted")
 """Events with which a message of memories says something else, or goes."""
@@ -154,6 +154,10 @@ def _elsewhere(memory: UserMemory, each: ShownIn) -> str:
 
 def _sources(live: Live, found: Memory) -> Iterator[MemorySourceData]:
     for source in found.sources:
+        if source.elsewhere:
+            for place in source.positions or (None,):
+                yield _source(source.stream, place, "elsewhere")
+            continue
         key = _there(live, source.stream)
         events = live.log.at(key, source.positions) if key is not None else {}
         for position in source.positions:

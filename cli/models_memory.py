@@ -132,8 +132,9 @@ class MemorySourceData(BaseModel):
     session: str
     position: int | None
     """Null: the session as a whole."""
-    state: Literal["there", "erased", "missing"]
-    """``missing``: this log has no such session, or no such event."""
+    state: Literal["there", "erased", "missing", "elsewhere"]
+    """``missing``: this log has no such session, or no such event. ``elsewhere``: it stands in
+    another log; a session of that name in this one is another."""
     who: str
     text: str
     """The beginning of what it says."""

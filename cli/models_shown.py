@@ -18,5 +18,7 @@ class ShownData(BaseModel):
     """``m12``, or ``m12@40`` as event 40 there had revised it."""
     profile: int
     """The last position there that the profile was made of; 0: none is shown."""
+    is_elsewhere: bool = False
+    """They are memories of another log: what has their names in this one are others."""
     left_out: list[str] = []
     """Related ones for which there was no room."""

@@ -174,11 +174,18 @@ def _summary(of: SessionSummary) -> Iterator[str]:
             yield f"{name.replace('_', ' ')}: {text}"
 
 
+_ABSENT = {
+    "erased": "erased",
+    "missing": "not in this log",
+    "elsewhere": "in another log",
+}
+
+
 def _source(each: MemorySourceData, places: Mapping[str, str]) -> str:
-    session = places.get(each.session, each.session)
+    session = places.get(each.session, each.session) if each.state != "elsewhere" else each.session
     where = session if each.position is None else f"{session}@{each.position}"
     if each.state != "there":
-        return f"{where}  {'erased' if each.state == 'erased' else 'not in this log'}"
+        return f"{where}  {_ABSENT[each.state]}"
     said = ": ".join(filter(None, (each.who, each.text)))
     return f"{where}  {said}".rstrip()
 

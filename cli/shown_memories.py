@@ -26,7 +26,7 @@ def by_rendition(live: Live, key: StreamKey) -> dict[str, list[ShownData]]:
     """What the messages of a session show, each rendition of one by its name."""
     found: dict[str, dict[str, ShownData]] = {}
     for recall in recalls_in(live, key):
-        found.setdefault(recall.item, {})[recall.of] = _of_recall(recall)
+        found.setdefault(recall.item, {})[recall.of] = _of_recall(live, recall)
     return {item: list(shown.values()) for item, shown in found.items()}
 
 
@@ -86,7 +86,8 @@ def words(shown: ShownData) -> str:
 
 def words_of(shown: ShownData) -> str:
     """The same, with whose they are, and what had no room."""
-    said = f"{words(shown) or 'no memory'} of {shown.of}"
+    where = " in another log" if shown.is_elsewhere else ""
+    said = f"{words(shown) or 'no memory'} of {shown.of}{where}"
     return said + (f"; no room for {', '.join(shown.left_out)}" if shown.left_out else "")
 
 
@@ -103,15 +104,17 @@ def _data(shown: Shown) -> ShownData:
         of=shown.of,
         memories=[f"m{rendition}" for _, rendition in shown.memories],
         profile=shown.profile,
+        is_elsewhere=shown.is_elsewhere,
     )
 
 
-def _of_recall(recall: Recall) -> ShownData:
+def _of_recall(live: Live, recall: Recall) -> ShownData:
     return ShownData(
         item=recall.item,
         recalled_at=recall.position,
         of=recall.of,
         memories=[f"m{entry}" for entry in recall.memories if memory_of(entry)],
         profile=recall.profile,
+        is_elsewhere=recall.is_elsewhere(live.log),
         left_out=[f"m{entry}" for entry in recall.left_out if memory_of(entry)],
     )

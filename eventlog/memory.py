@@ -36,6 +36,8 @@ class MemorySource(Value):
     stream: str
     """The full key of their session."""
     positions: tuple[Position, ...] = ()
+    elsewhere: bool = False
+    """That session stands in another log; one of that name here is another one."""
 
 
 class Entity(Value):
@@ -165,6 +167,9 @@ class MemoryRecalled(EventBase):
     type: Literal["memory_recalled"] = "memory_recalled"
     of: str
     """The full key of the stream that they stand in."""
+    of_id: str = ""
+    """Its id, in hexadecimal: a stream of that name in another log has another one, and holds other
+    memories. Empty: nobody knows, and it is that of this log."""
     item: Entry
     """The rendition that shows them: ``5``, or ``5@40``."""
     memories: tuple[Entry, ...] = ()

@@ -173,6 +173,7 @@ _KEPT: dict[str, tuple[str, ...]] = {
     "profile_updated": ("section", "how", "is_explicit", "sources"),
     "memory_recalled": (
         "of",
+        "of_id",
         "item",
         "memories",
         "profile",

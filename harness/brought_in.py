@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import ValidationError
 
 from eventlog.errors import EventInvalid, InputRefused
-from eventlog.events import Event
+from eventlog.events import Event, Origin, OriginRecord
 from eventlog.jsonvalue import Json
 from eventlog.recorded import Appended, StreamKey
 from projections.live import Live
@@ -43,6 +43,11 @@ def json_of(value: Any, what: str) -> Json:
         return Json(value)
     except EventInvalid as error:
         raise refused(what, str(error)) from None
+
+
+def origin_of(number: int) -> Origin:
+    """Where a message came from: it is that message of a document, and was not said here."""
+    return Origin(records=(OriginRecord(line=number),))
 
 
 def refused(what: str, why: str) -> InputRefused:

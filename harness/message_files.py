@@ -19,7 +19,7 @@ from eventlog.errors import InputRefused
 from eventlog.events import Event, MessageAppended, SessionStarted, Source, ToolResultRecorded
 from eventlog.messages import SYSTEM_ROLES
 from eventlog.recorded import Appended, StreamKey
-from harness.brought_in import BroughtIn, json_of, refused
+from harness.brought_in import BroughtIn, json_of, origin_of, refused
 from projections.dialects import openai_chat
 from projections.live import Live
 
@@ -132,11 +132,19 @@ def _events(value: Any) -> Iterator[Event]:
         native = json_of(message, where)
         if role not in _RESULTS:
             names.update((call.id, call.name) for call in messages.calls(DIALECT, message))
-            yield MessageAppended(dialect=DIALECT, source=_SOURCES[role], message=native)
+            yield MessageAppended(
+                dialect=DIALECT, source=_SOURCES[role], message=native, origin=origin_of(number)
+            )
             continue
         call = message.get("tool_call_id") or ""
         name = message.get("name") or names.get(call, "")
-        yield ToolResultRecorded(tool_call_id=call, name=name, dialect=DIALECT, native=native)
+        yield ToolResultRecorded(
+            tool_call_id=call,
+            name=name,
+            dialect=DIALECT,
+            native=native,
+            origin=origin_of(number),
+        )
 
 
 def _fault(message: Any) -> str:

@@ -39,7 +39,7 @@ from eventlog.events import (
 from eventlog.messages import SYSTEM_ROLES
 from eventlog.recorded import Appended, StreamKey
 from eventlog.values import JsonObject, Value
-from harness.brought_in import BroughtIn, first_fault, json_of, refused
+from harness.brought_in import BroughtIn, first_fault, json_of, origin_of, refused
 from harness.message_files import DIALECT, read_messages, read_session
 from harness.tools.permissions import check_rule
 from projections.agent_state import AgentState, agent_state
@@ -186,7 +186,8 @@ def _events(document: StateDocument) -> Iterator[Event]:
     )
     context = _with_summary(state)
     for number, message in enumerate(context):
-        yield _brought(message, f"state.context.{number}")
+        event = _brought(message, f"state.context.{number}")
+        yield event.model_copy(update={"origin": origin_of(number + 1)})
     for position, message in enumerate(context, 2):
         if message.is_pinned:
             yield ItemPinned(item=str(position))

@@ -123,6 +123,10 @@ class Charge:
         self.version += len(events)
         return events
 
+    def beside(self, events: int) -> None:
+        """Some events that bring no item in stand between what comes in."""
+        self.version += events
+
     def calling(self) -> list[Event]:
         """A call is about to be made: what is decided in front of it."""
         self.is_sure = False

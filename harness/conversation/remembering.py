@@ -191,11 +191,11 @@ class Remembering:
 
     def due(self) -> Renewal:
         """What has to be appended so that nothing stands that is no longer to be seen."""
-        standing = self.standing()
-        if not standing:
+        of, standing, budget = self._of, self.standing(), self.settings.budget
+        unexplained = self._standing.unexplained(of.items(), of.version)
+        if not standing and not unexplained:
             return Renewal()
-        of, budget = self._of, self.settings.budget
-        return renewal(of.live, standing, of.version + 1, budget, self._owner)
+        return renewal(of.live, standing, of.version + 1, budget, self._owner, unexplained)
 
     def renewed(self) -> Iterator[Happening]:
         """Take out what is no longer to be seen; to be called before the context is shown."""
@@ -245,7 +245,7 @@ class Remembering:
 
         def is_here(memory: Memory) -> bool:
             places = {position for source in memory.sources for position in source.positions}
-            is_own = {source.stream for source in memory.sources} == {key}
+            is_own = {(each.stream, each.elsewhere) for each in memory.sources} == {(key, False)}
             is_known = bool(places) and places <= standing
             return is_own and (is_known or memory.kind == "session_summary")
 

@@ -141,16 +141,19 @@ class Reply:
             yield from of.remembering.learn()
         shown = of.remembering.opening(first)
         known = [shown.message] if shown is not None and shown.made.text else []
-        events = [event for each in (*known, *opening) for event in of.charge.coming(each)]
-        told = []
-        if shown is not None and known:
-            places = [of.version + 1 + events.index(each) for each in (shown.message, first)]
-            told = [of.remembering.told(shown, *places)]
-        of.append(*events, *told, ReplyStarted(reply_id=self.id, output_schema=schema))
+        front = [event for each in known for event in of.charge.coming(each)]
+        of.charge.beside(len(known))
+        events = [event for each in opening for event in of.charge.coming(each)]
+        at = 0
+        if shown is not None and known:  # right behind it: no fork at what is said lacks it
+            at = of.version + 1 + front.index(shown.message)
+            asked = of.version + 2 + len(front) + events.index(first)
+            front.append(of.remembering.told(shown, at, asked))
+        of.append(*front, *events, ReplyStarted(reply_id=self.id, output_schema=schema))
         if first.source == "human":
             of.remembering.began()
         if shown is not None:
-            yield of.remembering.happened(shown, places[0] if known else 0)
+            yield of.remembering.happened(shown, at)
         yield from self._changed()
 
     def _look(self) -> None:

@@ -25,7 +25,8 @@ from projections.items import Item
 from projections.memory.injecting import ABOUT_LATER, BUDGET, Injection, injection, shown_facts
 from projections.memory.memory import Memory
 from projections.memory.profile import Profile, updated
-from projections.memory.stream import is_memory_stream, memory_name, memory_stream
+from projections.memory.recalls import recall_of
+from projections.memory.stream import is_memory_stream, memory_name, memory_stream, stream_id
 from projections.runs import origin
 from projections.tokens import counter
 
@@ -52,6 +53,9 @@ NOBODY = "local"
 
 _NAMED = 12
 """Memories whose fate a reason tells; more are counted."""
+
+UNEXPLAINED = "nobody says which memories it shows"
+"""Why a message leaves the context that came without what tells of it."""
 
 _LONGEST = 1_000
 """Memories that took each other's place one after the other."""
@@ -88,20 +92,38 @@ class StandingMemories:
         self._of: dict[str, MemoryRecalled] = {}
         self._last: dict[object, MemoryRecalled] = {}
 
+    def unexplained(self, items: Iterable[Item], version: int) -> list[Item]:
+        """Those that are labelled as such a message, and of which no event of this log says which
+        memories they show: one came with a document or from another log, or a fork begins right
+        behind one. What is forgotten could never leave them."""
+        found = list(items)
+        known = {each.item.id for each in self.among(found, version)}
+        return [i for i in found if _is_ours(i) and i.form != "redacted" and i.id not in known]
+
     def among(self, items: Iterable[Item], version: int) -> list[Standing]:
         """The messages among these items that show memories; the context is as of ``version``."""
-        found = [item for item in items if item.source == "memory" and item.label == LABEL]
+        found = [item for item in items if _is_ours(item)]
         if not found:
             return []
         if version < self._read:
             self._read, self._of, self._last = 0, {}, {}
         for event in self._live.log.read(self._key, self._read, version, types=["memory_recalled"]):
             said = event.event
-            if isinstance(said, MemoryRecalled):
+            if isinstance(said, MemoryRecalled) and not self._is_elsewhere(event):
                 self._of[said.item] = self._last[origin(said.item.partition("@")[0])] = said
         self._read = version
         named = [(i, self._of.get(i.rendition) or self._last.get(origin(i.id))) for i in found]
         return [Standing(item, told) for item, told in named if told is not None]
+
+    def _is_elsewhere(self, event: RecordedEvent) -> bool:
+        told = recall_of(event)
+        return told is None or told.is_elsewhere(self._live.log)
+
+
+def _is_ours(item: Item) -> bool:
+    """Whether it is labelled as one that shows memories: others of that source, which a program
+    puts in, are that program's."""
+    return item.source == "memory" and item.label == LABEL
 
 
 def id_of(entry: str) -> int:
@@ -145,6 +167,7 @@ def recalled(
     return MemoryRecalled.model_validate(
         {
             "of": str(memories.key),
+            "of_id": stream_id(memories.live.log, memories.key),
             "item": item,
             "memories": tuple(each.rendition for each in made.memories),
             "profile": made.profile,
@@ -167,6 +190,7 @@ def renewal(
     position: int,
     budget: int = BUDGET,
     owner: str = "",
+    unexplained: Sequence[Item] = (),
 ) -> Renewal:
     """What takes out of these messages that is no longer to be seen: what was forgotten, erased or
     revised since, and what another memory took the place of, which is shown instead. So is what an
@@ -174,9 +198,13 @@ def renewal(
     erased leaves whole, and so does one of another person than the ``owner``, where there is one.
 
     ``position`` is that of the first of the events. What was added to a profile is no reason to
-    say all of it anew; what of it does not hold any more is.
+    say all of it anew; what of it does not hold any more is. What is ``unexplained`` leaves.
     """
     events: list[Event] = []
+    if unexplained:
+        covered = tuple(item.id for item in unexplained)
+        by = DecidedBy(name=RENEWED)
+        events.append(ContextCompacted(covered=covered, by=by, trigger=UNEXPLAINED))
     gone: list[str] = []
     came: list[Memory] = []
     seen: set[tuple[str, int]] = set()

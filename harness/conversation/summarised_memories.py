@@ -43,7 +43,8 @@ def _as_they_are(
     found: dict[str, Item | None] = {}
     of = {item.id: item for item in items}
     standing = known.among(items, version)
-    for event in renewal(live, standing, version + 1, owner=owner).events:
+    others = known.unexplained(items, version)
+    for event in renewal(live, standing, version + 1, owner=owner, unexplained=others).events:
         if isinstance(event, ContextCompacted):
             found |= dict.fromkeys(event.covered)
         elif isinstance(event, MessageRevised) and event.patch is not None:

@@ -1,6 +1,7 @@
 """All that is remembered of a person as one JSON document, out of one log and into another.
 
-    {"ctxlog": 1, "kind": "memory", "stream": "ada/_/memory", "erased": 0, "events": [
+    {"ctxlog": 1, "kind": "memory", "stream": "ada/_/memory", "erased": 0,
+     "sessions": {"ada/coder/work": "0198c0de-…"}, "events": [
       {"id": …, "at": …, "position": 12, "type": "remembered", "schema_version": 1, "data": {…}},
       {"id": …, "at": …, "session": "ada/coder/work", "type": "memory_recalled", …}]}
 
@@ -14,6 +15,9 @@ that is made of both. So a document that is taken up twice adds nothing, nor doe
 back to where it was made. Every event that was taken up names its place in the document as its
 origin. A recall stands in the person's own stream then, since the session may be in no log here.
 
+``sessions`` has the ids of the sessions that memories came from. Where a log has that session with
+that id it is a source still; else it stands ``elsewhere``, whatever is called so there.
+
 What was erased is left out, and told. What an erased memory took the place of is forgotten in the
 document: it did not stand.
 """
@@ -23,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeGuard
 
@@ -34,13 +38,18 @@ from eventlog.errors import (
 )
 from eventlog.events import (
     Event,
+    MemoryForgotten,
     MemoryRecalled,
+    MemoryRestored,
+    MemoryRevised,
     Origin,
     OriginRecord,
+    ProfileUpdated,
     Remembered,
 )
 from eventlog.happened import moment, source_moment
 from eventlog.jsonvalue import dumps
+from eventlog.log import EventLog
 from eventlog.recorded import RecordedEvent, StreamKey
 from harness.brought_in import refused
 from harness.importers.identity import uuid8
@@ -49,11 +58,12 @@ from harness.memory.given import clipped
 from harness.memory.user_memory import UserMemory
 from projections.memory.folding import READ, concerns
 from projections.memory.state import MemoryState, fold
+from projections.memory.stream import stream_id
 
 FORMAT: Final = 1
 KIND: Final = "memory"
 
-_FIELDS = frozenset({"ctxlog", "kind", "stream", "erased", "events"})
+_FIELDS = frozenset({"ctxlog", "kind", "stream", "erased", "sessions", "events"})
 _TOLD = 5
 """Warnings of one kind that are told one by one."""
 
@@ -61,6 +71,10 @@ _LAST = 1 << 53
 """The largest position that is read: every reader of JSON knows it."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+Sourced = Remembered | MemoryRevised | ProfileUpdated
+"""Events that name where they came from."""
 
 
 class Told(NamedTuple):
@@ -81,24 +95,43 @@ def export_memories(memory: UserMemory) -> dict[str, Any]:
     """All memories of a person with their history, and the profile, as a JSON document. An event
     that cannot be read is left out, as the fold passes over it."""
     key = memory.key
-    found = memory.live.log.read_all(types=READ)
-    events = [event for event in found if concerns(event) == str(key) and _is_readable(event)]
-    state = fold(events, str(key))
+    log = memory.live.log
+    events = [
+        event
+        for event in log.read_all(types=READ)
+        if concerns(event, lambda of: stream_id(log, of)) == str(key) and _is_readable(event)
+    ]
+    state = fold(events, str(key), lambda of: stream_id(log, of))
     gone = {each.id for each in state if each.is_erased}
-    told = [entry for event in events for entry in _entries(event, key, state, gone)]
+    ids = {str(_first_id(event, key)) for event in events}
+    told = [entry for event in events for entry in _entries(event, key, state, gone, ids)]
     own = [e for e in events if e.stream == key]
     return {
         "ctxlog": FORMAT,
         "kind": KIND,
         "stream": str(key),
         "erased": len(gone) + sum(e.erased for e in own if e.type == "profile_updated"),
+        "sessions": _sessions(log, events),
         "events": told,
     }
 
 
+def _sessions(log: EventLog, events: Iterable[RecordedEvent]) -> dict[str, str]:
+    """The ids of the sessions in this log that events name as sources."""
+    named = {
+        source.stream: None
+        for event in events
+        if isinstance(event.event, Sourced)
+        for source in event.event.sources
+        if not source.elsewhere
+    }
+    return {key: str(uuid.UUID(id)) for key in named if (id := stream_id(log, key))}
+
+
 def _entries(
-    event: RecordedEvent, key: StreamKey, state: MemoryState, gone: set[int]
+    event: RecordedEvent, key: StreamKey, state: MemoryState, gone: set[int], ids: set[str]
 ) -> Iterator[dict[str, Any]]:
+    """What a document says of an event; ``ids`` are those of all events."""
     said = event.event
     id = _first_id(event, key)
     if isinstance(said, MemoryRecalled):
@@ -110,15 +143,21 @@ def _entries(
             yield {**entry, "session": _session_of(event, key)}
         return
     about = event.position if isinstance(said, Remembered) else getattr(said, "memory", 0)
-    if about not in gone and not event.erased:
+    # Of one that is about a memory the names alone say what it does: its reason is erased.
+    if about not in gone and (not event.erased or isinstance(said, _NAMING)):
         yield {**_entry(event, id, event.data), "position": event.position}
     elif isinstance(said, Remembered):
         for each in state:
-            if each.superseded_by == about and not each.is_erased:
+            if each.superseded_by == about and not each.is_erased and not each.forgotten:
                 why = {"memory": each.id, "reason": "what took its place was erased"}
                 made = uuid8(hashlib.sha256(f"{id}/{each.id}".encode()).digest())
+                if str(made) in ids:  # it was taken up from a document, and forgets no more
+                    made = other_id(key, made)
                 entry = _entry(event, made, why)
                 yield {**entry, "type": "memory_forgotten", "position": event.position}
+
+
+_NAMING = (MemoryForgotten, MemoryRestored)
 
 
 def _is_readable(event: RecordedEvent) -> bool:
@@ -166,6 +205,17 @@ def _session_of(event: RecordedEvent, key: StreamKey) -> str:
 # -- in -------------------------------------------------------------------------------------------
 
 
+def sessions_of(document: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The ids of the sessions that memories of a document came from; None where it has none, as
+    those of earlier versions. Raises InputRefused."""
+    found = document.get("sessions")
+    if found is None:
+        return None
+    if not isinstance(found, dict) or not all(isinstance(id, str) for id in found.values()):
+        raise InputRefused('"sessions" is no object of ids')
+    return found
+
+
 def read_document(document: Any) -> tuple[list[Told], list[str]]:
     """The events that a document tells of, and what is to be said of it, a line each.
 
@@ -180,6 +230,7 @@ def read_document(document: Any) -> tuple[list[Told], list[str]]:
     events = document.get("events")
     if not isinstance(events, list):
         raise InputRefused('"events" is no list')
+    sessions_of(document)
     found: list[Told] = []
     unknown: Counter[str] = Counter()
     too_much: list[str] = []

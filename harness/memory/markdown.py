@@ -1,8 +1,10 @@
 """What is remembered of a person as Markdown: for people, and for the instructions of an agent.
 
-The profile and the memories that stand, a section each kind, an entry each memory. A text cannot
-leave its entry: what would begin a heading, a list or a fence at its front is escaped, as is what
-would begin HTML. A person who reads it on a terminal needs the escapes of that terminal besides.
+The profile and the memories that stand, a section each kind, an entry each memory. It is text and
+nothing else: what would begin a heading, a list or a fence at the front of a line is escaped, as is
+HTML, a picture, a link or its definition, an entity, and ``@path``, by which agents read a file
+into their instructions. A person who reads it on a terminal needs the escapes of that terminal
+besides.
 """
 
 from __future__ import annotations
@@ -27,9 +29,16 @@ _TITLES: dict[MemoryKind, str] = {
     "fact": "Facts",
 }
 
-_LEADING = re.compile(r"^(?=[#>*+=~`|-])")
-_NUMBERED = re.compile(r"^(\d+)([.)])")
-_HTML = re.compile(r"<(?=[!/?a-zA-Z])")
+_THIN = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\ufeff"
+"""What has no width, and may stand before what is looked for."""
+_LEADING = re.compile(rf"^([\s{_THIN}]*)(?=[#>*+=~`|-]|(?:_[ \t]*){{3}})")
+_NUMBERED = re.compile(rf"^([\s{_THIN}]*\d{{1,9}})([.)])")
+_ACTING = re.compile(
+    rf"<(?=[{_THIN}]*[!/?a-zA-Z])|\[|!(?=`)|&(?=#?\w{{1,40}};)|\\(?=[!-/:-@\[-`{{-~]|$)"
+)
+"""What begins HTML, a link, a picture, an order to an agent's shell, an entity, and an escape."""
+_MENTION = re.compile(r"(?<![A-Za-z0-9_.+])@(?=\S)")
+"""By the name of a file; not the ``@`` of an address of mail."""
 
 
 def export_markdown(memory: UserMemory) -> str:
@@ -75,8 +84,8 @@ def _value(value: object) -> str:
 
 
 def _escaped(line: str) -> str:
-    line = _LEADING.sub(r"\\", _NUMBERED.sub(r"\1\\\2", line))
-    return _HTML.sub(r"\\<", line)
+    line = _MENTION.sub(r"\\@", _ACTING.sub(r"\\\g<0>", line))
+    return _LEADING.sub(r"\1\\", _NUMBERED.sub(r"\1\\\2", line))
 
 
 def _clean(text: str) -> str:

@@ -17,17 +17,27 @@ from eventlog.events import (
     MemoryRecalled,
     MemoryRestored,
     MemoryRevised,
+    MemorySource,
     ProfileUpdated,
     Remembered,
 )
+from eventlog.log import EventLog
 from eventlog.recorded import Draft, RecordedEvent, StreamKey
 from harness.brought_in import refused
-from harness.memory.documents import Told, memory_of, other_id, read_document
+from harness.memory.documents import (
+    Sourced,
+    Told,
+    memory_of,
+    other_id,
+    read_document,
+    sessions_of,
+)
 from harness.memory.in_place_of import in_place_of
 from harness.memory.user_memory import UserMemory
 from projections.memory.folding import READ, concerns, evolve
 from projections.memory.memory import Memory
 from projections.memory.state import MemoryState, fold
+from projections.memory.stream import stream_id
 from projections.observe import draft_at
 
 _TRIES = 32
@@ -63,10 +73,11 @@ def import_memories(memory: UserMemory, document: Any, *, dry_run: bool = False)
     an append raises.
     """
     told, warnings = read_document(document)
+    sessions = sessions_of(document)
     lost: Exception | None = None
     for _ in range(_TRIES):
         version = memory.live.log.version(memory.key)
-        planned = _plan(memory, told, version)
+        planned = _plan(memory, told, version, sessions)
         found = [*warnings, *_left_out(planned.left_out), *_displaced(memory, planned, version)]
         if dry_run or not planned.drafts:
             return Imported(len(planned.drafts), planned.known, tuple(found))
@@ -87,7 +98,9 @@ def _left_out(count: int) -> list[str]:
     return [f"left out: {count:,} references to memories that are not in the document"]
 
 
-def _plan(memory: UserMemory, told: Sequence[Told], version: int) -> _Planned:
+def _plan(
+    memory: UserMemory, told: Sequence[Told], version: int, sessions: Mapping[str, str] | None
+) -> _Planned:
     log, key = memory.live.log, memory.key
     places = log.known_ids([id for each in told for id in (each.id, other_id(key, each.id))])
     there = _there(memory, places.values())
@@ -103,14 +116,59 @@ def _plan(memory: UserMemory, told: Sequence[Told], version: int) -> _Planned:
             if isinstance(each.event, Remembered):
                 ids[each.position] = position
             continue
+        if isinstance(each.event, MemoryForgotten) and _is_gone(memory, ids.get(each.event.memory)):
+            known += 1
+            continue
         event, missing = _renamed(each.event, key, ids)
         left_out += missing
         if event is None:
             continue
+        if isinstance(event, Sourced):
+            twin = there.get(places[each.id]) if each.id in places else None
+            event = _placed(event, memory.live.log, sessions, twin)
         drafts.append(Draft(event, id=other if each.id in places else each.id, occurred_at=each.at))
         if isinstance(event, Remembered):
             ids[each.position] = version + len(drafts)
     return _Planned(in_place_of(memory.memories, drafts, version + 1), known, left_out)
+
+
+def _is_gone(memory: UserMemory, id: int | None) -> bool:
+    """Whether a memory does not stand here, since what took its place was erased. A document says
+    of such a one that it is forgotten."""
+    found = memory.memories.find(id) if id is not None else None
+    other = memory.memories.find(found.superseded_by) if found and found.superseded_by else None
+    return other is not None and other.is_erased
+
+
+def _placed(
+    event: Sourced,
+    log: EventLog,
+    sessions: Mapping[str, str] | None,
+    twin: RecordedEvent | None,
+) -> Event:
+    """An event whose sources are said to stand elsewhere, but those that stand in this log: it has
+    that session, with that id. With no ids in a document, whether it stands here is known of an
+    event that this log has already, of another person."""
+
+    def is_here(source: MemorySource) -> bool:
+        if sessions is not None:
+            id = sessions.get(source.stream, "").replace("-", "")
+            return bool(id) and stream_id(log, source.stream) == id
+        said = twin.event if twin is not None else None
+        return isinstance(said, Sourced) and source in said.sources
+
+    placed = tuple(
+        source
+        if source.elsewhere or is_here(source)
+        else source.model_copy(update={"elsewhere": True})
+        for source in event.sources
+    )
+    changed: dict[str, Any] = {"sources": placed}
+    went = placed != event.sources and all(each.elsewhere for each in placed)
+    if went and isinstance(event, Remembered) and event.kind == "session_summary":
+        # Else it contradicts the summary of a session that is called so here.
+        changed["subject"] = f"{event.subject} in another log"
+    return event.model_copy(update=changed)
 
 
 def _there(
@@ -155,7 +213,9 @@ def _renamed(event: Event, key: StreamKey, ids: Mapping[int, int]) -> tuple[Even
         missing = len(event.memories) - len(named)
         if not named:
             return None, missing
-        return event.model_copy(update={"of": str(key), "memories": tuple(named)}), missing
+        # It stands in the stream that it is of; that of the other log is told by its origin.
+        changed = {"of": str(key), "of_id": "", "memories": tuple(named)}
+        return event.model_copy(update=changed), missing
     assert isinstance(event, ProfileUpdated)
     return event, 0
 
@@ -165,7 +225,8 @@ def _displaced(memory: UserMemory, planned: _Planned, version: int) -> Iterator[
     if not planned.drafts:
         return
     key = memory.key
-    state = fold(memory.live.log.read_all(types=READ), str(key))
+    log = memory.live.log
+    state = fold(log.read_all(types=READ), str(key), lambda of: stream_id(log, of))
     stood = [each for each in state if each.stands]
     for position, draft in enumerate(planned.drafts, version + 1):
         event = draft_at(draft.event, key, position)

@@ -104,6 +104,8 @@ class Memories(Rule):
         for call in filter(self._is_own, self.subject.calls):
             items: dict[tuple[str, str], list[str]] = {}
             for row in self.subject.recalled.rows.get(call.position, ()):
+                if row.standing == "unknown":  # of another log, whose names say nothing here
+                    continue
                 items.setdefault((row.of, row.memory), []).append(row.item)
             for which, some_items in items.items():
                 if len(some_items) > 1:
@@ -148,6 +150,8 @@ class Memories(Rule):
         more = row.source_count - len(row.sources)
         runs = [(source, 1) for source in row.sources] + ([("", more)] if more else [])
         source = f"which came from {runs_listed(runs)}" if runs else "which names no source"
+        if row.standing == "unknown":
+            source = "which is not in this log"
         name = f"m{which.rendition}" if which.memory != _PROFILE else "the profile"
         return Finding(
             rule=self.name,

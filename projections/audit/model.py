@@ -86,7 +86,7 @@ class MoveRow(Result):
 
 MemoryStanding = Literal["stands", "revised", "superseded", "forgotten", "erased", "unknown"]
 """How a memory stood when it was shown; ``revised``: it says something else by then. ``unknown``:
-its stream is not in this log."""
+its stream is not in this log, or is that of another log under the same name."""
 
 
 class MemoryRow(Result):

@@ -37,7 +37,7 @@ def _rows(
 ) -> dict[int, tuple[MemoryRow, ...]]:
     """By the positions of the calls; these in their order."""
     ids: dict[str, dict[int, None]] = {}
-    for each in (each for some in shown.values() for each in some):
+    for each in (each for some in shown.values() for each in some if not each.is_elsewhere):
         ids.setdefault(each.of, {}).update(dict.fromkeys(id for id, _ in each.memories))
     for of, some_ids in ids.items():
         past = pasts.of(of)
@@ -59,7 +59,7 @@ class _Making:
 
     def of(self, shown: Shown, sequence: int) -> Iterator[MemoryRow]:
         """What one message shows at a call."""
-        past = self._pasts.of(shown.of)
+        past = self._pasts.of(shown.of) if not shown.is_elsewhere else None
         for id, rendition in shown.memories:
             memory = past.at(id, sequence) if past is not None else None
             erased = past.erased_at(id) if past is not None and memory is not None else 0
@@ -84,6 +84,8 @@ class _Making:
             )
         )
         standing: MemoryStanding = "revised" if is_old else "stands"
+        if shown.is_elsewhere:
+            standing = "unknown"
         since = now.position if is_old else 0
         return self._row(shown, "profile", str(shown.profile), standing, since, sources)
 
@@ -131,9 +133,11 @@ def _since(memory: Memory | None) -> int:
 
 
 def named(sources: Iterable[MemorySource]) -> tuple[str, ...]:
-    """Sources as they are typed: ``user/agent/session@3``, or the session alone."""
+    """Sources as they are typed: ``user/agent/session@3``, or the session alone; of one in another
+    log, where nobody can type it, that is told."""
     return tuple(
-        f"{source.stream}@{position}" if position else source.stream
+        (f"{source.stream}@{position}" if position else source.stream)
+        + (" in another log" if source.elsewhere else "")
         for source in sources
         for position in source.positions or (0,)
     )

@@ -191,7 +191,7 @@ def _linked(live: Live, stream: StreamKey, carrying: Carrying) -> Iterator[Strea
     there = {str(info.key): info.key for info in live.log.streams()}
     for _, event in carrying.values():
         for source in event.data.get("sources") or ():
-            if source.get("stream") in there:
+            if source.get("stream") in there and not source.get("elsewhere"):
                 yield there[source["stream"]]
     memories = [target.position for target, (_, event) in carrying.items() if event.type == MEMORY]
     for recall in recalls_of(live, stream, memories) if memories else ():

@@ -5,7 +5,8 @@ parent's events; each position keeps the session that owns it, so a parent's int
 the same in all of its forks. Of an erased event its place is known and no word.
 
 Only what the log records as said by a person counts as said by one: no tool result, no recalled
-memory, no injected text, and nothing in a sub-agent's session, whose messages a model wrote.
+memory, no injected text, and nothing in a sub-agent's session, whose messages a model wrote. Nor
+what a session of our own began with out of a document: it was said elsewhere, and learned there.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from eventlog.events import MemorySource, MessageAppended, Task, TasksSet
 from eventlog.recorded import RecordedEvent
 from projections.context import REFOLDING, effective, is_known
 from projections.materialize import original, rendered
+from projections.memory.brought_in import is_brought_in, is_own, is_titled
 from projections.memory.clipping import one_line
 from projections.memory.interactions import LONGEST_TEXT, Course, Interaction, Said, ToolUse
 from projections.memory.signs import Sign, signs
@@ -87,7 +89,7 @@ class CourseFold:
         self.position = 0
         self._stream = ""
         self._title, self._title_at = "", 0
-        self._is_subagent = False
+        self._is_subagent = self._is_own = False
         self._events: list[RecordedEvent] = []
         """Without their text."""
         self._pieces: dict[int, _Piece] = {}
@@ -120,7 +122,7 @@ class CourseFold:
         if kind in REFOLDING:
             self._events.append(event)
             return self
-        piece = self._piece(event)
+        piece = None if self._is_own and is_brought_in(event) else self._piece(event)
         if piece is not None:
             self._events.append(event.without_text("{}"))
             self._pieces[event.position] = piece
@@ -142,7 +144,8 @@ class CourseFold:
     def _titled(self, event: RecordedEvent) -> None:
         if event.type == "session_started":
             self._is_subagent = bool(event.data.get("parent_call"))
-        if not event.erased:
+            self._is_own = is_own(event)
+        if not event.erased and not is_titled(event):
             title = clean(str(event.data.get("title") or ""))
             if title:
                 self._title, self._title_at = title, event.position

@@ -80,17 +80,28 @@ READ = frozenset(
 """Events that the state is folded from."""
 
 
-def concerns(event: RecordedEvent) -> str:
-    """The key of the stream whose memories an event changes; empty for one that changes none."""
+IdOf = Callable[[str], str]
+"""The id of the stream of that key in a log, in hexadecimal; empty where there is none."""
+
+
+def concerns(event: RecordedEvent, id_of: IdOf | None = None) -> str:
+    """The key of the stream whose memories an event changes; empty for one that changes none.
+
+    A recall that came from another log may name a stream of another id: it changes none here. With
+    no ``id_of`` nobody looks.
+    """
     if event.type not in READ:
         return ""
     if event.type != "memory_recalled":
         return str(event.stream) if is_memory_stream(event.stream) else ""
     try:
-        of = event.data.get("of")
+        of, id = event.data.get("of"), event.data.get("of_id", "")
     except EventInvalid:
         return ""
-    return of if isinstance(of, str) else ""
+    if not isinstance(of, str):
+        return ""
+    is_here = not id or id_of is None or str(event.stream) == of or id_of(of) == id
+    return of if is_here else ""
 
 
 def evolve(store: Store, event: RecordedEvent) -> None:

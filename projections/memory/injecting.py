@@ -198,8 +198,9 @@ def _facts_text(facts: dict[str, object]) -> str:
 def _memory(memory: Memory) -> injectors.Memory:
     """What is told of a memory beside its text."""
     about = {"kind": memory.kind, "date": iso(memory.remembered_at)[:10]}
-    if memory.sources:
-        about["session"] = memory.sources[-1].stream
+    here = [source.stream for source in memory.sources if not source.elsewhere]
+    if here:
+        about["session"] = here[-1]
     return injectors.Memory(memory.name, memory.text, about)
 
 

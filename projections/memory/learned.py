@@ -43,9 +43,11 @@ def learned(
         return []
     into = into or stream_of(course.stream)
     gone = course.interactions if ended else left(course, policy.capacity)
-    found = (*at_once(course.interactions, policy, into), *leaving(gone, policy, into))
     # Who says two things about one subject in one message means the second.
-    return list({draft.id: draft for draft in found}.values())
+    found = {draft.id: draft for draft in at_once(course.interactions, policy, into)}
+    for draft in leaving(gone, policy, into):
+        found.setdefault(draft.id, draft)  # who decides a thing again decided it the first time
+    return list(found.values())
 
 
 def at_once(interactions: Iterable[Interaction], policy: LearnPolicy, into: str) -> Iterator[Draft]:
@@ -85,6 +87,9 @@ def leaving(interactions: Iterable[Interaction], policy: LearnPolicy, into: str)
                     sources=sources,
                     by=BY,
                 )
+                if kind == "project" and (again := _decided(interaction)):
+                    yield drafted(event, into, f"decided in {sources[0].stream}: {again}", ())
+                    continue
                 # Named by what was asked: one that goes on later is not learned a second time.
                 asked = interaction.source(interaction.said[0].position)
                 yield drafted(event, into, kind, asked)
@@ -101,6 +106,15 @@ def rules_of(interaction: Interaction) -> tuple[Rule, ...]:
     if interaction.feedback == "positive":
         rules.append("positive feedback")
     return tuple(rules)
+
+
+def _decided(interaction: Interaction) -> str:
+    """What a person said who decided something, if they asked with it: said again in the same
+    session, after an interruption say, it is the same decision."""
+    request = interaction.said[0]
+    if request.by != "human" or not any(sign.kind == "decision" for sign in request.signs):
+        return ""
+    return " ".join(request.text.casefold().split())
 
 
 # -- at once --------------------------------------------------------------------------------------

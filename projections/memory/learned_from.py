@@ -78,7 +78,8 @@ def memory_named(event: RecordedEvent) -> int:
 
 
 def _sources(event: RecordedEvent) -> Iterable[dict[str, Any]]:
-    return event.data.get("sources") or ()
+    """Those that stand in this log."""
+    return (each for each in event.data.get("sources") or () if not each.get("elsewhere"))
 
 
 def _naming(live: Live, keys: Iterable[str]) -> Iterator[RecordedEvent]:

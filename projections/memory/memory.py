@@ -15,6 +15,7 @@ from eventlog.events import (
 )
 from eventlog.jsonvalue import Json
 from eventlog.values import Value
+from projections.memory.characters import simplified
 from projections.memory.stream import memory_name
 
 PER_ACCESS = 0.05
@@ -124,11 +125,12 @@ def weight(importance: float, accesses: int) -> float:
 
 def same_subject(subject: str) -> str:
     """Subjects that differ in case, in blanks, in how their characters are composed or how wide
-    they are, or in what is not seen of them, are one.
+    they are, or in what is not seen of them, are one; so are those in traditional and in simplified
+    characters of what preferences are about.
 
     Source: Unicode Standard 5.18 and 3.13, "Default Caseless Matching" of compatible characters.
     """
     seen = "".join(each for each in subject if unicodedata.category(each) != "Cf")
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
     # A lone surrogate cannot stand in a column.
-    return " ".join(folded.encode("utf-8", "backslashreplace").decode().split())
+    return " ".join(simplified(folded).encode("utf-8", "backslashreplace").decode().split())

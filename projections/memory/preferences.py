@@ -106,6 +106,27 @@ _REFUSED_CHINESE = re.compile(
 )
 _NOW_CHINESE = re.compile("这个|这里|这次|那个|那里|它|现在先|暂时|今天|先别")
 
+_LIMITED = re.compile(
+    r"\b(?:in|for|to|on|with|of|during)\s(?:just\s|only\s)?(?:this|that|these|those)\s(?:\w{1,12}\s){0,2}?"
+    r"(?:files?|functions?|class(?:es)?|methods?|modules?|tests?|scripts?|tasks?|messages?|answers?|reply|question"
+    r"|session|conversation|chat|cases?|time|pr|pull\srequest|commit|lines?|snippet|page|document|one|example)\b"
+    r"(?!\stoo)|\b(?:just|only)\s(?:for\s)?(?:now(?!\son)|today|here|once|this|tonight)\b"
+    r"|\bfor\s(?:now|once|today|the\s(?:moment|time\sbeing))\b|\bthis\s(?:once|one\stime|time)\b"
+    r"|\b(?:temporarily|right\snow)\b|\bnow\sonly\b"
+    r"|这一?次|本次|(?:这个|本|该|此|这一个)(?:文件|函数|任务|会话|对话|问题|测试|类|脚本|方法)|暂时|临时|仅限|只限|眼下",
+    re.IGNORECASE | re.ASCII,
+)
+"""What holds in one place or for a while is not what somebody prefers."""
+_FREED = re.compile(
+    r"\b(?:stop|quit|not|no\slonger|never\s(?:mind|said)|don['’]?t|doesn['’]?t|needn['’]?t|without|used\sto|instead\sof"
+    r"|rather\sthan)\s(?:(?:need|have|want|like)\s(?:you\s)?(?:to\s)?)?(?:\w{1,15}\s)?always\b"
+    r"|\bno\sneed\b|\b(?:don['’]?t|do\snot|doesn['’]?t|does\snot|no\slonger)\s(?:need|have)\sto\b|\bneedn['’]?t\b"
+    r"|\b(?:not|isn['’]?t)\s(?:necessary|required)\b|\bno\slonger\s(?:always|prefer|want|like|care)\b"
+    r"|(?:不用|不必|不要|别|不需要|无需|不能|不该)(?:再|非得)?(?:总是|老是|一直|每次都?|始终|一律|都)|没(?:有)?必要|不必|无需|不需要|不再(?!用|使用)",
+    re.IGNORECASE | re.ASCII,
+)
+"""Who says that something need not be says nothing of what is liked better."""
+
 _IF = re.compile(
     r"(?:if|whether|suppose|imagine|what\sif|in\scase|unless|as\sif)\b|(?:如果|假如|要是|假设|若|例如|比如)",
     re.IGNORECASE | re.ASCII,
@@ -149,6 +170,8 @@ def preferences(sentence: Sentence, *, is_wished: bool = False) -> tuple[Prefere
     """
     masked = sentence.masked
     if not is_wished and (sentence.asks or _IF.match(masked)):
+        return ()
+    if _LIMITED.search(masked) or _FREED.search(masked):
         return ()
     lasting = _first(masked, _LASTING, _LASTING_CHINESE)
     known = _first(masked, _KNOWN_ONLY, _KNOWN_ONLY_CHINESE)

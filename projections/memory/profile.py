@@ -90,12 +90,12 @@ def updated(profile: Profile, said: ProfileUpdated, position: int) -> Profile:
 
 def together(*of: Iterable[MemorySource]) -> tuple[MemorySource, ...]:
     """Sources by session, each position once."""
-    found: dict[str, set[int]] = {}
+    found: dict[tuple[str, bool], set[int]] = {}
     for source in (each for sources in of for each in sources):
-        found.setdefault(source.stream, set()).update(source.positions)
+        found.setdefault((source.stream, source.elsewhere), set()).update(source.positions)
     return tuple(
-        MemorySource(stream=stream, positions=tuple(sorted(positions)))
-        for stream, positions in found.items()
+        MemorySource(stream=stream, positions=tuple(sorted(positions)), elsewhere=elsewhere)
+        for (stream, elsewhere), positions in found.items()
     )
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from eventlog.reading import Reading
 from eventlog.recorded import RecordedEvent, StreamKey
 from projections.live import Live
+from projections.memory.stream import stream_id
 from projections.runs import Standing, standing
 
 
@@ -29,8 +31,16 @@ class Recall(NamedTuple):
     """As they were shown: ``12``, or ``12@40``."""
     profile: int
     """The last position there that the profile was made of; 0: none was shown."""
+    of_id: str = ""
+    """The id of that stream, in hexadecimal; empty where it is not told."""
     left_out: tuple[str, ...] = ()
     """Related ones, likewise, for which there was no room."""
+
+    def is_elsewhere(self, log: Reading) -> bool:
+        """Whether those memories stand in another log, whose stream of that name is another one
+        than that of this log."""
+        is_own = not self.of_id or str(self.stream) == self.of
+        return not is_own and stream_id(log, self.of) != self.of_id
 
     @property
     def standing(self) -> Standing:
@@ -67,12 +77,14 @@ def recall_of(event: RecordedEvent) -> Recall | None:
         of=str(data.get("of", "")),
         memories=tuple(map(str, data.get("memories", ()))),
         profile=int(data.get("profile", 0)),
+        of_id=str(data.get("of_id", "")),
         left_out=tuple(map(str, data.get("left_out", ()))),
     )
 
 
 def recalls_in(live: Live, stream: StreamKey) -> list[Recall]:
-    """Those of a session and of what it was forked from, in their order. Raises StreamNotFound."""
+    """Those of a session and of what it was forked from, in their order; those of another log's
+    memories too. Raises StreamNotFound."""
     found = map(recall_of, live.log.read(stream, types=["memory_recalled"]))
     return [recall for recall in found if recall is not None]
 
@@ -81,7 +93,8 @@ def recalls_of(
     live: Live, key: StreamKey, memories: Collection[int], *, left_out: bool = False
 ) -> list[Recall]:
     """Those in the whole log that show one of some memories of the stream ``key``, or had no room
-    for it, in the order of the log. All of the log is looked through once."""
+    for it, in the order of the log, but for those of another log's stream of that name. All of the
+    log is looked through once."""
     wanted = set(memories)
     names = [name for id in wanted for name in (f'"{id}"', f'"{id}@')]
     # The skeleton of an erased one says what it showed, and stands elsewhere.
@@ -95,7 +108,8 @@ def recalls_of(
         names,
     ).fetchall()
     found = map(recall_of, _events(live, rows))
-    some_of = (each for each in found if each and each.of == str(key))
+    every = (each for each in found if each and each.of == str(key))
+    some_of = (each for each in every if not each.is_elsewhere(live.log))
     if left_out:
         return [each for each in some_of if wanted & {*map(memory_of, each.left_out)}]
     return [each for each in some_of if wanted & {*each.ids}]

@@ -59,6 +59,8 @@ class Shown(NamedTuple):
     """Each with the rendition that was shown, in that order."""
     profile: int
     """The last position there that the profile was made of; 0: none was shown."""
+    is_elsewhere: bool = False
+    """Those memories stand in another log: what has their names here are others."""
 
 
 class _Call(NamedTuple):
@@ -116,7 +118,7 @@ def all_shown(live: Live, stream: StreamKey | str) -> dict[int, list[Shown]]:
     recalls = recalls_in(live, info.key)
     told: dict[Standing, dict[str, Shown]] = {}
     for recall in recalls:  # told again, it holds as it was told last
-        told.setdefault(recall.standing, {})[recall.of] = _shown(recall)
+        told.setdefault(recall.standing, {})[recall.of] = _shown(live, recall)
     if not told:
         return {}
     found: dict[int, list[Shown]] = {}
@@ -127,9 +129,10 @@ def all_shown(live: Live, stream: StreamKey | str) -> dict[int, list[Shown]]:
     return found
 
 
-def _shown(recall: Recall) -> Shown:
+def _shown(live: Live, recall: Recall) -> Shown:
     memories = tuple((id, each) for each in recall.memories if (id := memory_of(each)))
-    return Shown(recall.item, recall.position, recall.of, memories, recall.profile)
+    is_elsewhere = recall.is_elsewhere(live.log)
+    return Shown(recall.item, recall.position, recall.of, memories, recall.profile, is_elsewhere)
 
 
 def _holding(infos: Iterable[StreamInfo], recall: Recall) -> Iterator[StreamInfo]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from eventlog.jsonvalue import dumps
 from eventlog.recorded import RecordedEvent
-from projections.memory.folding import concerns, evolve
+from projections.memory.folding import IdOf, concerns, evolve
 from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import Profile
 
@@ -55,11 +55,14 @@ def text_of(memories: Iterable[Memory], profile: Profile) -> str:
     return "\n".join([*lines, dumps(profile.model_dump())])
 
 
-def fold(events: Iterable[RecordedEvent], key: str) -> MemoryState:
-    """The memories of the stream ``key`` after these events, which come in the order of the log."""
+def fold(events: Iterable[RecordedEvent], key: str, id_of: IdOf | None = None) -> MemoryState:
+    """The memories of the stream ``key`` after these events, which come in the order of the log.
+
+    ``id_of`` tells the recalls of another log's memories (``folding.concerns``).
+    """
     state = MemoryState()
     for event in events:
-        if concerns(event) == key:
+        if concerns(event, id_of) == key:
             evolve(state, event)
     return state
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from eventlog.errors import InputRefused
+from eventlog.errors import EventInvalid, InputRefused, StreamNotFound
+from eventlog.reading import Reading
 from eventlog.recorded import StreamKey
 
 AGENT, SESSION = "_", "memory"
@@ -29,6 +30,15 @@ def check_session(key: StreamKey) -> None:
             f"{key} is no session: what is remembered there is forgotten one by one, or erased "
             "with redact, or all of it with delete --purge"
         )
+
+
+def stream_id(log: Reading, key: StreamKey | str) -> str:
+    """The id of a stream in a log, in hexadecimal; empty where it has none of that name, and for
+    what is no name."""
+    try:
+        return log.stream(key).id.hex()
+    except (EventInvalid, StreamNotFound):
+        return ""
 
 
 def memory_name(id: int) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from projections.memory.characters import simplified
 from projections.memory.known_subjects import ROWS, Area, Row
 from projections.memory.mentions import is_manner_beside, is_tool_beside, without_asides
 
@@ -103,7 +104,7 @@ _OTHER_LENGTH = re.compile(
 def about(statement: str) -> Iterator[About]:
     """What of the table a statement is about; nothing where it is about none of it, or only names
     something of it (``mentions``)."""
-    statement = without_asides(statement)
+    statement = without_asides(simplified(statement))
     found = list(_special(statement))
     taken = {each.subject for each in found}
     if any(subject.startswith("language of") for subject in taken):

@@ -60,9 +60,12 @@ def summarized_to(memories: Iterable[Memory], session: str) -> int:
             for memory in memories
             if memory.kind == "session_summary"
             for source in memory.sources
+            if not source.elsewhere
             # Of one that was erased the subject is gone, and where it came from is not.
-            if same_subject(memory.subject) == subject
-            or (memory.is_erased and source.stream == session)
+            and (
+                same_subject(memory.subject) == subject
+                or (memory.is_erased and source.stream == session)
+            )
             for position in source.positions
         ),
         default=0,

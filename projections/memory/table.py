@@ -24,7 +24,14 @@ from projections.memory.folding import READ, concerns, evolve
 from projections.memory.memory import Memory, same_subject
 from projections.memory.profile import Profile
 from projections.memory.state import text_of
-from projections.memory.stream import AGENT, SESSION, is_memory_stream, memory_name, memory_stream
+from projections.memory.stream import (
+    AGENT,
+    SESSION,
+    is_memory_stream,
+    memory_name,
+    memory_stream,
+    stream_id,
+)
 
 Query = Callable[[str, Sequence[Any]], sqlite3.Cursor]
 """One reading statement with its values."""
@@ -50,7 +57,7 @@ _CREATE = (
 class MemoryTable:
     """The derived table ``memories``; to be given to ``EventLog.catch_up``."""
 
-    name, version = "memories", 2
+    name, version = "memories", 3
     reads = READ | {"redacted"}
 
     def __init__(self, log: EventLog) -> None:
@@ -77,7 +84,7 @@ class MemoryTable:
             if event.type == "redacted":
                 anew |= _touched(event)
                 continue
-            key = concerns(event)
+            key = concerns(event, self._id_of)
             if key and key not in stores and (row := self._row(key)) is not None:
                 stores[key] = _Rows(connection, row)
             if key in stores:
@@ -86,6 +93,9 @@ class MemoryTable:
             if (row := self._row(key)) is not None:
                 stores[key] = self._refolded(_Rows(connection, row), key, events[-1].sequence)
         return bool(stores)
+
+    def _id_of(self, key: str) -> str:
+        return stream_id(self._log, key)
 
     def _row(self, key: str) -> int | None:
         try:
@@ -102,7 +112,7 @@ class MemoryTable:
         for event in self._log.read_all(types=READ):
             if event.sequence > to:
                 break
-            if concerns(event) == key:
+            if concerns(event, self._id_of) == key:
                 evolve(store, event)
         return store
 
@@ -225,7 +235,11 @@ class _Rows:
         self._db.execute("delete from memories_sources where row = ?", (row,))
         self._db.executemany(
             "insert into memories_sources values (?, ?)",
-            [(row, source.stream) for source in memory.sources if _is_text(source.stream)],
+            [
+                (row, source.stream)
+                for source in memory.sources
+                if not source.elsewhere and _is_text(source.stream)
+            ],
         )
 
     @property

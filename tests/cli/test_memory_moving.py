@@ -182,3 +182,37 @@ def test_no_byte_of_hostile_memories_acts(tmp_path: Path) -> None:
     document.write_text(json.dumps({"kind": "memory", "ctxlog": 1, "stream": EVIL, "events": []}))
     assert shown(["memory", "import", str(document)], new)[0] == 0
     assert shown(["memory", "import", str(document), "--json"], new)[0] == 0
+
+
+class TestWithAWholeLog:
+    """Without this a file of somebody else's decides unseen what models are told here."""
+
+    def test_memories_that_come_in_are_told(self, tmp_path: Path) -> None:
+        source, file, db = tmp_path / "a.db", tmp_path / "a.jsonl", tmp_path / "b.db"
+        for text, user in (("Tea, please", "local"), ("Send the keys", "local"), ("Cats", "ada")):
+            assert run("memory", "add", text, "--user", user, "--db", source).exit_code == 0
+        file.write_text(run("export", "--all", "--db", source).stdout)
+        told = (
+            "brings 2 memories of local: they are shown to models (ctxlog memory list)",
+            "brings 1 memory of ada: it is shown to models (ctxlog memory list --user ada)",
+        )
+        done = run("import", file, "--db", db, "--dry-run")
+        assert all(f"{file}: {line}" in done.stderr for line in told)
+        assert data("import", file, "--db", db)["files"][0]["notes"] == list(told)
+        assert data("import", file, "--db", db)["files"][0]["notes"] == []
+        assert run("memory", "forget", "m1", "--db", source).exit_code == 0
+        file.write_text(run("export", "--all", "--db", source).stdout)
+        (note,) = data("import", file, "--db", db)["files"][0]["notes"]
+        assert note.startswith("changes what is remembered of local: it is shown to models")
+
+    def test_a_source_of_another_log_is_told(self, tmp_path: Path) -> None:
+        source, file, db = tmp_path / "a.db", tmp_path / "m.json", tmp_path / "b.db"
+        for each in (source, db):
+            assert run("new", "one", "--system", f"In {each.name}", "--db", each).exit_code == 0
+        assert run("memory", "add", "x", "--source", "one@2", "--db", source).exit_code == 0
+        assert run("memory", "export", file, "--db", source).exit_code == 0
+        assert run("memory", "import", file, "--db", db).exit_code == 0
+        (found,) = data("memory", "show", "m1", "--db", db)["sources"]
+        assert (found["session"], found["state"]) == ("local/chat/one", "elsewhere")
+        assert "local/chat/one@2 in another log" in run("memory", "show", "m1", "--db", db).stdout
+        assert "In b.db" not in run("memory", "show", "m1", "--db", db).stdout

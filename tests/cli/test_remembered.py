@@ -202,6 +202,7 @@ class TestWhatShowedIt:
             "of": KEY,
             "memories": ["m1"],
             "profile": 0,
+            "is_elsewhere": False,
             "left_out": [],
         }
         assert call["memories"] == [shown]

@@ -302,7 +302,7 @@ FULL: tuple[Event, ...] = (
         values=Json({"indentation": "spaces"}),
         entities=(Entity(name="a.py"),),
         relations=(Relation(subject="Ada", predicate="prefers", object="spaces"),),
-        sources=(MemorySource(stream="ann/coder/s2", positions=(5,)),),
+        sources=(MemorySource(stream="ann/coder/s2", positions=(5,), elsewhere=True),),
         reason="r",
         by="human",
         origin=ORIGIN,
@@ -321,6 +321,7 @@ FULL: tuple[Event, ...] = (
     ),
     MemoryRecalled(
         of="ann/_/memory",
+        of_id="0198c0de",
         item="2@4",
         memories=("1@2", "7"),
         profile=5,

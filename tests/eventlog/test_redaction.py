@@ -479,7 +479,8 @@ KEPT = {
     "response_id finish_reason status rule dropped renamed call_ids calls_missed file line offset",
     "usage origin inserted messages items kept reply_id outcome mode verdict has_effects groups",
     "how size modified_ns is_whole template role version importance is_explicit area sources",
-    "supersedes memory section of memories profile asked embedder dimension left_out is_renewed",
+    "supersedes memory section of of_id memories profile asked embedder dimension left_out",
+    "is_renewed",
 }
 KEPT_FIELDS = {name for line in KEPT for name in line.split()}
 DEEP = {

@@ -16,6 +16,8 @@ from harness.conversation.conversation import NotLearned
 from harness.conversation.happenings import Ended, MemoriesChanged, NotRemembered
 from harness.conversation.remembering import MemorySettings
 from harness.memory import UserMemory
+from harness.message_files import export_messages, export_session
+from harness.state_documents import export_state, read_document
 from projections import Live, open_log
 from projections.memory.learning import LearnPolicy
 from projections.memory.shown import shown_in
@@ -279,3 +281,30 @@ class TestThreeSessions:
             talk.ask("Write a class")
             assert "tabs" in shown(received(server))
             proved(talk)
+
+
+class TestFromADocument:
+    """What was said elsewhere was learned there, and may be forgotten by now."""
+
+    @pytest.mark.parametrize("form", ["state", "session", "messages"])
+    def test_only_what_is_said_here_is_learned(
+        self, live: Live, server: ModelServer, form: str
+    ) -> None:
+        memory = memory_of(live)
+        port = "Remember that the port is 8081."
+        with talking(live, server, "local/chat/one", memory=memory) as talk:
+            talk.ask(port)
+        forms = {
+            "state": export_state(live, talk.key),
+            "session": export_session(live, talk.key),
+            "messages": export_messages(live, talk.key),
+        }
+        read_document(forms[form]).append(live, "local/chat/two")
+        for each in memory.all():
+            memory.forget(each.id)
+        with talking(live, server, "local/chat/two", memory=memory, system=None) as talk:
+            talk.ask("Remember that the host is ant.")
+            assert port in [each["content"] for each in received(server)]
+        said = [each.text for each in memory.all()]
+        assert any("ant" in text for text in said)
+        assert not any("8081" in text for text in said)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from memories_made import ADA, SAID, TALK, WORK, Said, prefers, says, shown
 
@@ -21,7 +21,11 @@ from eventlog.recorded import Draft
 from eventlog.redaction import Target, redact
 from harness.memory import UserMemory, export_markdown, export_memories, import_memories
 from projections import Live, open_log
+from projections.erasure import plan
 from projections.memory import fold
+from projections.memory.learned_from import learned_in
+from projections.memory.recall import Wanted
+from projections.memory.summary import subject_of, summarized_to
 
 
 @pytest.fixture
@@ -48,6 +52,8 @@ def state(memory: UserMemory, *, erased: bool = True) -> str:
     lines = []
     for each in found:
         told = each.model_dump(mode="json")
+        for source in told["sources"]:
+            source["elsewhere"] = False
         told["id"], told["rendition"] = names[each.id], "@" in each.rendition
         told["superseded_by"] = names.get(each.superseded_by, 0)
         told["supersedes"] = [names[id] for id in each.supersedes if id in names]
@@ -56,6 +62,7 @@ def state(memory: UserMemory, *, erased: bool = True) -> str:
             held["memory"] = names[held["memory"]]
         lines.append(json.dumps(told))
     for known in memory.profile.known:
+        known = known.model_copy(update={"sources": ()})
         lines.append(json.dumps({**known.model_dump(mode="json"), "position": 0}))
     return "\n".join(lines)
 
@@ -203,6 +210,137 @@ class TestThereAndBack:
             stands = [each.text for each in memory.all()]
             assert [each.text for each in eve.all()] == stands
             assert [each.values for each in eve.all()] == [each.values for each in memory.all()]
+
+
+CHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "add", "forget", "restore", "revise", "redact", "redact", "move"]),
+        st.integers(1, 8),
+    ),
+    min_size=3,
+    max_size=12,
+)
+
+
+def changed(live: Live, memory: UserMemory, what: str, number: int) -> None:
+    """One change of what a person has in memory."""
+    position = min(number, live.log.version(memory.key))
+    if what == "add":
+        memory.add(f"the port is {number}", subject=f"port {number % 2}")
+    elif what == "move":
+        import_memories(memory, moved(export_memories(memory)))
+    with suppress(CtxlogError):  # there is no such memory, or it cannot be erased, or was
+        if what == "redact":
+            redact(live.log, [Target(memory.key, position)], stream=memory.key)
+        elif what == "forget":
+            memory.forget(number)
+        elif what == "restore":
+            memory.restore(number)
+        elif what == "revise":
+            memory.revise(number, text=f"the port was {number}")
+
+
+def ids(document: dict[str, Any]) -> list[str]:
+    return [each["id"] for each in document["events"]]
+
+
+class TestAfterARedaction:
+    """Without this a document of what was erased in part could not be taken up any more."""
+
+    @settings(max_examples=30)
+    @given(CHANGES)
+    @example([("add", 1), ("add", 3), ("redact", 2), ("move", 1)])
+    @example([("add", 1), ("add", 3), ("redact", 2), ("move", 1), ("restore", 1), ("add", 5)])
+    @example([("add", 1), ("forget", 1), ("redact", 2)])
+    def test_a_document_is_taken_up_anywhere_and_adds_nothing_twice(
+        self, changes: list[tuple[str, int]]
+    ) -> None:
+        with TemporaryDirectory() as folder, ExitStack() as stack:
+            live, other = (
+                stack.enter_context(open_log(Path(folder) / name, durability="normal"))
+                for name in ("a.db", "b.db")
+            )
+            memory, copy = UserMemory(live, "ada"), UserMemory(other, "ada")
+            for what, number in changes:
+                changed(live, memory, what, number)
+            document = moved(export_memories(memory))
+            assert len(ids(document)) == len(set(ids(document)))
+            assert import_memories(memory, document).added == 0
+            import_memories(copy, document)
+            assert [each.text for each in copy.all()] == [each.text for each in memory.all()]
+            for where in (copy, UserMemory(other, "eve"), UserMemory(live, "bob")):
+                import_memories(where, document)
+                again = moved(export_memories(where))
+                assert len(ids(again)) == len(set(ids(again)))
+                assert import_memories(where, document).added == 0
+                assert import_memories(where, again).added == 0
+                assert import_memories(memory, again).added == 0
+
+
+class TestSources:
+    """Without this a memory says that it came from words that somebody said in another log."""
+
+    @pytest.fixture
+    def memory(self, live: Live) -> UserMemory:
+        live.append(WORK, events.SessionStarted(), events.SessionTitled(title="here"))
+        memory = UserMemory(live, "ada")
+        sources = (events.MemorySource(stream=str(WORK), positions=(2,)),)
+        memory.append(events.Remembered(text="the port is 1", sources=sources))
+        return memory
+
+    def test_one_of_another_log_stands_elsewhere(self, memory: UserMemory, other: Live) -> None:
+        other.append(WORK, events.SessionStarted(), events.SessionTitled(title="there"))
+        copy = UserMemory(other, "ada")
+        import_memories(copy, moved(export_memories(memory)))
+        (source,) = copy.get(1).sources
+        assert (source.stream, source.positions, source.elsewhere) == (str(WORK), (2,), True)
+        assert learned_in(other, WORK) == []
+        assert plan(other, WORK, [], positions=[2]).copies == ()
+        assert [each.id for each in copy.recall("port", Wanted(session=str(WORK)))] == []
+        document = moved(export_memories(copy))
+        assert document["sessions"] == {}
+
+    def test_one_that_is_here_too_stays(self, memory: UserMemory, live: Live) -> None:
+        document = moved(export_memories(memory))
+        assert document["sessions"] == {str(WORK): str(uuid.UUID(bytes=live.log.stream(WORK).id))}
+        import_memories(bob := UserMemory(live, "bob"), document)
+        assert bob.get(1).sources == memory.get(1).sources
+        del document["sessions"]  # as earlier versions wrote it
+        import_memories(eve := UserMemory(live, "eve"), document)
+        assert eve.get(1).sources == memory.get(1).sources
+
+    def test_without_an_id_it_stands_elsewhere(self, memory: UserMemory, other: Live) -> None:
+        other.append(WORK, events.SessionStarted(), events.SessionTitled(title="there"))
+        document = moved(export_memories(memory))
+        del document["sessions"]
+        import_memories(copy := UserMemory(other, "ada"), document)
+        assert copy.get(1).sources[0].elsewhere
+
+    def test_a_summary_of_another_log_is_none_of_the_session_here(
+        self, live: Live, other: Live
+    ) -> None:
+        def summary(text: str) -> events.Remembered:
+            sources = (events.MemorySource(stream=str(WORK), positions=(9,)),)
+            subject = subject_of(str(WORK))
+            return events.Remembered(
+                kind="session_summary", text=text, subject=subject, sources=sources
+            )
+
+        for each, text in ((live, "there"), (other, "here")):
+            each.append(WORK, events.SessionStarted())
+            each.append(ADA, summary(text))
+        import_memories(copy := UserMemory(other, "ada"), moved(export_memories(memory_of(live))))
+        assert [each.text for each in copy.all()] == ["here", "there"]
+        imported = [each for each in copy.all() if each.text == "there"]
+        assert summarized_to(imported, str(WORK)) == 0
+
+    def test_sessions_that_are_none_are_refused(self, live: Live) -> None:
+        with pytest.raises(InputRefused, match="no object of ids"):
+            import_memories(UserMemory(live, "ada"), document(sessions={"a": 1}))
+
+
+def memory_of(live: Live) -> UserMemory:
+    return UserMemory(live, "ada")
 
 
 class TestErased:
@@ -445,6 +583,19 @@ class TestMarkdown:
             ("a < b", ["* a < b"]),
             ("a\u2028# b\r\n> c", ["* a", "  \\# b", "  \\> c"]),
             ("\u200b", ["* \u200b"]),
+            ("\u200b# b", ["* \u200b\\# b"]),
+            ("___\n__init__", ["* \\___", "  __init__"]),
+            ("[a](javascript:b)", ["* \\[a](javascript:b)"]),
+            ("\\[a\\](b)", ["* \\\\\\[a\\\\](b)"]),
+            ("see ![a](http://b)", ["* see !\\[a](http://b)"]),
+            ("[a]: http://b", ["* \\[a]: http://b"]),
+            ("\\<img src=x>", ["* \\\\\\<img src=x>"]),
+            ("&#60;img&#62; & b", ["* \\&#60;img\\&#62; & b"]),
+            (
+                "@/etc/passwd (@~/x) 看@y a@b.example",
+                ["* \\@/etc/passwd (\\@~/x) 看\\@y a@b.example"],
+            ),
+            ("!`ls`, C:\\a!", ["* \\!`ls`, C:\\a!"]),
             (" \n", ["*"]),
         ],
     )

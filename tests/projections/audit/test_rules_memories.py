@@ -108,7 +108,7 @@ class TestWhereFrom:
     def test_a_stream_that_is_not_in_the_log_names_none(self, live: Live) -> None:
         of = StreamKey("bob", "_", "memory")
         live.append(LATER, said("x", "memory"), shows("8", "2", of=of), called("8"))
-        assert found(live)[1][1] == "c2 was given m2 of bob/_/memory in 8, which names no source"
+        assert found(live)[1][1] == "c2 was given m2 of bob/_/memory in 8, which is not in this log"
 
     def test_of_a_fork_only_its_own_calls(self, live: Live) -> None:
         fork = StreamKey(USER, "coder", "fork")

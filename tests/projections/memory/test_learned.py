@@ -104,6 +104,15 @@ class TestLeaving:
         assert not found.is_explicit
         assert found.by == "learning"
 
+    def test_a_decision_that_is_said_again_is_remembered_once(self) -> None:
+        said_it = human("We decided to use PostgreSQL.")
+        twice = (said_it, model("Good."), human("go on"), model("ok"), said_it, model("Yes."))
+        (found,) = of(*twice)
+        assert found.sources[0].positions[0] == 1
+        (draft,) = learned(course(said_it, model("Good.")), ended=True)
+        assert [each.id for each in learned(course(*twice), ended=True)] == [draft.id]
+        assert len(of(said_it, human("We decided to use Redis."), model("ok"))) == 2
+
     def test_an_error_and_its_fix_are_told_in_one_line(self) -> None:
         found = of(*fixing())
         (fix,) = [each for each in found if each.kind == "error_fix"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from projections.memory.memory import same_subject
 from projections.memory.preferences import Preference, preferences
 from projections.memory.preferences import stated as by_hand
+from projections.memory.signs import signs
 from projections.memory.spoken import spoken
 from projections.memory.subjects import MOST_WORDS, about, own_subject
 
@@ -201,6 +203,37 @@ class TestTheTable:
         assert list(about(text)) == []
 
 
+class TestWhatNeedNotBe:
+    """Who lifts a rule, or sets one for a while, states no standing preference."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Stop always answering in German.",
+            "No need to always add comments",
+            "You don't have to always use tabs",
+            "Please don't always apologize",
+            "I no longer prefer tabs",
+            "不用总是用中文回答",
+            "不要总是用中文回答",
+            "I prefer tabs over spaces in this one file only.",
+            "For this task, always use unittest",
+            "Just for now, answer in German",
+            "Always use tabs, only this time",
+            "这次用中文回答",
+            "我喜欢用空格缩进，仅这个文件",
+        ],
+    )
+    def test_nothing_is_learned_of_it(self, text: str) -> None:
+        assert not [sign for sign in signs(text, "human") if sign.kind == "preference"]
+
+    @pytest.mark.parametrize(
+        "text", ["From now on answer in German", "Stop using semicolons", "以后不用写注释"]
+    )
+    def test_what_holds_from_here_on_is_learned(self, text: str) -> None:
+        assert [sign.kind for sign in signs(text, "human")] == ["preference"]
+
+
 class TestWrittenDown:
     """Somebody gave its kind, and perhaps more: what was not given is read from the text."""
 
@@ -226,3 +259,35 @@ class TestWrittenDown:
     ) -> None:
         about = by_hand(text, subject, values)
         assert (about.subject, about.area, next(iter(about.values.values()), None)) == found
+
+
+class TestCharacters:
+    """One word in two scripts is one word."""
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("縮進", "缩进"),
+            ("引號", "引号"),
+            ("語言", "语言"),
+            ("類型註解", "类型注解"),
+            ("數據庫", "数据库"),
+        ],
+    )
+    def test_a_subject_in_traditional_characters_is_the_simplified_one(
+        self, one: str, other: str
+    ) -> None:
+        assert same_subject(one) == same_subject(other)
+        assert same_subject(f"{one} x") != same_subject(other)
+
+    @pytest.mark.parametrize(
+        ("text", "values"),
+        [
+            ("我偏好雙引號", {"quotes": "double"}),
+            ("我偏好下劃線命名", {"naming": "snake_case"}),
+            ("我偏好製表符，深色", {"theme": "dark"}),
+        ],
+    )
+    def test_a_value_is_read_in_both(self, text: str, values: dict[str, object]) -> None:
+        (found,) = stated(text)
+        assert found.values == values
