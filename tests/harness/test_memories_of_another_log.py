@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,16 @@ from eventlog.events import MemoryRecalled
 from eventlog.recorded import StreamKey
 from eventlog.transfer import export, import_export
 from harness.conversation.standing_memories import LABEL, UNEXPLAINED
+from harness.conversation.summarised_memories import with_memories_as_they_are
 from harness.state_documents import export_state, read_document
 from projections import Live, open_log
 from projections.audit.auditing import audit
 from projections.erasure import plan
+from projections.items import Item
 from projections.memory.folding import READ
 from projections.memory.shown import all_shown, shown_in
 from projections.memory.state import fold
+from projections.strategies.decisions import Summary
 
 KEY = StreamKey("local", "chat", "one")
 
@@ -151,6 +154,21 @@ class TestAMessageThatNobodyExplains:
             fork.ask("When do we deploy?")
             assert "Fridays" not in sent(server)
         proved(fork)
+
+    def test_no_summarizer_is_given_it(self, logs: tuple[Live, Live]) -> None:
+        live, _ = logs
+        with serving(following(script)) as server:
+            talk = talking(live, server, str(KEY))
+            talk.inject("The build is red", LABEL, source="memory")
+        given: list[str] = []
+
+        def summarize(wanted: Summary, items: Sequence[Item]) -> str:
+            given.extend(item.text for item in items)
+            return "A summary."
+
+        wanted = Summary("brief", 100, lambda text: ())
+        with_memories_as_they_are(live, KEY, summarize)(wanted, talk.items())
+        assert given == ["You help."]
 
     def test_what_a_program_calls_otherwise_stays(self, logs: tuple[Live, Live]) -> None:
         live, _ = logs
