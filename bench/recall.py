@@ -137,7 +137,12 @@ def _questions(said: Sequence[str], rounds: int) -> list[list[tuple[str, str]]]:
         targets = choose.choices(said, k=ASKED)
         found.append(
             [
-                (" ".join(choose.sample(words := target.split(), min(len(words), 6))), target)
+                (
+                    " ".join(
+                        [*choose.sample(words := target.split(), min(len(words), 5)), words[-1]]
+                    ),
+                    target,
+                )
                 for target in targets
             ]
         )
