@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cli.memories_changing import Typed
-from cli.memory_values import key_in
 from cli.models_memory import LearnedRow, MemoryLearnData
 from cli.naming import place_name, session_key, whole_session
 from cli.profiles import named_sources
@@ -15,11 +14,11 @@ from eventlog.events import ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.memory import UserMemory
 from harness.memory.dating import dated, is_expired
+from harness.memory.keys import key_in_event
 from projections.memory.course import READ, course_of
 from projections.memory.learned import learned
 from projections.memory.stream import is_memory_stream, memory_name
 from projections.memory.summary import closing, summarized_to
-from projections.quotes import texts_in
 
 
 def from_session(typed: Typed, at: str, session: str, dry_run: bool) -> bool:
@@ -84,7 +83,7 @@ def learned_from(
 
 
 def _holds_key(draft: Draft) -> bool:
-    return key_in(*texts_in(draft.event.model_dump())) is not None
+    return key_in_event(draft.event) is not None
 
 
 def _row(draft: Draft, position: int | None) -> LearnedRow:

@@ -6,13 +6,14 @@ import sys
 from typing import Any
 
 from cli.files import text_of
-from cli.memory_values import STDIN, key_in
+from cli.memory_values import STDIN
 from cli.models_memory import MemoryImportData
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.jsonvalue import loads
 from harness.exchange.secret_text import may_hold_secrets
 from harness.memory import UserMemory
 from harness.memory.documents import read_document
+from harness.memory.keys import key_in
 from harness.memory.taking_up import import_memories
 from projections.quotes import texts_in
 

@@ -12,8 +12,6 @@ from projections.memory.graph import Graph, Node, graph_of
 from projections.memory.memory import same_subject
 from projections.memory.stream import memory_name
 
-MOST_DEPTH = 20
-
 
 def graph_data(memory: UserMemory, entity: str, depth: int, limit: int | None) -> MemoryGraphData:
     """What is around an entity, or the whole graph, at most so many nodes.

@@ -10,12 +10,11 @@ from typing import Literal, get_args
 from cli.naming import place, session_key
 from eventlog.errors import EventInvalid, InputRefused
 from eventlog.events import Entity, MemorySource, ProfileSection, Relation
-from eventlog.jsonvalue import dumps, loads
+from eventlog.jsonvalue import loads
 from harness.memory.checked import LONGEST
+from harness.memory.keys import key_in
 from projections import Live
-from projections.findings import for_secrets, masked
 from projections.memory.profile import SECTIONS
-from projections.passwords import password_in
 from projections.references import is_place
 from projections.runs import origin, position_of
 
@@ -139,21 +138,6 @@ def sources_of(live: Live, typed: Iterable[str]) -> tuple[MemorySource, ...]:
         positions = () if where.kind == "now" or not position else (position,)
         found.append(MemorySource(stream=str(where.stream), positions=positions))
     return tuple(found)
-
-
-def key_in(*texts: str, values: Iterable[object] = ()) -> tuple[str, str] | None:
-    """The shape of the first key in some texts and values, and a glance of it; None: there is none.
-
-    Raises InputRefused without ``detect-secrets``.
-    """
-    whole = [text for text in texts if text]
-    whole += [value if isinstance(value, str) else dumps(value) for value in values]
-    look = for_secrets()
-    found = next((match for text in whole for match in look.scan(text)), None)
-    if found is not None:
-        return found[0], found[1]
-    password = next(filter(None, map(password_in, whole)), None)
-    return ("password", masked(password)) if password is not None else None
 
 
 def refuse_keys(force: bool, *texts: str, values: Iterable[object] = ()) -> None:

@@ -67,7 +67,7 @@ class Chat(Telling):
         model: Model,
         before: Remembered | None = None,
     ) -> None:
-        super().__init__(out, lines, model)
+        super().__init__(out, lines, model, self.number_at)
         self.live, self.asked = live, asked
         self.before = before or Remembered()
         """What the session was gone on with before, and is again."""

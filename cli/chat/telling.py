@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from cli.chat.changes import NumberAt
 from cli.chat.json_lines import ChatData, as_data
 from cli.chat.lines import Lines
 from cli.chat.places import Place
@@ -26,16 +27,13 @@ _NOT_THERE = "status 404"
 class Telling:
     """Who reads a chat, and how."""
 
-    def __init__(self, out: Output, lines: Lines, model: Model) -> None:
-        self.out, self.lines, self.model = out, lines, model
+    def __init__(self, out: Output, lines: Lines, model: Model, number_at: NumberAt) -> None:
+        """``number_at`` gives ``c5`` or ``k1``, of what stands at a position; empty for nothing."""
+        self.out, self.lines, self.model, self._number_at = out, lines, model, number_at
         obeys = out.is_terminal and os.environ.get("TERM") != "dumb"
-        self.screen = Screen(out.style, self.number_at, obeys)
+        self.screen = Screen(out.style, number_at, obeys)
         self.measure()
         self.place: Place
-
-    def number_at(self, position: int) -> str:
-        """``c5`` or ``k1``, of what stands at a position; empty where nothing does."""
-        raise NotImplementedError
 
     def measure(self) -> None:
         """Take the terminal as wide as it is now."""
@@ -46,7 +44,7 @@ class Telling:
     def show(self, happening: Happening) -> None:
         """A happening, on the screen or as a line of JSON."""
         if self.out.as_json:
-            self._line(as_data(happening, self.number_at))
+            self._line(as_data(happening, self._number_at))
         else:
             self.write(self.screen.show(happening))
         if isinstance(happening, CallFailed):

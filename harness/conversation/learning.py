@@ -13,14 +13,14 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from eventlog.errors import CtxlogError, InputRefused, WrongExpectedVersion
-from eventlog.events import Event, ProfileUpdated, Remembered
+from eventlog.errors import CtxlogError, WrongExpectedVersion
+from eventlog.events import ProfileUpdated, Remembered
 from eventlog.recorded import Draft
 from harness.conversation.happenings import MemoriesChanged, NotRemembered
 from harness.conversation.whose_memory import said_by_others
 from harness.memory.dating import dated
+from harness.memory.keys import key_in_event
 from harness.memory.user_memory import UserMemory
-from projections.findings import for_secrets
 from projections.memory.course import READ, CourseFold
 from projections.memory.interactions import Course
 from projections.memory.learned import learned
@@ -28,7 +28,6 @@ from projections.memory.learning import LearnPolicy
 from projections.memory.memory import Memory
 from projections.memory.short_term import left
 from projections.memory.summary import closing, summarized_to
-from projections.passwords import password_in
 
 if TYPE_CHECKING:
     from harness.conversation.conversation import Conversation
@@ -102,7 +101,8 @@ class Learning:
         secrets: list[str] = []
         for together in found:
             new = [draft for draft in together if draft.id not in self._known]
-            held = [secret for draft in new if (secret := _secret(draft.event))]
+            shapes = [key_in_event(draft.event) for draft in new]
+            held = [shape[0] for shape in shapes if shape is not None]
             kept += [] if held else new
             secrets += held[:1]
             self._known |= {draft.id for draft in new if held and draft.id is not None}
@@ -165,19 +165,3 @@ def _changed(memory: UserMemory, positions: Sequence[int]) -> MemoriesChanged | 
     return MemoriesChanged(
         tuple(found[id] for id in ids if id in found), tuple(dict.fromkeys(profile))
     )
-
-
-def _secret(event: Event) -> str:
-    """The kind of what looks like a key in a memory; empty where nothing does. The shapes of keys
-    are known where an optional package is."""
-    if not isinstance(event, Remembered):
-        return ""
-    done = event.experience
-    texts = (event.text, *((done.situation, done.action, done.outcome) if done is not None else ()))
-    if any(map(password_in, texts)):
-        return "password"
-    try:
-        look = for_secrets()
-    except InputRefused:
-        return ""
-    return next((kind for text in texts for kind, _, _ in look.scan(text)), "")

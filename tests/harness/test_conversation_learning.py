@@ -90,7 +90,6 @@ class TestAtOnce:
     def test_what_looks_like_a_key_is_not_remembered_and_told(
         self, live: Live, server: ModelServer
     ) -> None:
-        pytest.importorskip("detect_secrets")
         memory = memory_of(live)
         talk = talking(live, server, "s", memory=memory)
         secret = "AKIA" + "IOSFODNN7EXAMPLQ"
@@ -102,6 +101,9 @@ class TestAtOnce:
         happened = told(talk.say("Remember: the password is hunter2Secret99"))
         (refused,) = [each for each in happened if isinstance(each, NotRemembered)]
         assert "(password)" in refused.error
+        happened = told(talk.say("I work at AKIAIOSFODNN7EXAMPLQ."))
+        assert any(isinstance(each, NotRemembered) for each in happened)
+        assert secret not in memory.profile.model_dump_json()
         assert all("hunter2" not in each.text for each in memory.all())
 
     def test_a_conversation_that_is_not_to_learn_does_not(
