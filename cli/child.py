@@ -16,7 +16,8 @@ from contextlib import contextmanager
 NOT_RUNNABLE, NO_COMMAND, KILLED = 126, 127, 128
 """Exit codes as of a shell; a signal's number is added to the last."""
 
-_PASSED = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "WINCH", "CONT")
+PASSED = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "WINCH", "CONT")
+"""Signals that a command that is run gets too."""
 _OF_TERMINALS = ("SIGINT", "SIGQUIT", "SIGWINCH")
 
 
@@ -48,7 +49,7 @@ def run(command: Sequence[str], env: Mapping[str, str], started: Callable[[], No
     # A signal that is ignored, as this one is at first, may not wait.
     ended = signal.signal(signal.SIGCHLD, lambda *_: None)
     try:
-        with waiting(*_PASSED, "CHLD") as numbers:
+        with waiting(*PASSED, "CHLD") as numbers:
             child = _start(command, env, before)
             started()
             while (code := child.poll()) is None:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cli.child import PASSED, waiting
 from cli.endpoints import DEFAULT_URL, LOOPBACK
 from cli.models_recording import RecordedData
 from cli.naming import typed_name
@@ -52,10 +53,17 @@ def recording(
     Raises InputRefused, and whatever opening the log raises.
     """
     from eventlog.errors import InputRefused
-    from harness.recording.proxy import Proxy
-    from harness.recording.recorder import Recorder
-    from harness.recording.sessions import session_key
-    from projections import open_log
+
+    with waiting(*PASSED):
+        # Some libraries (numpy, which sqlite-utils imports where it is installed) begin threads as
+        # they are imported. Born here, those get no signal; else one that comes while this thread
+        # does not wait for it would be theirs, and end the program.
+        import sqlite_utils  # noqa: F401
+
+        from harness.recording.proxy import Proxy
+        from harness.recording.recorder import Recorder
+        from harness.recording.sessions import session_key
+        from projections import open_log
 
     to = upstreams(upstream or (), os.environ)
     path = current_database(settings.db)

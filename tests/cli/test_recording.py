@@ -463,6 +463,14 @@ class TestProxy:
                 "ANTHROPIC_BASE_URL": told["url"],
             }
             assert told["upstreams"]["anthropic"] == "https://api.anthropic.com"
+            # A thread of a library (numpy's) that took the signal would end the program without it.
+            blocked = [
+                int(line.split()[1], 16)
+                for status in Path(f"/proc/{running.pid}/task").glob("*/status")
+                for line in status.read_text().splitlines()
+                if line.startswith("SigBlk") and status.parent.name != str(running.pid)
+            ]
+            assert all(mask >> (signal.SIGTERM - 1) & 1 for mask in blocked)
         finally:
             running.send_signal(signal.SIGTERM)
             _, err = running.communicate(timeout=20)
