@@ -145,7 +145,7 @@ class SessionData(BaseModel):
     title: str = ""
     facts: dict[str, Any] = {}
     """``stats --json`` of it."""
-    categories: list[Category] = list(CATEGORIES)
+    categories: list[Category]
     counter: str
     base: int = 0
     """Of a fork: the position of the last event that is its parent's."""
@@ -161,3 +161,29 @@ class SessionData(BaseModel):
     coverage: Coverage | None = None
     texts: TextsData
     masked: MaskedData
+
+
+class NamedSession(BaseModel):
+    """A session, as it can be chosen."""
+
+    key: str
+    name: str
+    title: str
+
+
+class HeadData(BaseModel):
+    """What the page knows before it looks at a session."""
+
+    sessions: list[NamedSession]
+
+
+class ReportData(BaseModel):
+    """``report --json``: what was written."""
+
+    file: str
+    bytes: int
+    sessions: list[str]
+    cut: int
+    """Texts of which only head and tail are in it."""
+    masked: int | None
+    """Secrets that were masked; null where none were looked for."""

@@ -10,6 +10,7 @@ from cli.heads import session_head
 from cli.models_log import TimelineRow
 from cli.report.contexts import Contexts
 from cli.report.model import (
+    CATEGORIES,
     CallData,
     Category,
     ContextData,
@@ -156,6 +157,7 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
         name=name,
         title=stats.title,
         facts=stats.model_dump(mode="json"),
+        categories=list(CATEGORIES),
         counter=read.subject.counting.name,
         base=info.base or 0,
         parent=str(info.parent) if info.parent is not None else "",

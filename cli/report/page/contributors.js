@@ -1,0 +1,1 @@
+// What the tokens went to: the biggest contributors.

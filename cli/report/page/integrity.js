@@ -1,0 +1,1 @@
+// What proves the log, and how well each call is known.

@@ -1,0 +1,1 @@
+// The live log: data from the server that serves the page, and what is new in it.

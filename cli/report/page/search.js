@@ -1,0 +1,1 @@
+// Search in all texts of a session.

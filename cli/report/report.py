@@ -1,0 +1,58 @@
+"""A report of some sessions, made ready to be written into a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cli.report.model import HeadData, MaskedData, NamedSession, SessionData
+from cli.report.page import page
+from cli.report.session import read, session_data
+from cli.report.texts import BUDGET, Packed, Texts
+from eventlog import StreamKey
+from projections import Live
+from projections.memory.past import Pasts
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What stands in a page."""
+
+    head: HeadData
+    sessions: list[SessionData]
+    packed: list[Packed]
+
+    def html(self) -> str:
+        """The page, as one file."""
+        blocks = [("head", self.head.model_dump_json())]
+        later: list[tuple[str, str]] = []
+        for number, (session, packed) in enumerate(zip(self.sessions, self.packed, strict=True)):
+            data = f"session-{number}", session.model_dump_json(exclude_defaults=True)
+            (later if number else blocks).append(data)
+            later += [(f"chunk-{number}-{n}", chunk) for n, chunk in enumerate(packed.chunks)]
+        titles = ", ".join(each.title or each.name for each in self.head.sessions)
+        return page(f"{titles} · ctxlog", blocks, later)
+
+
+def report(
+    live: Live,
+    keys: Sequence[StreamKey],
+    names: Mapping[str, str],
+    *,
+    full: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Read sessions; ``names`` are what people type for them.
+
+    With ``full`` no text is cut. Raises StreamNotFound, CriticalUnknown.
+    """
+    pasts, sessions, packed = Pasts(live), [], []
+    for key in keys:
+        texts = Texts()
+        data = session_data(read(live, key, pasts, progress), texts, names[str(key)])
+        table = texts.packed(lambda text: text, None if full else BUDGET // len(keys))
+        data.texts, data.masked = table.data, MaskedData(is_on=False)
+        sessions.append(data)
+        packed.append(table)
+    named = [NamedSession(key=each.key, name=each.name, title=each.title) for each in sessions]
+    return Report(HeadData(sessions=named), sessions, packed)
