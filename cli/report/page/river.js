@@ -35,7 +35,7 @@ function river(session, { lane = 0, width, height, chosen = null, onchoose = nul
   const y = (tokens) => top + tall - (tokens * tall) / (highest * 1.06);
   const wide = inner / count;
   const drawing = svg("svg", {
-    class: "river", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
+    class: columns.length * 3 > inner ? "river fine" : "river", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
     "aria-label": label || `Tokens of the context at each of ${plural(count, "call")}; the largest has ${whole(peak)}`,
   });
   for (const tick of ticks(highest)) {
@@ -115,7 +115,7 @@ function faults(session, columns, x, base) {
       if (!failed && session.calls[n - 1].outcome === "failed") failed = n;
       if (!broke && session.calls[n - 1].prefix?.cause) broke = n;
     }
-    if (broke) found.push(svg("path", { class: "broke", d: `M${x(broke).toFixed(1)},${base + 2}v5` }));
+    if (broke) found.push(svg("path", { class: "broke", d: `M${(x(broke) - 3).toFixed(1)},${base + 2}h6l-3,5z` }));
     if (failed) {
       const [at, y] = [x(failed), base + 12];
       found.push(svg("path", { class: "failed", d: `M${at - 2.5},${y - 2.5}l5,5m0,-5l-5,5` }));
@@ -164,9 +164,10 @@ function cliffs(session, x, top, tall, wide, width, isTold) {
     const at = x(next) - wide / 2;
     found.push(svg("line", { class: "cliff", x1: at, x2: at, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
     const name = isSaid ? `${row.ref} ${beforeAfter(row)}` : row.ref;
-    const turned = at > width - (isSaid ? 110 : 26);
-    if (at < free) continue;
-    free = at + (isSaid ? 110 : isDense ? 60 : 30);
+    const room = isSaid ? 110 : 30;
+    const turned = at > width - room;
+    if ((turned ? at - room : at) < free) continue;
+    free = at + (isDense ? 60 : room);
     found.push(svg("a", { href: `#${address(session, row.ref)}`, tabindex: -1, "aria-label": `compaction ${row.ref}` },
       svg("text", { class: "cliffname", x: turned ? at - 3 : at + 3, y: top - 6, "text-anchor": turned ? "end" : "start" }, name)));
   }

@@ -138,12 +138,9 @@ class Transcript {
     this.slider.set(n, this.lane);
     if (this.filter.followsCall) this.sift();
     else {
-      for (const [index, node] of [...this.list.made]) {
-        const entry = this.shown[index];
-        if (this.entries[entry].event || node.stood === this.standing(entry)) continue;
-        const made = this.list.again(index);
-        if (!quiet) made.classList.add("flash");
-      }
+      const other = [...this.list.made].filter(([index, node]) => !this.entries[this.shown[index]].event && node.stood !== this.standing(this.shown[index]));
+      const made = this.list.renew(other.map(([index]) => index));
+      if (!quiet) for (const node of made) node.classList.add("flash");
     }
     if (this.isInspected) this.inspect();
     if (!quiet) remember(this.session, `c${n}${this.lane ? `~${this.lane}` : ""}`);
