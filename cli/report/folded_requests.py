@@ -142,12 +142,12 @@ class _Items:
         self._last: list[Item | None] = []
 
     def of(self, standing: Sequence[Standing], same: int) -> list[Item]:
-        """What stands, of which so many at the front are those of the last time."""
-        made, new = self._made, standing[same:]
+        """What stands, of which at most so many at the front are those of the last time."""
+        del self._last[same:]
+        made, new = self._made, standing[len(self._last) :]
         missing = [each for each in new if each not in made]
         if missing:
             self._make(missing)
-        del self._last[same:]
         self._last += [made[each] for each in new]
         return [item for item in self._last if item is not None]
 

@@ -16,7 +16,9 @@ from projections.wire import STYLES
 
 Piece = tuple[str | int | tuple[int, int], ...]
 """Text of a body: JSON as it stands; the number of a long text, which stands there as JSON writes
-it between its quotes in the first of ``wire.STYLES``; or the style and the number."""
+it between its quotes in the first of ``wire.STYLES``; or the style and the number.
+
+In the place of a piece its number may stand again: it is the same piece."""
 
 LONG = 200
 """Characters of a string from which on it is one of the long texts."""
@@ -34,10 +36,9 @@ class Pieces:
 
     def __init__(self, add: Callable[[str], int]) -> None:
         self._add = add
-        self.pieces: list[Piece] = []
+        self.pieces: list[Piece | int] = []
         self.texts: list[bytes] = []
         """Each as it stands in a body."""
-        self._numbers: dict[Piece, int] = {}
         self._written: dict[Any, int] = {}
         self._known: dict[int, Any] = {}
         """By its ``id``, which is its own as long as it is held here."""
@@ -65,23 +66,33 @@ class Pieces:
 
     def of_text(self, text: str) -> int:
         """The piece that is this text."""
-        return self._piece((text,), text)
+        found = self._written.get(text)
+        if found is None:
+            found = self._written[text] = self._new((text,), text.encode())
+        return found
 
     def of_value(self, front: str, value: Any, style: int = 0, key: Any = None) -> int:
-        """The piece that is a value as a client writes it, with a text in front."""
+        """The piece that is a value as a client writes it, with a text in front.
+
+        The key of one value is the same each time, so that it is the same piece. Values that are
+        alike may have keys of their own: then each is a piece that follows on the one before it.
+        """
         asked = (front, style, self.key(value) if key is None else key)
         found = self._written.get(asked)
         if found is None:
-            found = self._written[asked] = self._piece(*self._made(front, value, style))
+            piece, text = self._made(front, value, style)
+            found = self._written[asked] = self._new(piece, text.encode())
         return found
 
-    def _piece(self, piece: Piece, text: str) -> int:
-        found = self._numbers.get(piece)
-        if found is None:
-            found = self._numbers[piece] = len(self.pieces)
-            self.pieces.append(piece)
-            self.texts.append(text.encode())
-        return found
+    def again(self, number: int) -> int:
+        """The same piece under a new number, the next one."""
+        first = self.pieces[number]
+        return self._new(first if isinstance(first, int) else number, self.texts[number])
+
+    def _new(self, piece: Piece | int, text: bytes) -> int:
+        self.pieces.append(piece)
+        self.texts.append(text)
+        return len(self.pieces) - 1
 
     def _made(self, front: str, value: Any, style: int) -> tuple[Piece, str]:
         written = STYLES[style].text
@@ -159,6 +170,18 @@ class Written(NamedTuple):
     sha256: str
 
 
+MOST_RUNS = 32
+"""Of a body. One that is changed here and there in each call would have as many as it has pieces;
+so neighbours are given new numbers, one behind the other."""
+
+
+class _Run(NamedTuple):
+    at: int
+    """The place of its first piece in the body."""
+    first: int
+    """The number of that."""
+
+
 class Chain:
     """The body that was written last."""
 
@@ -167,25 +190,44 @@ class Chain:
         self._numbers: list[int] = []
         self._states = [sha256()]
         self._sizes = [0]
-        self._runs: list[tuple[int, int]] = []
-        """Of each the place of its first piece, and the number of that."""
+        self._runs: list[_Run] = []
+        self._renumbered: dict[int, int] = {}
 
     def write(self, numbers: Sequence[int]) -> Written:
         """The body of these pieces."""
         kept = common(self._numbers, numbers)
         del self._numbers[kept:], self._states[kept + 1 :], self._sizes[kept + 1 :]
-        while self._runs and self._runs[-1][0] >= kept:
+        while self._runs and self._runs[-1].at >= kept:
             self._runs.pop()
         for at in range(kept, len(numbers)):
-            number = numbers[at]
-            if not at or number != self._numbers[-1] + 1:
-                self._runs.append((at, number))
-            self._numbers.append(number)
-            text = self._pieces.texts[number]
-            state = self._states[-1].copy()
-            state.update(text)
-            self._states.append(state)
-            self._sizes.append(self._sizes[-1] + len(text))
-        ends = [*(at for at, _ in self._runs[1:]), len(numbers)]
-        runs = tuple((first, end - at) for (at, first), end in zip(self._runs, ends, strict=True))
+            self._add(at, numbers[at])
+        self._join()
+        ends = [*(run.at for run in self._runs[1:]), len(numbers)]
+        runs = tuple((run.first, end - run.at) for run, end in zip(self._runs, ends, strict=True))
         return Written(runs, self._sizes[-1], self._states[-1].hexdigest())
+
+    def _add(self, at: int, piece: int) -> None:
+        number = self._renumbered.get(piece, piece)
+        last = self._runs[-1] if self._runs else None
+        if last is None or number != last.first + at - last.at:
+            self._runs.append(_Run(at, number))
+        text = self._pieces.texts[piece]
+        state = self._states[-1].copy()
+        state.update(text)
+        self._numbers.append(piece)
+        self._states.append(state)
+        self._sizes.append(self._sizes[-1] + len(text))
+
+    def _join(self) -> None:
+        """Make one of the two neighbours that are the shortest, as long as there are too many.
+
+        The last run is left alone: what ends a body stands behind what is new in the next one.
+        """
+        while len(self._runs) > MOST_RUNS:
+            starts = [run.at for run in self._runs]
+            widths = [end - start for start, end in zip(starts, starts[2:], strict=False)]
+            n = min(range(len(widths)), key=widths.__getitem__)
+            start, end = starts[n], starts[n + 2]
+            again = [self._pieces.again(self._numbers[at]) for at in range(start, end)]
+            self._renumbered.update(zip(self._numbers[start:end], again, strict=True))
+            self._runs[n : n + 2] = [_Run(start, again[0])]

@@ -50,7 +50,8 @@ class Body:
 class Bodies:
     """The requests of a session."""
 
-    pieces: list[Piece]
+    pieces: list[Piece | int]
+    """An ``int`` is the number of an earlier one, which stands here again."""
     bodies: dict[int, Body]
     """By the number of the call."""
     left_out: tuple[int, ...]

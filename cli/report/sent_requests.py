@@ -126,11 +126,11 @@ class SentRequests(Walk):
         asked = (id(row), self._dialect, self._style, is_first)
         found = self._made.get(asked)
         if found is None:
-            messages = _messages(provider, name, row.sent)
-            number = -1
+            messages, number = _messages(provider, name, row.sent), -1
             if len(messages) == 1:
                 front = "" if is_first else comma_of(self._style)
-                number = self._pieces.of_value(front, messages[0], self._style)
+                key = (row.entry, self._pieces.key(messages[0]))
+                number = self._pieces.of_value(front, messages[0], self._style, key)
             found = self._made[asked] = (row, number)
         return found[1]
 
