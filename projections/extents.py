@@ -19,6 +19,9 @@ _GOES_ON = {
     "jwt": re.compile(r"(?:[A-Za-z0-9_=+/-]|\.(?=[A-Za-z0-9_-]))*"),
     "npm": re.compile(r"[^\s\"'\\]*"),
 }
+_TOKEN = 16_384
+"""Characters of the longest token."""
+
 _IN_TOKEN = re.compile(r"[A-Za-z0-9_.+/=@-]")
 
 
@@ -28,7 +31,7 @@ def extent(rule: str, text: str, start: int, end: int) -> tuple[int, int]:
         return _block(text, start, end)
     if not _IN_TOKEN.fullmatch(text, end - 1, end):
         return start, end  # a quote closes it
-    found = _GOES_ON.get(rule, _ON).match(text, end)
+    found = _GOES_ON.get(rule, _ON).match(text, end, min(len(text), end + _TOKEN))
     return start, end if found is None else found.end()
 
 

@@ -169,7 +169,8 @@ def for_secrets() -> Look:
         return tuple(
             (name, masked(secret), secret)
             for name in names
-            if any(known[name].analyze_string(piece))
+            # What it yields may be empty: a group of the pattern that did not take part.
+            if next(iter(known[name].analyze_string(piece)), None) is not None
             for secret in _secrets(known[name], piece)
         )
 

@@ -126,17 +126,18 @@ class Masker:
             else:
                 encoded.append((start, end, given))
         yield from encoded
-        for start, end, given in encoded:
-            # Above a key that was not found: all the base64 around it goes.
-            if self._rules[given] == "private_key" and not any(
-                a <= start < end < b for a, b, _ in encoded
-            ):
+        for start, end, given in filter(self._is_label, encoded):
+            # Above a key that was not found itself: all the base64 around it goes.
+            if not any(a <= start < end < b for a, b, _ in encoded):
                 yield *around(text, start, end), given
         for secret in self._short:
             at = text.find(secret)
             while at >= 0:
                 yield (found := self._whole(text, at, secret))
                 at = text.find(secret, found[1])
+
+    def _is_label(self, span: tuple[int, int, str]) -> bool:
+        return self._rules[span[2]] == "private_key" and not key_of(span[2])
 
     def _whole(self, text: str, at: int, secret: str) -> tuple[int, int, str]:
         start, end = extent(self._rules[secret], text, at, at + len(secret))

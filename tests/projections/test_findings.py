@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from hanging import no_hang
-from secrets_made import MADE_UP
+from secrets_made import MADE_UP, OF_DETECTORS
 
 from eventlog import StreamKey, events
 from eventlog.redaction import Target, redact
@@ -63,6 +63,14 @@ class TestSecrets:
             live.append(KEY, said(f"export KEY='{key}'; run"))
             found = {f.rule: f.texts for f in secrets(live) if f.position == number}
             assert found[f"ctxlog:{name}"] == (key,)
+
+    @pytest.mark.parametrize("name", DETECTORS)
+    def test_by_each_pattern_of_every_detector(self, live: Live, name: str) -> None:
+        for number, secret in enumerate(OF_DETECTORS[name], 1):
+            live.append(KEY, said(f'it is "{secret}"'))
+            assert name in {f.rule for f in secrets(live) if f.position == number}
+        patterns = detectors()[name].denylist
+        assert all(any(p.search(secret) for secret in OF_DETECTORS[name]) for p in patterns)
 
     def test_behind_a_line_end_that_json_wrote_out(self, live: Live) -> None:
         keys = [MADE_UP[name][-1] for name in ("hugging_face", "npm_access", "slack_app")]
