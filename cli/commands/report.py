@@ -51,6 +51,6 @@ def command(
         bytes=size,
         sessions=[str(key) for key in keys],
         cut=sum(len(each.texts.cut) for each in made.sessions),
-        masked=None,
+        masked=sum(sum(each.data.masked.counts.values()) for each in made.sessions),
     )
     out.show(data, f"wrote {file}, {size:,} bytes")
