@@ -1,4 +1,4 @@
-"""A session with hostile text in every field that takes text: what a page must show and never run."""
+"""A session with hostile text in every field that takes one: a page shows it and never runs it."""
 
 from __future__ import annotations
 
