@@ -58,7 +58,7 @@ class TestKeys:
         expect(demo.locator(".row.open")).to_have_count(0)
         assert demo.evaluate(FOCUSED) == first
         demo.keyboard.press("End")
-        assert demo.evaluate(FOCUSED) == "229"
+        assert demo.evaluate(FOCUSED) == "226"
 
     def test_views(self, demo: Page) -> None:
         for key, view in (("1", "overview"), ("2", "transcript")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -11,7 +12,7 @@ import pytest
 from demo_log import demo_log
 from playwright.sync_api import Page, expect
 from reported import demo_report
-from running import data
+from running import run
 
 from cli.report.page import style_text
 
@@ -35,7 +36,7 @@ class TestTheRiver:
         river.focus()
         river.press("Home")
         river.press("ArrowRight")
-        expect(overview.locator(".readout")).to_contain_text("c2: 3 items, ~1,584 tokens")
+        expect(overview.locator(".readout")).to_contain_text("c2: 4 items, ~1,598 tokens")
         expect(river).to_have_attribute("aria-valuenow", "2")
         river.press("End")
         river.press("Enter")
@@ -57,9 +58,12 @@ class TestTheRiver:
 
 class TestFindings:
     def test_they_are_those_of_the_audit_rule_by_rule(self, overview: Page, tmp_path: Path) -> None:
-        found = data("audit", "last", "--db", demo_log(tmp_path))["findings"]
-        for button in overview.locator(".rule .more:visible").all()[::-1]:
-            button.click()
+        told = run("audit", "last", "--json", "--db", demo_log(tmp_path)).stdout
+        found = json.loads(told)["data"]["findings"]
+        more = overview.locator(".rule .more:visible")
+        for left in range(more.count(), 0, -1):
+            more.first.click()
+            expect(more).to_have_count(left - 1)
         shown = overview.locator(".findings li > span:first-child").all_text_contents()
         assert sorted(shown) == sorted(each["message"] for each in found)
         expect(overview.locator(".rule h3").first).to_contain_text("broken rules")
@@ -99,6 +103,7 @@ class TestEveryView:
         page = new_page(java_script_enabled=False)
         page.goto(demo)
         text = page.locator("noscript").inner_text()
+        page.close()  # nothing can be waited for in it
         assert "44 calls (44 partial), 0 failed" in text
         assert "! broken_rules: “Use httpie, not curl" in text
         assert "an audit finds 23:" in text

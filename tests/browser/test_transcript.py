@@ -45,6 +45,7 @@ class TestAsSeenAtACall:
         at(page, f"{demo}#{call}")
         only(page, "seen")
         expect(page.get_by_role("group").get_by_role("status")).to_have_text(f"{len(shown)} of 111")
+        page.set_viewport_size({"width": 1280, "height": 2000})
         page.evaluate("scrollTo(0, 0)")
         expect(page.locator(SEEN)).to_have_count(len(shown))
         names = page.locator(f":is({SEEN}) .line a.id").evaluate_all(ALL)

@@ -219,7 +219,7 @@ class Transcript {
     if (before >= 0 && before !== index) this.again(before);
     this.list.show(place, { center });
     const node = this.list.again(place);
-    node?.querySelector("[data-lead]")?.focus({ preventScroll: true });
+    (node?.matches("[data-lead]") ? node : node?.querySelector("[data-lead]"))?.focus({ preventScroll: true });
   }
 
   /** To where the chosen call was made. */
