@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from cli.models_audit import FindingData
 from cli.models_log import TimelineRow
+from cli.report.bodies import RequestsData
 from cli.report.model_compactions import TakingData
 from cli.report.model_integrity import IntegrityData
 from projections.audit.model import Coverage, MemoryRow, MoveRow
@@ -166,6 +167,7 @@ class SessionData(BaseModel):
     integrity: IntegrityData | None = None
     texts: TextsData
     masked: MaskedData
+    requests: RequestsData = RequestsData()
 
 
 class NamedSession(BaseModel):

@@ -1,9 +1,6 @@
 // What was taken out of sight: compactions, each as the context before it and behind it, and what was
 // put in the place of single items. What is lost is what the audit says.
 
-const FEW = 8;
-const MOST_LITERALS = 30;
-
 VIEWS.compactions = {
   title: "Compactions",
   show(root, session, place) {
@@ -132,7 +129,7 @@ function sortable(columns, entries, { label, detail = null }) {
       else head.removeAttribute("aria-sort");
     });
     put(clear(body), sorted.map((each) => [
-      el("tr", { class: each.undone_by ? "undone" : null }, columns.map((column) => el("td", { class: column.number ? "tok" : null, "data-title": column.title }, column.cell(each)))),
+      el("tr", { class: each.undone_by ? "undone" : null }, columns.map((column) => el("td", { class: column.number ? "tok" : column.wide ? "wide" : null, "data-title": column.title }, column.cell(each)))),
       detail && open.has(each) ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detail(each))) : null,
     ]));
   };
@@ -171,7 +168,13 @@ function clearings(session, all) {
       { title: "literals lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
       { title: "came up again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
     ], all, { label: "clearings", detail: (each) => clearing(session, each) }),
-    shared.map((finding) => el("div", { class: "together" }, el("h3", {}, "Lost with several of these, and needed by nobody"), literals(session, [finding]))));
+    shared.map((finding) => together(session, all, finding)));
+}
+
+/** What several of them took that neither the model nor a person used again: the audit tells it as one. */
+function together(session, all, finding) {
+  const names = finding.refs.filter((ref) => all.some((each) => each.name === ref));
+  return el("div", { class: "together" }, el("h3", {}, `Stands nowhere since ${names.join(", ")}; neither the model nor a person used it`), literals(session, [finding], names, FEW));
 }
 
 function clearing(session, each) {
@@ -180,7 +183,7 @@ function clearing(session, each) {
     el("h3", {}, `What it changed (${plural(each.count || 0, "item")})`),
     folded((each.changed || []).map(([from, to]) => changedRow(session, from, to))),
     each.lost.length ? [el("h3", {}, `What stands nowhere since (${whole(each.lostCount)})`), literals(session, each.lost)] : null,
-    said(session, each.findings));
+    each.findings.length ? [el("h3", {}, "What else an audit finds of it"), said(session, each.findings)] : null);
 }
 
 function changedRow(session, from, to) {
@@ -200,10 +203,10 @@ function compaction(session, all, index) {
     head_(session, each, came),
     el("section", { class: "card" }, el("h2", {}, "Before and after"), sides(session, each, lines)),
     el("div", { class: "columns" },
-      el("section", { class: "card" }, el("h2", {}, `What was lost (${lostHeading(each)})`), lostOf(session, each), said(session, each.findings)),
+      el("section", { class: "card" }, el("h2", {}, `What was lost (${lostHeading(each)})`), lostOf(session, each)),
       el("div", {},
-        el("section", { class: "card" }, el("h2", {}, came.length === 1 ? "The summary" : "What took its place"), summaryOf(session, each, came)),
-        el("section", { class: "card" }, el("h2", {}, "Who wrote it"), summarizer(session, each)))),
+        came.length ? el("section", { class: "card" }, el("h2", {}, "Who wrote the summary"), summarizer(session, each)) : null,
+        each.findings.length ? el("section", { class: "card" }, el("h2", {}, "What else an audit finds of it"), said(session, each.findings)) : null)),
   ];
 }
 
@@ -236,7 +239,7 @@ function head_(session, each, came) {
 function decided(session, each, came = []) {
   const isCompaction = each.kind === "compaction";
   const [before, after] = [each.before_estimated === false, each.after_estimated === false];
-  const own = before || after ? `${before ? whole(each.before_tokens) : "not told"} → ${after ? whole(each.after_tokens) : "not told"}` : "not told";
+  const own = before && after ? `${whole(each.before_tokens)} → ${whole(each.after_tokens)}` : before ? `${whole(each.before_tokens)} before it` : after ? `${whole(each.after_tokens)} after it` : "";
   const rows = [
     ["between", between(session, each.position)],
     ["when", clock(each.at)],
@@ -244,12 +247,12 @@ function decided(session, each, came = []) {
     ["by", [each.by || (isCompaction ? "not told" : ""), el("span", { class: "dim" }, each.owner === "log" ? " decided here" : " the agent's own decision"), each.is_inferred ? el("em", { class: "tag" }, "inferred from two requests") : null]],
     each.fell_back_from ? ["in place of", each.fell_back_from] : null,
     ["estimated", `~${whole(each.before_recorded || 0)} → ~${whole(each.after_recorded || 0)} tokens of what is recorded here`],
-    isCompaction ? ["agent's own count", own === "not told" ? own : `${own} tokens of its whole request`] : null,
+    isCompaction ? ["agent's own count", own ? `${own}, of its whole request` : "not told"] : null,
     isCompaction ? ["left", plural(each.count || 0, "item")] : null,
     isCompaction ? ["brought", came.length ? came.map((number, at) => [at ? ", " : "", ITEM(session, number)]) : "nothing: what left was dropped"] : null,
     each.undone_by ? ["taken back", `by event ${each.undone_by}`] : each.undone ? ["taken back", `${whole(each.undone)} of ${whole(each.events || 1)}`] : null,
   ].filter((row) => row && (Array.isArray(row[1]) || row[1]));
-  return el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  return el("dl", { class: "facts decided" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
 const ITEM = (session, number) => link(address(session, session.row(number).r), session.row(number).r, { class: "id" });
@@ -291,7 +294,7 @@ function sides(session, each, lines) {
     el("div", { class: "left-out" }, folded(block.lines.filter((line) => line.left !== null).map(({ left }) => itemRow(session, left, {
       ...(hasSummary ? { sign: "Σ", meaning: "summarised", kind: "summarised" } : { sign: "✕", meaning: "dropped", kind: "gone" }),
       tag: unseen.has(left) ? "not shown to its summarizer" : session.row(left).form === "original" ? "" : session.row(left).form })))),
-    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }) => itemRow(session, right, { sign: "+", meaning: "came", kind: "new" }))),
+    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }, at) => itemRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: at < 3 }))),
   ]);
   return node;
 }
@@ -308,114 +311,4 @@ function stayed(session, lines) {
   const box = el("details", { class: "stay" }, el("summary", {}, `= ${plural(lines.length, "item")} stay, ~${short(tokens)} tokens`));
   box.addEventListener("toggle", () => { if (box.open && box.childElementCount === 1) put(box, rows()); });
   return box;
-}
-
-/** The first few and the last ones of many; the rest when it is asked for. */
-function folded(nodes) {
-  if (nodes.length <= FEW + 4) return nodes;
-  const button = el("button", { type: "button", class: "more", onclick: () => button.replaceWith(...nodes.slice(FEW, -2)) }, `show ${whole(nodes.length - FEW - 2)} more`);
-  return [nodes.slice(0, FEW), button, nodes.slice(-2)];
-}
-
-function laid(runs) {
-  return (runs || []).flatMap(([first, count]) => Array.from({ length: count }, (_, at) => first + at));
-}
-
-/** An item on one line; its text opens below. */
-function itemRow(session, number, { sign, meaning, tag = "", kind = "", tokens = null, full = null }) {
-  const row = session.row(number);
-  const node = el("div", { class: `krow ${row.category} ${kind}` });
-  const line = el("button", { type: "button", class: "line", "aria-expanded": "false", onclick: () => {
-    const isOpen = node.childElementCount > 1;
-    line.setAttribute("aria-expanded", String(!isOpen));
-    if (isOpen) node.lastElementChild.remove();
-    else node.append(el("div", { class: "full" }, el("p", {}, ITEM(session, number), el("span", { class: "dim" }, " in the transcript")), full ? full() : message(session, row)));
-  } },
-    el("span", { class: "gutter", title: meaning, "aria-label": meaning }, sign),
-    el("span", { class: "id" }, row.r.split("@")[0]), el("span", { class: "who" }, row.who),
-    el("span", { class: "say" }, tag ? el("em", { class: `tag ${tag.startsWith("not") ? "error" : "changed"}` }, tag) : null, row.preview || "(empty)"),
-    el("span", { class: "tok" }, tokens || short(row.tokens || 0)));
-  node.append(line);
-  return node;
-}
-
-// -- what was lost, and who wrote the summary -----------------------------------------------------------
-
-function lostHeading(each) {
-  return each.is_opaque ? "nobody knows" : each.is_erased ? "not known any more" : plural(each.lostCount, "literal");
-}
-
-function lostOf(session, each) {
-  if (each.is_opaque) return el("p", {}, "The provider keeps the summary encrypted: nobody can say what it holds.");
-  if (each.is_erased) return el("p", {}, "The summary was erased: nobody can say any more what it held.");
-  if (!each.lost.length) return el("p", { class: "dim" }, each.position <= (session.data.base || 0) ? "This lies before the fork: its parent's report tells it." : "Every literal of what left stands in what stays.");
-  return literals(session, each.lost);
-}
-
-const AGAIN = { model: "the model used it", person: "a person said it", tool: "found again" };
-
-/** The literals of some findings, those that came up again in front. */
-function literals(session, findings) {
-  const all = findings.flatMap((finding) => finding.anchors);
-  const rank = { model: 0, person: 1, tool: 2 };
-  const sorted = all.slice().sort((one, other) => (rank[one.by] ?? 3) - (rank[other.by] ?? 3));
-  const count = findings.reduce((sum, finding) => sum + finding.count, 0);
-  const kinds = new Map();
-  for (const finding of findings) for (const one of finding.anchors) kinds.set(one.kind, (kinds.get(one.kind) || 0) + 1);
-  const again = all.filter((one) => one.by).length;
-  const more = findings.map((finding) => finding.message.split("; ").slice(1).filter((part) => / in other words: | had been cleared or cut before$/.test(part))).flat();
-  const body = el("tbody", {});
-  const rows = (list) => list.map((one) => el("tr", {},
-    el("td", { class: "dim" }, one.kind), el("td", {}, el("code", {}, one.text), one.is_named ? el("em", { class: "tag named" }, "its name stands there") : null),
-    el("td", {}, link(address(session, one.item), one.item, { class: "id" })),
-    el("td", {}, one.by ? [el("span", { class: one.by === "tool" ? "" : "bad" }, AGAIN[one.by], " in "), (one.used || []).map((used, at) => [at ? ", " : "", link(address(session, used), used, { class: "id" })])] : el("span", { class: "dim" }, "never again"))));
-  put(body, rows(sorted.slice(0, MOST_LITERALS)));
-  const rest = sorted.slice(MOST_LITERALS);
-  const button = rest.length ? el("button", { type: "button", class: "more", onclick: () => { put(body, rows(rest)); button.remove(); } }, `show ${whole(rest.length)} more`) : null;
-  const commands = [...new Set(findings.map((finding) => finding.next))];
-  const every = commands.find((text) => text.endsWith("--all")) || (again < count ? `${commands[0]} --all` : commands[0]);
-  return el("div", { class: "literals" },
-    el("p", {}, [...kinds].map(([kind, number]) => plural(number, kind)).join(", "), again ? [": ", el("b", { class: "bad" }, `${whole(again)} came up again`)] : ": none came up again"),
-    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["kind", "literal", "stood in", "later"].map((name) => el("th", { scope: "col" }, name)))), body)), button,
-    count > all.length ? el("p", { class: "dim" }, `and ${whole(count - all.length)} more that are not listed here`) : null,
-    more.map((part) => el("p", { class: "dim" }, part)),
-    el("p", { class: "dim" }, "All of them, in their sentences: ", el("code", {}, `ctxlog ${every}`), copyButton("copy", async () => `ctxlog ${every}`, "copy the command")));
-}
-
-function said(session, findings) {
-  return findings.length ? [el("h3", {}, "What else an audit finds of it"), el("ul", { class: "findings" }, findings.map((each) => el("li", { class: each.severity },
-    el("span", { class: "sign", "aria-label": each.severity }, SIGNS[each.severity]), each.message, each.heuristic ? [" ", el("em", { class: "tag" }, "heuristic")] : null,
-    each.next ? el("code", { class: "next" }, `ctxlog ${each.next}`) : null)))] : null;
-}
-
-function summaryOf(session, each, came) {
-  if (!came.length) return el("p", { class: "dim" }, "Nothing: what left was dropped.");
-  return came.map((number) => el("div", { class: "summary-text" },
-    el("p", { class: "dim" }, ITEM(session, number), ` ${session.row(number).who}, ~${whole(session.row(number).tokens || 0)} tokens`), message(session, session.row(number))));
-}
-
-function summarizer(session, each) {
-  const of = each.summarizer;
-  if (!of) return el("p", { class: "dim" }, "Not recorded: neither which model wrote it, nor what that was shown, nor what it cost.");
-  const shown = laid(of.shown), unseen = laid(each.not_shown);
-  const usage = of.usage || {};
-  const counts = [["input", "uncached"], ["cached", "from a cache"], ["cache_write", "written to a cache"], ["output", "output"], ["reasoning", "of it reasoning"]]
-    .filter(([name]) => typeof usage[name] === "number").map(([name, words]) => `${whole(usage[name])} ${words}`);
-  const rows = [
-    ["model", of.model || "not told"],
-    ["was shown", of.shown_count ? `${plural(of.shown_count, "item")}, ~${whole(shown.reduce((sum, number) => sum + (session.row(number).tokens || 0), 0))} tokens` : "not recorded"],
-    ["not shown", of.shown_count ? (unseen.length ? el("b", { class: "bad" }, `${plural(unseen.length, "item")} of what left`) : "nothing of what left") : "not known"],
-    ["usage", counts.length ? `${counts.join(", ")} (billed tokens)` : "not told"],
-    ["cost", of.usage ? price(of) : "not known: it told no usage"],
-    of.prompt_digest ? ["prompt", el("code", { title: "the digest of its instructions" }, of.prompt_digest)] : null,
-  ].filter(Boolean);
-  const list = (title, numbers, sign) => numbers.length ? el("details", {}, el("summary", {}, `${title} (${whole(numbers.length)})`),
-    folded(numbers.map((number) => itemRow(session, number, { sign, meaning: title })))) : null;
-  return [el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])), list("what it was shown", shown, "●"), list("what it was not shown", unseen, "✕")];
-}
-
-function price(of) {
-  if (typeof of.cost !== "number") return "price unknown";
-  const amount = of.cost < 0.01 ? of.cost.toPrecision(2) : of.cost.toFixed(2);
-  return `${[of.currency, amount].filter(Boolean).join(" ")}${of.prices ? ` (prices of ${of.prices})` : ""}`;
 }

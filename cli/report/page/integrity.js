@@ -8,8 +8,8 @@ VIEWS.integrity = {
     put(root,
       provenance(session),
       el("div", { class: "columns even" },
-        el("div", {}, holds(session, data), erasures(session, data), oddities(session, data)),
-        el("div", {}, cameFrom(session, data), eventTypes(data))));
+        el("div", {}, holds(session, data), oddities(session, data)),
+        el("div", {}, cameFrom(session, data), erasures(session, data), eventTypes(data))));
   },
 };
 
@@ -59,8 +59,8 @@ function strip(session) {
   const runs = runsOf(calls, (call) => call.verdict);
   return [
     el("div", { class: `strip${cells.length > 300 ? " many" : ""}`, "aria-hidden": "true" }, cells),
-    el("p", { class: "dim" }, each > 1 ? `A cell stands for ${each} calls, the weakest verdict of them. ` : "",
-      runs.slice(0, MOST_RUNS).map((run, at) => [at ? ", " : "", callRun(session, run), ` ${run[0].verdict}`]), runs.length > MOST_RUNS ? `, and ${whole(runs.length - MOST_RUNS)} more runs` : ""),
+    each > 1 ? el("p", { class: "dim" }, `A cell stands for ${each} calls, and shows the weakest verdict of them.`) : null,
+    runs.length < 2 ? null : el("p", { class: "dim" }, runs.slice(0, MOST_RUNS).map((run, at) => [at ? ", " : "", callRun(session, run), ` ${run[0].verdict}`]), runs.length > MOST_RUNS ? `, and ${whole(runs.length - MOST_RUNS)} more runs` : ""),
   ];
 }
 
@@ -99,7 +99,7 @@ function details(session) {
   const groups = grouped(session.calls.filter((call) => call.verdict !== "exact" && call.detail), (call) => `${call.verdict}\n${call.detail}`);
   if (!groups.length) return null;
   return [el("h3", {}, "What is said of those that are not exact"),
-    el("table", {}, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
+    el("table", { class: "groups" }, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
       el("td", {}, badge(group[0].verdict)), el("td", { class: "tok" }, plural(group.length, "call")), el("td", {}, group[0].detail), el("td", {}, runList(session, group)))))),
     groups.length > 50 ? el("p", { class: "dim" }, `and ${whole(groups.length - 50)} more details`) : null];
 }
@@ -107,7 +107,7 @@ function details(session) {
 function unanswered(session) {
   const groups = grouped(session.calls.filter((call) => call.outcome !== "answered"), (call) => `${call.outcome}\n${call.error || ""}`);
   return [el("h3", {}, "Calls without an answer"),
-    el("table", {}, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
+    el("table", { class: "groups" }, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
       el("td", { class: "bad" }, group[0].outcome === "failed" ? "✖ failed" : "? unknown"), el("td", { class: "tok" }, plural(group.length, "call")),
       el("td", {}, group[0].outcome === "failed" ? group[0].error || "no reason was told" : "Nobody knows whether it was answered."), el("td", {}, runList(session, group))))))];
 }
@@ -126,11 +126,11 @@ function holds(session, data) {
   ];
   return el("section", { class: "card" }, el("h2", {}, "Whether it holds"),
     verified ? el("p", {}, el("b", { class: problems.length ? "bad" : "good" }, problems.length ? "✖ It does not hold. " : "✓ It holds. "),
-      `When this page was made, ${plural(verified.events || 0, "event")}${session.data.parent ? " with those of its parents" : ""} were recomputed from the stored bytes: ${problems.length ? plural(problems.length, "problem") : "nothing was changed"}.`) : null,
+      `When this page was made, ${plural(verified.events || 0, "event")}${session.data.parent ? " with those of its parents" : ""} ${verified.events === 1 ? "was" : "were"} recomputed from the stored bytes: ${problems.length ? plural(problems.length, "problem") : "no problem"}${verified.redactions ? `, ${whole(verified.redactions)} erased` : ""}.`) : null,
     problems.length ? el("ul", { class: "findings" }, problems.slice(0, 50).map((problem) => el("li", { class: "error" },
       el("span", { class: "sign", "aria-label": "error" }, SIGNS.error), `${problem.position === undefined || problem.position === null ? "the log" : `event ${problem.position}`} does not hold (${problem.kind}): ${problem.message}`))) : null,
     el("dl", { class: "facts" },
-      el("dt", {}, "head"), el("dd", {}, el("code", { class: "digest" }, digest), copyButton("copy", async () => digest, "copy the head")),
+      el("dt", {}, "head ", copyButton("copy", async () => digest, "copy the head")), el("dd", {}, el("code", { class: "digest" }, digest)),
       el("dt", {}, "at version"), el("dd", {}, whole(version)),
       el("dt", {}, "key"), el("dd", {}, el("code", {}, session.data.key))),
     el("p", { class: "dim" }, "The head covers the session's key, its events and all that it was forked from. Kept outside of the log, it makes every later change of these visible. It stays good while the session grows."),
