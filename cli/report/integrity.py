@@ -22,6 +22,7 @@ from cli.report.model_integrity import (
 from eventlog import RecordedEvent
 from eventlog.happened import iso, moment
 from eventlog.integrity import verify
+from projections.context import fold
 from projections.ownership import is_observed
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def integrity(read: Reading) -> IntegrityData:
         forks=_forks(read),
         erased=len(read.subject.noted.erased),
         redactions=[_redaction(event) for event in live.log.read(key, types=["redacted"])],
-        notes=[NoteData(**note._asdict()) for note in live.view(key).notes],
+        notes=[NoteData(**note._asdict()) for note in fold(live.history(key)).notes],
         unrecognized=[_record(event) for event in unknown[:MOST_RECORDS]],
         unrecognized_count=len(unknown),
         gaps=[
