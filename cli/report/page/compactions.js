@@ -294,7 +294,7 @@ function sides(session, each, lines) {
     el("div", { class: "left-out" }, folded(block.lines.filter((line) => line.left !== null).map(({ left }) => itemRow(session, left, {
       ...(hasSummary ? { sign: "Σ", meaning: "summarised", kind: "summarised" } : { sign: "✕", meaning: "dropped", kind: "gone" }),
       tag: unseen.has(left) ? "not shown to its summarizer" : session.row(left).form === "original" ? "" : session.row(left).form })))),
-    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }, at) => itemRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: at < 3 }))),
+    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }) => itemRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: session.row(right).category === "summary" }))),
   ]);
   return node;
 }

@@ -143,7 +143,7 @@ function erasures(session, data) {
   const masked = session.data.masked;
   const counts = Object.entries(masked.counts || {});
   return el("section", { class: "card" }, el("h2", {}, "What was erased, and what is masked"),
-    all.length ? [el("p", {}, `${plural(data.erased || 0, "event")} of this log ${data.erased === 1 ? "has" : "have"} no text any more. What they were stays as a tombstone.`),
+    all.length ? [el("p", {}, `${plural(data.erased || 0, "event")} of this log ${data.erased === 1 ? "has" : "have"} no text any more. The log still says what stood there, and when.`),
       el("table", {}, el("thead", {}, el("tr", {}, ["event", "when", "erased", "by", "reason"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, all.map((each) => el("tr", {},
         el("td", { class: "id" }, each.position), el("td", {}, clock(each.at)),
         el("td", {}, each.item ? ["item ", link(address(session, each.item), each.item, { class: "id" })] : (each.events || []).slice(0, 12).map((at, index) => [index ? ", " : "", session.byName.has(String(at)) || session.byName.has(`${at}@redacted`) ? link(address(session, String(at)), String(at), { class: "id" }) : el("span", { class: "id" }, at)]),

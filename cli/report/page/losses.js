@@ -42,8 +42,11 @@ function lostHeading(each) {
 function lostOf(session, each) {
   if (each.is_opaque) return el("p", {}, "The provider keeps the summary encrypted: nobody can say what it holds.");
   if (each.is_erased) return el("p", {}, "The summary was erased: nobody can say any more what it held.");
-  if (!each.lost.length) return el("p", { class: "dim" }, each.position <= (session.data.base || 0) ? "This lies before the fork: its parent's report tells it." : "Every literal of what left stands in what stays.");
-  return literals(session, each.lost);
+  const erased = each.rows.before.filter((number) => session.row(number).erased).length;
+  const note = erased ? el("p", { class: "dim" }, `${plural(erased, "item")} of what stood before it ${erased === 1 ? "was" : "were"} erased since: what was said there is not counted.`) : null;
+  if (each.lost.length) return [literals(session, each.lost), note];
+  if (each.position <= (session.data.base || 0)) return el("p", { class: "dim" }, "This lies before the fork: the report of its parent tells it.");
+  return [el("p", { class: "dim" }, "Every literal of what left stands in what stays."), note];
 }
 
 const AGAIN = { model: "the model used it", person: "a person said it", tool: "found again" };
