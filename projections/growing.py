@@ -72,15 +72,12 @@ class Growing:
             if first == len(items):
                 return False
             try:
-                self._anew(items[: first + 1])
+                self._anew(items[: _parting(items, first + 1)])
             except NoContext:
                 return False
         while self._seams and self._seams[-1].given == len(self._given) < len(items):
             start = len(self._given)
-            end = start + FEW
-            while end < len(items) and not _may_part(items[end - 1], items[end]):
-                end += 1
-            if not self._goes_on(items[start:end]):
+            if not self._goes_on(items[start : _parting(items, start + FEW)]):
                 return False
         return len(self._given) == len(items)
 
@@ -128,9 +125,13 @@ def _is_front(item: Item) -> bool:
     return not readable(item) or is_system(item)
 
 
-def _may_part(before: Item, item: Item) -> bool:
-    """Whether two neighbours may well stand on two sides of a seam: it is tried no further."""
-    return readable(item) and readable(before) and role_of(item) != "tool" and _ends(before)
+def _parting(items: Sequence[Item], least: int) -> int:
+    """The first place, behind at least so many items, at which a seam is likely."""
+    for at in range(least, len(items)):
+        before, item = items[at - 1], items[at]
+        if readable(item) and readable(before) and role_of(item) != "tool" and _ends(before):
+            return at
+    return len(items)
 
 
 def _ends(item: Item) -> bool:
