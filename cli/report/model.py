@@ -13,6 +13,8 @@ from pydantic import BaseModel
 from cli.models_audit import FindingData
 from cli.models_log import TimelineRow
 from cli.report.bodies import RequestsData
+from cli.report.model_compactions import TakingData
+from cli.report.model_integrity import IntegrityData
 from projections.audit.model import Coverage, MemoryRow, MoveRow
 from projections.session_state import Provenance
 from projections.usage import UsageTotals
@@ -160,6 +162,9 @@ class SessionData(BaseModel):
     """What happened beside items: compactions, clearings, rewinds, failures."""
     findings: list[FindingData]
     coverage: Coverage | None = None
+    compactions: list[TakingData] = []
+    """And what was put in the place of single items: all that took content out of sight."""
+    integrity: IntegrityData | None = None
     texts: TextsData
     masked: MaskedData
     requests: RequestsData = RequestsData()

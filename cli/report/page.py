@@ -26,6 +26,7 @@ SCRIPTS = (
     "inspector",
     "overview",
     "transcript",
+    "losses",
     "compactions",
     "compare",
     "prefix",

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from cli.audits import finding_data
 from cli.heads import session_head
 from cli.models_log import TimelineRow
+from cli.report.compactions import takings
 from cli.report.contexts import Contexts
+from cli.report.integrity import integrity
 from cli.report.model import (
     CATEGORIES,
     CallData,
@@ -168,6 +170,8 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
         events=[row for row in read.events if not _is_item(row)],
         findings=[finding_data(each, str(key), name) for each in read.audit.findings],
         coverage=read.audit.coverage,
+        compactions=takings(read),
+        integrity=integrity(read),
         texts=TextsData(),
         masked=MaskedData(is_on=False),
     )

@@ -39,6 +39,7 @@ function toCompaction(step) {
   const view = document.getElementById("view").view;
   const all = session.compactions;
   if (!all.length) return say("there is no compaction");
+  if (view?.nextCompaction) return view.nextCompaction(step);
   if (view?.slider && view.n) {
     const position = session.calls[view.n - 1].position;
     const at = firstAtLeast(all, (row) => row.position, position + (step > 0 ? 0 : 0));
