@@ -12,6 +12,8 @@ from pydantic import BaseModel
 
 from cli.models_audit import FindingData
 from cli.models_log import TimelineRow
+from cli.models_prefix import PrefixSumsData
+from cli.report.contributors import ContributorsData
 from projections.audit.model import Coverage, MemoryRow, MoveRow
 from projections.session_state import Provenance
 from projections.usage import UsageTotals
@@ -159,6 +161,9 @@ class SessionData(BaseModel):
     """What happened beside items: compactions, clearings, rewinds, failures."""
     findings: list[FindingData]
     coverage: Coverage | None = None
+    prefix: PrefixSumsData | None = None
+    """``diff --prefix`` without its rows, which stand at the calls; null without a call."""
+    contributors: ContributorsData = ContributorsData()
     texts: TextsData
     masked: MaskedData
 
