@@ -178,9 +178,9 @@ def _repeated(
     found = {text: numbers for text, numbers in holders.items() if len(numbers) > 1}
     steps: dict[int, list[tuple[int, int]]] = {}
     inside = [Counts(text for text in _long(row) if text in found) for row in rows]
-    for row, first, behind in stood:
-        for text, copies in inside[row].items():
-            steps.setdefault(text, []).extend(((first, copies), (behind, -copies)))
+    for stay in stood:
+        for text, copies in inside[stay.row].items():
+            steps.setdefault(text, []).extend(((stay.first, copies), (stay.behind, -copies)))
     counted = [
         RepeatedData(
             text=text,

@@ -54,7 +54,7 @@ class Contributors {
     this.weigh();
     put(clear(this.told), this.whole ? this.say() : "Nothing is counted here.");
     put(clear(this.tables),
-      el("div", { class: "columns even" }, this.categories(), el("div", {}, this.tools(), this.servers())),
+      el("div", { class: "columns even" }, el("div", {}, this.categories(), this.servers()), this.tools()),
       this.items(), el("div", { class: "columns even" }, this.repeats(), this.files()));
   }
 
@@ -251,5 +251,5 @@ function meter(pieces, most) {
 function billedIn(session) {
   const usage = (session.data.facts || {}).usage || {};
   const told = ["input", "cached", "cache_write"].map((name) => usage[name]).filter((each) => typeof each === "number");
-  return told.length ? ` Billed input: ${whole(told.reduce((sum, each) => sum + each, 0))}, with what was never recorded here.` : "";
+  return told.length ? ` The bills count ${whole(told.reduce((sum, each) => sum + each, 0))} tokens of input, whether recorded here or not.` : "";
 }

@@ -7,6 +7,7 @@ const LOOKS = {
   changed: "stood there in another form",
   fresh: "new",
 };
+const NAMES = { held: "the same", again: "sent again", changed: "in another form", fresh: "new" };
 
 VIEWS.prefix = {
   title: "Prefix and cache",
@@ -26,6 +27,7 @@ class PrefixView {
     this.session = session;
     this.widest = Math.max(1, ...session.calls.map((call) => session.total(call.n)));
     this.billed = session.calls.some((call) => call.billed);
+    this.wide = 320;
     this.shown = session.calls;
   }
 
@@ -82,6 +84,8 @@ class PrefixView {
     const width = Math.floor(this.strip.clientWidth);
     if (!width || this.drawn === width) return;
     this.drawn = width;
+    this.wide = Math.max(60, Math.floor(this.place.clientWidth || this.list.node.clientWidth - 160));
+    this.list.refresh();
     put(clear(this.strip), shares(this.session, width, (n) => {
       if (!this.shown.includes(this.session.calls[n - 1])) this.choose("");
       const node = this.list.show(this.shown.indexOf(this.session.calls[n - 1]));
@@ -93,11 +97,13 @@ class PrefixView {
     const names = [["call", ""], ["request", ""], ["~tokens", "tok"], ["~reusable", "tok"], ["~sent again", "tok"]];
     if (this.billed) names.push(["billed read", "tok billedcell"], ["billed written", "tok billedcell"], ["billed otherwise", "tok billedcell"]);
     names.push(["since", "tok"], ["what broke it", ""]);
-    return el("div", { class: "prefix-row heads", "aria-hidden": "true" }, names.map(([name, kind]) => el("span", { class: kind }, name)));
+    const cells = names.map(([name, kind]) => el("span", { class: kind }, name));
+    this.place = cells[1];
+    return el("div", { class: "prefix-row heads", "aria-hidden": "true" }, cells);
   }
 
   row(call) {
-    const { session, widest } = this;
+    const { session } = this;
     const { prefix } = call;
     const total = session.total(call.n);
     const reusable = prefix.reusable || 0;
@@ -106,9 +112,9 @@ class PrefixView {
     const told = (value) => (typeof value === "number" ? short(value) : "–");
     return el("div", { class: `prefix-row${prefix.cause ? " broken" : ""}${prefix.contradicts ? " doubted" : ""}${this.billed ? " billed" : ""}` },
       link(address(session, `c${call.n}`), `c${call.n}`, { class: "id" }),
-      requestBar(session, call, widest),
+      requestBar(session, call, this.widest, this.wide),
       cell("tokens", `~${short(total)}`, `${whole(total)} tokens, estimated`),
-      cell("reusable", prefix.against ? `${percent(reusable, total)} ${short(reusable)}` : "–", prefix.against ? `${whole(reusable)} of ${whole(total)} tokens, estimated` : "the first call: there was nothing to reuse"),
+      cell("reusable", prefix.against ? `${percent(reusable, total)}${reusable ? ` ${short(reusable)}` : ""}` : "–", prefix.against ? `${whole(reusable)} of ${whole(total)} tokens, estimated` : "the first call: there was nothing to reuse"),
       cell("sent again", prefix.rewritten ? short(prefix.rewritten) : "–", prefix.rewritten ? `${whole(prefix.rewritten)} tokens, estimated` : null),
       this.billed ? [
         cell("billed read", told(bill.cached), typeof bill.cached === "number" ? `${whole(bill.cached)} billed tokens read from a cache${prefix.held ? `; c${prefix.against} was billed ${whole(prefix.held)} in all` : ""}` : "not told", "billedcell"),
@@ -192,29 +198,30 @@ function piecesOf(session, call) {
 }
 
 /** A request as one bar: colours are categories, hatches and outlines say what a cache could not have had. */
-function requestBar(session, call, widest) {
-  const pieces = piecesOf(session, call);
+function requestBar(session, call, widest, wide) {
   const paths = new Map();
   const into = (key, x, w) => paths.set(key, `${paths.get(key) || ""}M${x.toFixed(2)} 2h${w.toFixed(2)}v14h-${w.toFixed(2)}z`);
   const sums = { held: 0, again: 0, changed: 0, fresh: 0 };
-  const runs = [];
+  const outlines = [];
   let x = 0;
-  for (const [look, category, tokens] of pieces) {
-    const w = (1000 * tokens) / widest;
+  for (const [look, category, tokens] of piecesOf(session, call)) {
+    const w = (wide * tokens) / widest;
     into(`${look === "held" ? "part" : `part ${look}`} band ${category}`, x, w);
-    if (runs.length && runs.at(-1)[0] === look) runs.at(-1)[2] += w;
-    else runs.push([look, x, w]);
+    if (look === "again" || look === "changed") into(`over ${look}`, x, w);
+    const edge = { held: "", again: "edge", changed: "edge", fresh: "edge fresh" }[look];
+    if (outlines.length && outlines.at(-1)[0] === edge) outlines.at(-1)[2] += w;
+    else outlines.push([edge, x, w]);
     sums[look] += tokens;
     x += w;
   }
-  for (const [look, from, w] of runs) if (look !== "held") into(`over ${look}`, from, w);
-  const said = Object.entries(sums).filter(([, tokens]) => tokens).map(([look, tokens]) => `${whole(tokens)} ${{ held: "the same", again: "sent again", changed: "in another form", fresh: "new" }[look]}`).join(", ");
-  const drawing = svg("svg", { class: "request", viewBox: "0 0 1000 18", preserveAspectRatio: "none", role: "img", "aria-label": `c${call.n}, estimated tokens: ${said || "none"}` },
-    svg("title", {}, `estimated tokens: ${said || "none"}`),
-    [...paths].map(([kind, d]) => svg("path", { class: kind, d })));
+  for (const [edge, from, w] of outlines) if (edge) into(edge, from + 0.5, Math.max(0, w - 1));
+  const said = `estimated tokens: ${Object.entries(sums).filter(([, tokens]) => tokens).map(([look, tokens]) => `${whole(tokens)} ${NAMES[look]}`).join(", ") || "none"}`;
+  const drawing = svg("svg", { class: "request", viewBox: `0 0 ${wide} 18`, preserveAspectRatio: "none", role: "img", "aria-label": `c${call.n}, ${said}` },
+    svg("title", {}, said),
+    ["part", "over", "edge"].map((layer) => [...paths].filter(([kind]) => kind.startsWith(layer)).map(([kind, d]) => svg("path", { class: kind, d }))));
   if (call.prefix.cause) {
-    const at = Math.min(999, (1000 * (call.prefix.reusable || 0)) / widest);
-    drawing.append(svg("path", { class: "broke", d: `M${at.toFixed(1)} 0v18` }));
+    const at = (wide * (call.prefix.reusable || 0)) / widest;
+    drawing.append(svg("path", { class: "broke", d: `M${Math.max(1.25, at).toFixed(1)} 0v18` }));
   }
   return drawing;
 }
@@ -223,7 +230,7 @@ function requestBar(session, call, widest) {
 function hatches() {
   const lines = (id, d, size) => svg("pattern", { id, width: size, height: size, patternUnits: "userSpaceOnUse" }, svg("path", { class: "hatch", d }));
   return svg("svg", { class: "patterns", width: 0, height: 0, "aria-hidden": "true" },
-    svg("defs", {}, lines("hatch-again", "M-1 1l2 -2M0 6l6 -6M5 7l2 -2", 6), lines("hatch-changed", "M0 0l5 5M0 5l5 -5", 5)));
+    svg("defs", {}, lines("hatch-again", "M-1 1l2 -2M0 6l6 -6M5 7l2 -2", 6), lines("hatch-changed", "M1.5 0v4M0 2h4", 4)));
 }
 
 /** What the looks of a bar mean. */
@@ -235,12 +242,11 @@ function looks(session) {
     if (prefix.now_at && session.byName.has(prefix.now_at) && session.rows[session.byName.get(prefix.now_at)].original !== undefined) some.add("changed");
     if (n) some.add("fresh");
   }
-  const names = { held: "the same", again: "sent again", changed: "in another form", fresh: "new" };
   const used = session.categories.filter((_, at) => session.calls.some((call) => session.tokens(call.n)[at]));
   return el("ul", { class: "legend" },
     Object.keys(LOOKS).filter((look) => some.has(look)).map((look) => el("li", { title: LOOKS[look] },
       svg("svg", { class: "request key", viewBox: "0 0 22 18", width: 22, height: 14, "aria-hidden": "true" },
-        svg("path", { class: `part ${look} band result`, d: "M0 2h22v14h-22z" }), look === "held" ? null : svg("path", { class: `over ${look}`, d: "M0 2h22v14h-22z" })), ` ${names[look]}`)),
+        svg("path", { class: `part ${look} band result`, d: "M0 2h22v14h-22z" }), look === "held" ? null : [svg("path", { class: `over ${look}`, d: "M0 2h22v14h-22z" }), svg("path", { class: `edge ${look}`, d: "M.5 2h21v14h-21z" })]), ` ${NAMES[look]}`)),
     used.map((category) => el("li", {}, el("i", { class: `swatch ${category}` }), SHOWN[category])));
 }
 
