@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from cli.report.texts import Texts
     from eventlog import RecordedEvent
 
-MOST = 200
-"""Repeated texts and files that are told of, the dearest."""
-
 _NAME = 300
 """Characters of a name or a path that are told."""
 
@@ -92,7 +89,7 @@ def contributors(read: Reading, rows: Sequence[RowData], texts: Texts) -> Contri
     times = [0] * len(rows)
     for stay in stood:
         times[stay.row] += stay.behind - stay.first
-    tools, files = _results(read, rows, times)
+    tools, files = _results(read, rows)
     return ContributorsData(
         times=times,
         declarations=_declarations(read),
@@ -126,9 +123,7 @@ def stays(contexts: Sequence[ContextData]) -> Iterator[Stay]:
 # -- results --------------------------------------------------------------------------------------
 
 
-def _results(
-    read: Reading, rows: Sequence[RowData], times: Sequence[int]
-) -> tuple[list[ToolData], list[FileData]]:
+def _results(read: Reading, rows: Sequence[RowData]) -> tuple[list[ToolData], list[FileData]]:
     """The results by their tools, and those of them that are of one file."""
     calls: dict[str, tuple[str, str]] = {}
     tools: dict[str, list[int]] = {}
@@ -148,13 +143,12 @@ def _results(
         path = next((path for _, path in asked if path), "")
         if path:
             files.setdefault((path, tool), []).append(number)
-    again = [(*named, found) for named, found in files.items() if len(found) > 1]
-    again.sort(key=lambda each: -sum(rows[n].tokens * max(1, times[n]) for n in each[2]))
     return (
         [ToolData(name=_short(name), rows=found) for name, found in tools.items()],
         [
             FileData(path=_short(path), tool=_short(tool), rows=found)
-            for path, tool, found in again[:MOST]
+            for (path, tool), found in files.items()
+            if len(found) > 1
         ],
     )
 
@@ -181,7 +175,7 @@ def _repeated(
     for stay in stood:
         for text, copies in inside[stay.row].items():
             steps.setdefault(text, []).extend(((stay.first, copies), (stay.behind, -copies)))
-    counted = [
+    return [
         RepeatedData(
             text=text,
             tokens=read.subject.counting.count(texts.all[text]),
@@ -191,8 +185,6 @@ def _repeated(
         )
         for text, numbers in found.items()
     ]
-    counted.sort(key=lambda one: -one.tokens * max(one.stood - one.calls, len(one.rows) - 1))
-    return counted[:MOST]
 
 
 def _long(row: RowData) -> Iterator[int]:

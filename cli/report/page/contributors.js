@@ -1,6 +1,7 @@
 // The biggest contributors: what the tokens went to, by category, tool, item, text and file.
 
 const TOP = 50;
+const FIRST = 15;
 
 VIEWS.tokens = {
   title: "Biggest contributors",
@@ -55,7 +56,7 @@ class Contributors {
     put(clear(this.told), this.whole ? this.say() : "Nothing is counted here.");
     put(clear(this.tables),
       el("div", { class: "columns even" }, el("div", {}, this.categories(), this.servers()), this.tools()),
-      this.items(), el("div", { class: "columns even" }, this.repeats(), this.files()));
+      this.items(), this.repeats(), this.files());
   }
 
   /** What each row, item and declaration of tools weighs, as this measure counts. */
@@ -103,16 +104,18 @@ class Contributors {
   }
 
   /** A table of rows [name, pieces: [category, tokens], note], the largest first. */
-  table(title, heads, rows, note, empty = "nothing") {
+  table(title, heads, rows, note, { empty = "nothing", kind = "" } = {}) {
     const sized = rows.map((row) => ({ ...row, tokens: row.pieces.reduce((sum, [, tokens]) => sum + tokens, 0) })).filter((row) => row.tokens);
     sized.sort((one, other) => other.tokens - one.tokens);
     const most = Math.max(1, ...sized.map((row) => row.tokens));
-    const shown = sized.slice(0, TOP);
-    return el("section", { class: "card weighed" }, el("h2", {}, title), note ? el("p", { class: "dim" }, note) : null,
+    const body = el("tbody", {});
+    const more = some(body, sized.slice(0, TOP), (row) => el("tr", {}, el("td", { class: "name" }, row.name), el("td", { class: "wide" }, meter(row.pieces, most)),
+      el("td", { class: "tok", title: `${whole(row.tokens)} tokens, estimated` }, short(row.tokens)), el("td", { class: "tok", title: this.of }, this.share(row.tokens)), el("td", { class: "tok" }, row.note)));
+    return el("section", { class: `card weighed ${kind}` }, el("h2", {}, title), note ? el("p", { class: "dim" }, note) : null,
       sized.length ? el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, heads[0]), el("th", { class: "wide", "aria-hidden": "true" }), el("th", { class: "tok" }, "~tokens"), el("th", { class: "tok", title: this.of }, "share"), el("th", { class: "tok" }, heads[1]))),
-        el("tbody", {}, shown.map((row) => el("tr", {}, el("td", { class: "name" }, row.name), el("td", { class: "wide" }, meter(row.pieces, most)),
-          el("td", { class: "tok", title: `${whole(row.tokens)} tokens, estimated` }, short(row.tokens)), el("td", { class: "tok", title: this.of }, this.share(row.tokens)), el("td", { class: "tok" }, row.note)))))
+        body)
         : el("p", { class: "dim" }, empty),
+      more,
       sized.length > TOP ? el("p", { class: "dim" }, `and ${whole(sized.length - TOP)} more`) : null);
   }
 
@@ -183,16 +186,18 @@ class Contributors {
     const shown = all.slice(0, TOP);
     const most = shown.length ? shown[0][1] : 1;
     const sum = shown.reduce((total, [, tokens]) => total + tokens, 0);
+    const list = el("ol", { class: "items" });
+    const more = some(list, shown, ([number, tokens]) => {
+      const row = session.rows[number];
+      return this.opening(el("span", { class: "head" },
+        link(address(session, row.r), row.r, { class: "id" }), el("span", { class: "who" }, row.who), el("span", { class: "say" }, row.preview || "(empty)"),
+        meter([[row.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `~${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)),
+        el("span", { class: "tok" }, this.measure === "sent" ? `sent ${whole(forms.get(number))}×` : this.measure === "at" ? session.rows[this.shownForm(number)].form || "" : "")),
+      () => message(session, session.rows[this.measure === "at" ? this.shownForm(number) : number]));
+    });
     return el("section", { class: "card weighed" }, el("h2", {}, "By item"),
       el("p", { class: "dim" }, all.length > TOP ? `The ${TOP} largest of ${whole(all.length)}; together ${this.share(sum)} ${this.of}.` : `All ${whole(all.length)}.`),
-      el("ol", { class: "items" }, shown.map(([number, tokens]) => {
-        const row = session.rows[number];
-        return this.opening(el("span", { class: "head" },
-          link(address(session, row.r), row.r, { class: "id" }), el("span", { class: "who" }, row.who), el("span", { class: "say" }, row.preview || "(empty)"),
-          meter([[row.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `~${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)),
-          el("span", { class: "tok" }, this.measure === "sent" ? `sent ${whole(forms.get(number))}×` : this.measure === "at" ? session.rows[this.shownForm(number)].form || "" : "")),
-        () => message(session, session.rows[this.measure === "at" ? this.shownForm(number) : number]));
-      })));
+      list, more);
   }
 
   shownForm(item) {
@@ -220,23 +225,45 @@ class Contributors {
     const found = this.data.repeated.map((one) => [one, this.again(one)]).filter(([, tokens]) => tokens).sort((one, other) => other[1] - one[1]);
     const sum = found.reduce((total, [, tokens]) => total + tokens, 0);
     const most = found.length ? found[0][1] : 1;
+    const list = el("ol", { class: "items few" });
+    const more = some(list, found.slice(0, TOP), ([one, tokens]) => {
+      const first = session.rows[one.rows[0]];
+      return this.opening(el("span", { class: "head" }, el("span", { class: "say" }, first.preview || first.who), meter([[first.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `~${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)), el("span", { class: "tok" }, plural(one.rows.length, "item"))),
+        () => [el("p", {}, placesOf(session, one.rows)), textBlock(session, one.text)]);
+    });
     return el("section", { class: "card weighed" }, el("h2", {}, "The same text again"),
       el("p", { class: "dim" }, found.length ? `${plural(found.length, "text")} of 200 characters or more in several items; what came on top of one copy: ~${short(sum)} tokens, ${this.share(sum)} ${this.of}.` : "No text of 200 characters or more counts twice here."),
-      el("ol", { class: "items few" }, found.slice(0, TOP).map(([one, tokens]) => {
-        const first = session.rows[one.rows[0]];
-        return this.opening(el("span", { class: "head" }, el("span", { class: "say" }, first.preview || first.who), meter([[first.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `~${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)), el("span", { class: "tok" }, plural(one.rows.length, "item"))),
-          () => [el("p", {}, placesOf(session, one.rows)), textBlock(session, one.text)]);
-      })), found.length > TOP ? el("p", { class: "dim" }, `and ${whole(found.length - TOP)} more`) : null);
+      list, more, found.length > TOP ? el("p", { class: "dim" }, `and ${whole(found.length - TOP)} more`) : null);
   }
 
   files() {
     const { session } = this;
     const rows = this.data.files.map(({ path, tool, rows }) => {
-      const some = rows.filter((number) => this.byItem.get(number));
-      return { rows: some, name: [el("code", {}, path), el("small", { class: "dim" }, ` ${tool} `), el("small", { class: "places" }, placesOf(session, some))], pieces: [["result", some.reduce((sum, number) => sum + this.byItem.get(number), 0)]], note: `${whole(some.length)}×` };
+      const there = rows.filter((number) => this.byItem.get(number));
+      return { rows: there, name: [el("span", { class: "path", title: path }, pathOf(path), el("b", { class: "dim" }, tool)), el("small", { class: "places" }, placesOf(session, there))], pieces: [["result", there.reduce((sum, number) => sum + this.byItem.get(number), 0)]], note: `${whole(there.length)}×` };
     }).filter((row) => row.rows.length > 1);
-    return this.table("The same file again", ["file or address", "results"], rows, "Results of one tool whose arguments name the same one at least twice, all of them together.", "No tool was asked twice for the same file.");
+    return this.table("The same file again", ["file or address", "results"], rows, "Results of one tool whose arguments name the same one at least twice, all of them together.", { empty: "No tool was asked twice for the same file.", kind: "files" });
   }
+}
+
+/** Entries into a list or table, the first ones; the button that shows the others, or null. */
+function some(node, entries, make) {
+  put(node, entries.slice(0, FIRST).map(make));
+  if (entries.length <= FIRST) return null;
+  const button = el("button", { type: "button", class: "more" }, `show ${whole(entries.length - FIRST)} more`);
+  button.addEventListener("click", () => {
+    const last = node.lastElementChild;
+    put(node, entries.slice(FIRST).map(make));
+    button.remove();
+    last.nextElementSibling.querySelector("summary, a")?.focus();
+  });
+  return button;
+}
+
+/** A path of which the end stays in sight. */
+function pathOf(path) {
+  const cut = path.lastIndexOf("/", path.length - 2) + 1;
+  return el("code", {}, el("span", { class: "folder" }, path.slice(0, cut)), el("span", {}, path.slice(cut)));
 }
 
 function placesOf(session, rows) {
