@@ -7,7 +7,6 @@ paid for a hundred times. The contexts are differences already, so this costs wh
 
 from __future__ import annotations
 
-import json
 from collections import Counter as Counts
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel
 
+from projections.forms import written
 from projections.strategies.dedup import path_of
 
 if TYPE_CHECKING:
@@ -230,14 +230,12 @@ def _declarations(read: Reading) -> list[DeclarationData]:
 
 
 def _parts(event: RecordedEvent | None, tokens: int) -> list[tuple[str, int]]:
-    """Each tool of a declaration with its part of the tokens: they sum up to all of them."""
-    try:
-        definitions: Any = json.loads(str(event.data["definitions"])) if event is not None else []
-        found = definitions if isinstance(definitions, list) else []
-        tools = [each for each in found if isinstance(each, Mapping)]
-        ends = list(accumulate(len(json.dumps(each)) for each in tools))
-    except (ValueError, RecursionError):
-        return []
+    """Each tool of a declaration with its part of the tokens: they sum up to all of them. Nothing
+    where the definitions were erased, or are none."""
+    definitions = event.data["definitions"] if event is not None else None
+    found = definitions if isinstance(definitions, list) else []
+    tools = [each for each in found if isinstance(each, Mapping)]
+    ends = list(accumulate(len(written(each)) for each in tools))
     parts = [round(tokens * end / ends[-1]) for end in ends]
     return [
         (_short(_tool_name(tool)), part - before)
