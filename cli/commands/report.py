@@ -29,11 +29,11 @@ def command(
 
     Example: ctxlog report last -o report.html
     """
-    from cli.files import new_file
     from cli.naming import session_key, short_names, whole_session
     from cli.progress import Meter
     from cli.report.model import ReportData
     from cli.report.report import report
+    from cli.report.written import write
 
     out = output(ctx)
     with opened(settings_of(ctx)) as live:
@@ -43,14 +43,12 @@ def command(
         names = short_names(live, map(str, keys))
         with Meter(out, "read", "events") as meter:
             made = report(live, keys, names, full=full, progress=meter.show)
-    with new_file(file, force=force) as stream:
-        stream.write(made.html())
-        size = stream.tell()
+    size = write(made, file, force=force)
     data = ReportData(
         file=file,
         bytes=size,
         sessions=[str(key) for key in keys],
         cut=sum(len(each.texts.cut) for each in made.sessions),
-        masked=None,
+        masked=sum(sum(each.data.masked.counts.values()) for each in made.sessions),
     )
     out.show(data, f"wrote {file}, {size:,} bytes")

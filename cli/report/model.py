@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from cli.models_audit import FindingData
 from cli.models_log import TimelineRow
 from cli.models_prefix import PrefixSumsData
+from cli.report.bodies import RequestsData
 from cli.report.contributors import ContributorsData
 from projections.audit.model import Coverage, MemoryRow, MoveRow
 from projections.session_state import Provenance
@@ -166,6 +167,7 @@ class SessionData(BaseModel):
     contributors: ContributorsData = ContributorsData()
     texts: TextsData
     masked: MaskedData
+    requests: RequestsData = RequestsData()
 
 
 class NamedSession(BaseModel):
