@@ -188,7 +188,8 @@ function piecesOf(session, call) {
     if (last && last[0] === look && last[1] === category) last[2] += tokens;
     else if (tokens) pieces.push([look, category, tokens]);
   };
-  add(prefix.against && !isFront ? "held" : prefix.against && prefix.cause !== "tools" ? "again" : "fresh", "tools", tools);
+  // As the log counts it: only items are sent again, definitions are new to another model.
+  add(prefix.against && !isFront ? "held" : "fresh", "tools", tools);
   rows.forEach((number, at) => {
     const row = session.row(number);
     const look = at < same ? "held" : behind.has(number) ? "again" : forms.has(session.originalOf(number)) ? "changed" : "fresh";
