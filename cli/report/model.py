@@ -12,7 +12,9 @@ from pydantic import BaseModel
 
 from cli.models_audit import FindingData
 from cli.models_log import TimelineRow
+from cli.models_prefix import PrefixSumsData
 from cli.report.bodies import RequestsData
+from cli.report.contributors import ContributorsData
 from cli.report.model_compactions import TakingData
 from cli.report.model_integrity import IntegrityData
 from projections.audit.model import Coverage, MemoryRow, MoveRow
@@ -165,6 +167,9 @@ class SessionData(BaseModel):
     compactions: list[TakingData] = []
     """And what was put in the place of single items: all that took content out of sight."""
     integrity: IntegrityData | None = None
+    prefix: PrefixSumsData | None = None
+    """``diff --prefix`` without its rows, which stand at the calls; null without a call."""
+    contributors: ContributorsData = ContributorsData()
     texts: TextsData
     masked: MaskedData
     requests: RequestsData = RequestsData()
