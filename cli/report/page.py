@@ -21,10 +21,15 @@ SCRIPTS = (
     "river",
     "list",
     "places",
+    "message",
     "slider",
+    "filter",
+    "prompts",
     "requests",
     "inspector",
+    "findings",
     "overview",
+    "rows",
     "transcript",
     "losses",
     "compactions",
@@ -41,6 +46,8 @@ SCRIPTS = (
 
 STYLES = (
     "style",
+    "transcript",
+    "overview",
     "requests",
     "compactions",
     "compare",
@@ -48,6 +55,7 @@ STYLES = (
     "contributors",
     "integrity",
     "search",
+    "print",
 )
 """The files of its style, likewise."""
 
