@@ -50,8 +50,8 @@ def compare(
     ``specs`` are text forms or parsed strategies; ``observed`` is there without being named.
     ``summarizing`` gives what writes the summaries of a session; None: nothing does.
     ``options`` holds what else can be set; ``window`` and ``prices`` come before it. ``progress``
-    is told (runs done, runs in all); ``looking`` gives who looks on beside. Raises InputRefused for a wrong spec, for no recordings, and
-    for recordings that were made with another counter.
+    is told (runs done, runs in all); ``looking`` gives who looks on beside. Raises InputRefused
+    for a wrong spec, for no recordings, and for recordings that were made with another counter.
     """
     if not recordings:
         raise InputRefused("there is no session to compare strategies on")

@@ -217,9 +217,7 @@ def _lane(
     )
 
 
-def _row(
-    own: _Own, numbers: Mapping[str, int], rows: Sequence[RowData], texts: Texts
-) -> RowData:
+def _row(own: _Own, numbers: Mapping[str, int], rows: Sequence[RowData], texts: Texts) -> RowData:
     item = own.item
     original = numbers.get(item.id)
     known = rows[original] if original is not None else None
