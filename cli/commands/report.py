@@ -69,13 +69,13 @@ def command(
     Example: ctxlog report last --compare truncate:turns=20 --compare clear:keep=3
     """
     from cli.comparing import specs_of
-    from cli.files import new_file
     from cli.naming import session_key, short_names, whole_session
     from cli.prices import asked_prices
     from cli.progress import Meter
     from cli.report.lanes import Wanted
     from cli.report.model import ReportData
     from cli.report.report import report
+    from cli.report.written import write
     from cli.summaries import Summaries
     from eventlog.errors import InputRefused
 
@@ -100,17 +100,15 @@ def command(
             if is_compared:
                 summaries = Summaries(live, summarizer, base_url, out.note)
                 wanted = Wanted(specs, summaries, tables, ran)
-            made = report(live, keys, names, full=full, progress=meter.show, wanted=wanted)
+            made = report(live, keys, names, full=full, progress=meter.show, comparing=wanted)
         if wanted is not None and (asked := wanted.summaries.told()):
             out.note(asked)
-    with new_file(file, force=force) as stream:
-        stream.write(made.html())
-        size = stream.tell()
+    size = write(made, file, force=force)
     data = ReportData(
         file=file,
         bytes=size,
         sessions=[str(key) for key in keys],
         cut=sum(len(each.texts.cut) for each in made.sessions),
-        masked=None,
+        masked=sum(sum(each.data.masked.counts.values()) for each in made.sessions),
     )
     out.show(data, f"wrote {file}, {size:,} bytes")

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from cli.models_audit import FindingData
 from cli.models_log import TimelineRow
+from cli.report.bodies import RequestsData
 from projections.audit.model import Coverage, MemoryRow, MoveRow
 from projections.session_state import Provenance
 from projections.usage import UsageTotals
@@ -216,6 +217,7 @@ class SessionData(BaseModel):
     """With lanes: what was measured of the calls as they were."""
     texts: TextsData
     masked: MaskedData
+    requests: RequestsData = RequestsData()
 
 
 class NamedSession(BaseModel):
