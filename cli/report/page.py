@@ -21,10 +21,15 @@ SCRIPTS = (
     "river",
     "list",
     "places",
+    "message",
     "slider",
+    "filter",
+    "prompts",
     "requests",
     "inspector",
+    "findings",
     "overview",
+    "rows",
     "transcript",
     "compactions",
     "compare",
@@ -40,6 +45,8 @@ SCRIPTS = (
 
 STYLES = (
     "style",
+    "transcript",
+    "overview",
     "requests",
     "compactions",
     "compare",
@@ -47,6 +54,7 @@ STYLES = (
     "contributors",
     "integrity",
     "search",
+    "print",
 )
 """The files of its style, likewise."""
 
