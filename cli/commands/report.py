@@ -21,6 +21,7 @@ def command(
         str, typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600).")
     ] = "ctxlog-report.html",
     force: Annotated[bool, typer.Option("--force", help="Replace FILE.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     full: Annotated[
         bool, typer.Option("--full", help="All of every text, however large the file gets.")
     ] = False,
@@ -29,10 +30,13 @@ def command(
 
     Example: ctxlog report last -o report.html
     """
+    from pathlib import Path
+
     from cli.files import new_file
     from cli.naming import session_key, short_names, whole_session
     from cli.progress import Meter
     from cli.report.model import ReportData
+    from cli.report.opening_page import NO_BROWSER, open_page
     from cli.report.report import report
 
     out = output(ctx)
@@ -54,3 +58,5 @@ def command(
         masked=None,
     )
     out.show(data, f"wrote {file}, {size:,} bytes")
+    if open_ and not open_page(Path(file).resolve().as_uri()):
+        out.note(NO_BROWSER)
