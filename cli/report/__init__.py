@@ -1,1 +1,1 @@
-"""The report: a page that shows sessions as pictures, as one file or over the live log."""
+"""The report: a session as one page."""

@@ -89,6 +89,11 @@ class TestSecrets:
             found = {f.rule: f.texts for f in secrets(live) if f.position == number}
             assert found[f"ctxlog:{name}"] == (key,)
 
+    def test_behind_a_line_end_that_json_wrote_out(self, live: Live) -> None:
+        keys = [MADE_UP[name][-1] for name in ("hugging_face", "npm_access", "slack_app")]
+        live.append(KEY, *[said(json.dumps(f"keys:\n{key}")) for key in keys])
+        assert [f.texts for f in secrets(live)] == [(key,) for key in keys]
+
     def test_a_word_that_only_begins_like_one_is_none(self, live: Live) -> None:
         words = [
             "sk-ant-api03-short",
