@@ -33,7 +33,9 @@ SCRIPTS = (
     "integrity",
     "search",
     "keys",
+    "staying",
     "live",
+    "sessions",
     "main",
 )
 """The files of the page's script, in the order in which they are joined."""
@@ -47,6 +49,7 @@ STYLES = (
     "contributors",
     "integrity",
     "search",
+    "live",
 )
 """The files of its style, likewise."""
 

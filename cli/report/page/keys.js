@@ -28,7 +28,7 @@ function listenToKeys() {
     if (act) {
       event.preventDefault();
       act();
-    } else if (/^[1-7]$/.test(event.key) && TABS[event.key - 1] in VIEWS) {
+    } else if (current.session && /^[1-7]$/.test(event.key) && TABS[event.key - 1] in VIEWS) {
       location.hash = address(current.session, TABS[event.key - 1]);
     }
   });
@@ -36,6 +36,7 @@ function listenToKeys() {
 
 function toCompaction(step) {
   const { session } = current;
+  if (!session) return;
   const view = document.getElementById("view").view;
   const all = session.compactions;
   if (!all.length) return say("there is no compaction");

@@ -7,7 +7,7 @@ let source = fileSource;
 
 /** The address of a place in a session. */
 function address(session, hash) {
-  return head.sessions.length > 1 ? `${session.index + 1}/${hash}` : hash;
+  return source.isServed || head.sessions.length > 1 ? `${session.index + 1}/${hash}` : hash;
 }
 
 /** The address, without going there. */
@@ -25,15 +25,34 @@ function say(text) {
 }
 
 async function sessionAt(index) {
-  if (!sessions.has(index)) sessions.set(index, new Session(index, await source.json(`session-${index}`), source));
+  if (!sessions.has(index)) {
+    const data = await source.json(`session-${index}`);
+    if (data === null) throw new Fault("there is no such session here");
+    sessions.set(index, new Session(index, data, source));
+  }
   return sessions.get(index);
 }
 
+/** The number of the session that a place is in; null where that has to be chosen first. */
+function indexOf(place) {
+  if (source.isServed) return place.view === "sessions" ? null : place.session ?? (head.sessions.length === 1 ? head.sessions[0].number : null);
+  return place.session < head.sessions.length ? Math.max(0, place.session ?? 0) : 0;
+}
+
 async function show() {
+  const turn = show.turn = (show.turn || 0) + 1;
   const place = placeOf(location.hash);
-  const index = place.session < head.sessions.length ? Math.max(0, place.session) : 0;
-  const session = await sessionAt(index);
+  const index = indexOf(place);
   const root = document.getElementById("view");
+  if (index === null) return showSessions(root);
+  let session;
+  try {
+    session = await sessionAt(index);
+  } catch (fault) {
+    if (turn === show.turn) showFault(root, fault);
+    return;
+  }
+  if (turn !== show.turn) return;  // somebody went on meanwhile
   const same = current.session === session && current.place && current.place.view === place.view && root.view?.go;
   const changed = current.session !== session;
   current.session = session;
@@ -42,26 +61,37 @@ async function show() {
   tabs(session, place);
   if (same && (place.lane || 0) === root.view.lane) root.view.go(place);
   else {
-    root.view?.leave?.();
-    root.view = null;
-    clear(root).className = `view ${place.view}`;
-    root.view = VIEWS[place.view].show(root, session, place) || root.view;
+    draw(root, session, place);
     if (!place.call && !place.item) window.scrollTo(0, 0);
   }
-  document.title = `${session.data.title || session.data.name} · ${VIEWS[place.view].title} · ctxlog`;
+  titled(session.data.title || session.data.name, VIEWS[place.view].title);
   if (place.unknown) say(`there is nothing called ${place.unknown} here`);
+}
+
+/** A view, from nothing. */
+function draw(root, session, place) {
+  root.view?.leave?.();
+  root.view = null;
+  clear(root).className = `view ${place.view}`;
+  root.view = VIEWS[place.view].show(root, session, place) || root.view;
+}
+
+function titled(...parts) {
+  document.title = visible([...parts, "ctxlog"].join(" · "));
 }
 
 function top_(session) {
   const { data } = session;
   const worst = {};
   for (const call of session.calls) worst[call.verdict] = (worst[call.verdict] || 0) + 1;
-  put(clear(document.getElementById("top")), 
+  put(clear(document.getElementById("top")),
     el("a", { href: `#${address(session, "overview")}`, class: "mark" }, "ctxlog"),
-    head.sessions.length > 1 ? el("select", { "aria-label": "session", onchange: (event) => { location.hash = `${Number(event.target.value) + 1}/overview`; } },
+    source.isServed ? [head.sessions.length === 1 ? null : link("sessions", "all sessions"), el("b", { class: "title" }, data.title || data.name)]
+      : head.sessions.length > 1 ? el("select", { "aria-label": "session", onchange: (event) => { location.hash = `${Number(event.target.value) + 1}/overview`; } },
       head.sessions.map((each, number) => el("option", { value: number, selected: number === session.index }, each.title || each.name))) : el("b", { class: "title" }, data.title || data.name),
     el("code", { class: "key" }, data.name),
     ...Object.entries(worst).map(([verdict, count]) => el("a", { href: `#${address(session, "integrity")}` }, badge(verdict), el("small", { class: "dim" }, ` ${count}`))),
+    source.mark?.node,
     el("button", { type: "button", class: "theme", title: "light or dark", "aria-label": "light or dark", onclick: theme }, "◑"),
     el("button", { type: "button", title: "keys", "aria-label": "help: keys", onclick: help }, "?"),
   );
@@ -87,11 +117,18 @@ function tabs(session, place) {
 }
 
 async function begin() {
-  head = await source.json("head");
+  if (document.getElementById("live")) source = serverSource;
+  try {
+    head = await source.json("head");
+  } catch (fault) {
+    head = { sessions: [] };
+    return showFault(document.getElementById("view"), fault);
+  }
   window.addEventListener("hashchange", show);
   listenToKeys();
   document.getElementById("skip").addEventListener("click", () => document.getElementById("view").focus());
   await show();
+  source.follow?.();
   document.documentElement.classList.add("ready");
 }
 
