@@ -84,10 +84,13 @@ class Makings:
     """Asked by many threads at once."""
 
     def __init__(
-        self, state: Callable[[StreamKey], str], make: Callable[[StreamKey], tuple[str, Report]]
+        self,
+        state: Callable[[StreamKey], str],
+        make: Callable[[StreamKey], tuple[str, Report]],
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``state`` says in which state a session is now, ``make`` reads it."""
-        self._state, self._make = state, make
+        """``state`` says in which state a session is now, ``make`` reads it; ``now`` in seconds."""
+        self._state, self._make, self._now = state, make, now
         self._sessions: OrderedDict[StreamKey, _Session] = OrderedDict()
         self._mutex = threading.Lock()
 
@@ -99,7 +102,7 @@ class Makings:
         session = self._session(key)
         with session.making:
             state = self._state(key)
-            made, now = session.newest, time.monotonic()
+            made, now = session.newest, self._now()
             if made is not None and made.state == state:
                 return made
             is_erased = made is not None and state.partition(".")[2] != _erased(made)
@@ -115,7 +118,7 @@ class Makings:
                 session.fault = fault
                 raise
             finally:
-                ended = time.monotonic()
+                ended = self._now()
                 session.rests_until = ended + max(REST, 2 * (ended - now))
             session.take(made)
             return made

@@ -30,11 +30,14 @@ def open_page(address: str) -> bool:
     def work() -> None:
         import webbrowser
 
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.Signals[f"SIG{n}"] for n in PASSED})
+        numbers = {signal.Signals[f"SIG{name}"] for name in PASSED}
+        before = signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
         try:
             found[0] = webbrowser.open(address)
         except (OSError, webbrowser.Error):
             found[0] = False
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     thread = threading.Thread(target=work, name="ctxlog-open", daemon=True)
     thread.start()

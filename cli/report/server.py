@@ -133,9 +133,11 @@ class Server:
         return Answer(200, made.text.encode(), X_State=made.state)
 
     def _pulse(self, number: str) -> Pulse:
-        """What is new; where the log cannot be read, why."""
+        """What is new; where the log cannot be read, why. Raises StreamNotFound."""
         try:
             return self.log.pulse(int(number) if _NUMBER.fullmatch(number) else None)
+        except StreamNotFound:
+            raise
         except (CtxlogError, OSError) as fault:
             return Pulse(fault=message(fault))
 
@@ -212,7 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
             headers["Content-Type"] = answer.kind
         if answer.status != 204:
             headers["Content-Length"] = str(len(answer.body))
-        if self.command not in ("GET", "HEAD"):  # its body was not read
+        if answer.status >= 400:  # a body may follow, which nobody reads
             self.close_connection, headers["Connection"] = True, "close"
         for header, value in {**headers, **answer.headers}.items():
             self.send_header(header, value)
