@@ -21,10 +21,15 @@ SCRIPTS = (
     "river",
     "list",
     "places",
+    "message",
     "slider",
+    "filter",
+    "prompts",
     "requests",
     "inspector",
+    "findings",
     "overview",
+    "rows",
     "transcript",
     "compactions",
     "compare",
@@ -42,6 +47,8 @@ SCRIPTS = (
 
 STYLES = (
     "style",
+    "transcript",
+    "overview",
     "requests",
     "compactions",
     "compare",
@@ -50,6 +57,7 @@ STYLES = (
     "integrity",
     "search",
     "live",
+    "print",
 )
 """The files of its style, likewise."""
 

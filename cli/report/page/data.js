@@ -56,6 +56,7 @@ class Session {
     ];
     this.byName = new Map(this.rows.map((row, number) => [row.r, number]));
     this.items = [];
+    this.answers = null;
     this.rows.forEach((row, number) => { if (row.original === undefined) this.items.push(number); });
     this.plain = this.items.filter((number) => !this.rows[number].r.includes("."));
     this.compactions = (data.events || []).filter((row) => row.type === "context_compacted");
@@ -119,7 +120,7 @@ class Session {
     const of = this.lanes[lane];
     if (of.left === null) {
       of.left = new Map();
-      of.moves.forEach((moves, index) => {
+      (of.moves || []).forEach((moves, index) => {
         for (const move of moves) {
           for (const number of this.named(move.items)) {
             if (!of.left.has(number)) of.left.set(number, []);

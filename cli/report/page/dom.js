@@ -47,6 +47,14 @@ function clear(node) {
   return node;
 }
 
+/** Made anew by `make`; who had the focus in it has it again, on what stands there now. */
+function keepingFocus(node, make) {
+  const all = () => [...node.querySelectorAll("a, button, summary, input, select")];
+  const at = node.contains(document.activeElement) ? all().indexOf(document.activeElement) : -1;
+  make();
+  if (at >= 0) (all()[at] || all()[0])?.focus({ preventScroll: true });
+}
+
 const GROUPED = new Intl.NumberFormat("en-US");
 
 /** 1234567 as 1,234,567. */

@@ -8,16 +8,16 @@ const serverSource = {
   isServed: true,
 
   async json(name) {
-    const answer = await asked(name);
+    const answer = await answerTo(name);
     return answer.status === 404 ? null : stated(answer);
   },
 
   async chunk(name, session) {
-    let answer = await asked(`chunk-${name}`);
+    let answer = await answerTo(`chunk-${name}`);
     if (answer.status === 404) {
       // The server does not keep it any more: it makes the session anew, and most of its chunks are the same.
-      await asked(`session-${session.index}`);
-      answer = await asked(`chunk-${name}`);
+      await answerTo(`session-${session.index}`);
+      answer = await answerTo(`chunk-${name}`);
     }
     if (answer.status === 404) throw new Fault("this text has changed meanwhile");
     return inflated(await answer.text());
@@ -44,7 +44,7 @@ class Fault extends Error {}
 const GONE = "the server is gone";
 
 /** An answer of the server. Throws Fault where there is none, and where the log cannot be read. */
-async function asked(path) {
+async function answerTo(path) {
   let answer;
   try {
     answer = await fetch(path, { cache: "no-store", credentials: "omit" });
@@ -62,27 +62,24 @@ async function asked(path) {
 }
 
 /** Instead of a view. */
-function showFault(root, fault) {
-  root.view?.leave?.();
-  root.view = null;
-  current.session = null;
-  current.place = null;
-  clear(document.getElementById("tabs"));
-  servedTop();
+function showFault(fault) {
   if (!(fault instanceof Fault)) setTimeout(() => { throw fault; });
-  put(clear(root), el("section", { class: "card", role: "alert" },
+  const root = offSession("fault");
+  put(root, el("section", { class: "card", role: "alert" },
     el("h2", {}, "This cannot be shown"), el("p", {}, fault.message),
-    el("p", {}, el("button", { type: "button", onclick: () => location.reload() }, "try again"), " ", head.sessions.length === 1 ? null : link("sessions", "all sessions"))));
-  root.className = "view fault";
+    el("p", {}, el("button", { type: "button", onclick: () => location.reload() }, "try again"), " ", source.isServed && head.sessions.length !== 1 ? link("sessions", "all sessions") : null)));
 }
 
-/** The head of the page while no session is shown. */
-function servedTop() {
-  put(clear(document.getElementById("top")),
-    el("a", { href: "#sessions", class: "mark" }, "ctxlog"), el("code", { class: "key" }, head.log), following.mark.node,
-    el("button", { type: "button", class: "theme", title: "light or dark", "aria-label": "light or dark", onclick: theme }, "◑"),
-    el("button", { type: "button", title: "keys", "aria-label": "help: keys", onclick: help }, "?"));
+/** The page while no session is shown; the place for what is there instead. */
+function offSession(name) {
+  const root = cleared(document.getElementById("view"));
+  root.className = `view ${name}`;
+  Object.assign(current, { session: null, place: null, hash: location.hash });
+  clear(document.getElementById("tabs"));
   clear(document.getElementById("foot"));
+  put(clear(document.getElementById("top")), el("a", { href: "#sessions", class: "mark" }, "ctxlog"), el("code", { class: "key" }, head.log), buttons());
+  window.scrollTo({ top: 0, behavior: "instant" });
+  return root;
 }
 
 /** Beside the title: whether the page follows, and when something happened last. */
@@ -103,7 +100,7 @@ class Mark {
     this.node.className = `live ${state}`;
     this.sign.textContent = { live: "●", waiting: "●", paused: "‖", gone: "✖" }[state];
     this.word.textContent = visible(state === "gone" ? text : [state === "waiting" ? "live, waits" : state, text].filter(Boolean).join(" · "));
-    this.node.title = state === "paused" ? "go on following the log" : state === "gone" ? text : state === "waiting" ? "what is new waits while text is selected" : "new events are shown as they come; stop that";
+    this.node.title = state === "paused" ? "go on following the log" : state === "gone" ? text : state === "waiting" ? "what is new waits while something is selected or searched for" : "new events are shown as they come; stop that";
     this.node.setAttribute("aria-pressed", String(state === "paused"));
     if (isNew) announce(state === "gone" ? text : state);
   }
@@ -156,7 +153,7 @@ const following = {
   /** One question, and what follows from the answer. Throws Fault. */
   async once() {
     const { session } = current;
-    const told = await asked(session ? `pulse?session=${session.index}` : "pulse");
+    const told = await answerTo(session ? `pulse?session=${session.index}` : "pulse");
     if (told.status === 404) throw new Fault("this session is not in the log any more");
     const pulse = await told.json();
     if (pulse.fault) throw new Fault(pulse.fault);
@@ -166,17 +163,17 @@ const following = {
     if (!session && view?.again && pulse.sequence !== this.sequence) await view.again();
     this.sequence = pulse.sequence;
     if (!session || pulse.state === session.data.state || this.isBusy()) return;
-    const answer = await asked(`session-${session.index}?not=${session.data.state || ""}`);
+    const answer = await answerTo(`session-${session.index}?not=${session.data.state || ""}`);
     if (answer.status !== 200) return;  // the server lets it rest
     const data = await stated(answer);
     if (session === current.session && !this.isPaused && !this.isBusy()) renewed(session, data);
   },
 
-  /** Whoever drags, or selects text, is not disturbed: what they hold would go. */
+  /** Whoever drags, selects text or searches is not disturbed: what they hold would go. */
   isBusy() {
     const selection = document.getSelection();
     const isSelecting = selection && !selection.isCollapsed && document.getElementById("view").contains(selection.anchorNode);
-    return this.isPressed || Boolean(isSelecting);
+    return this.isPressed || Boolean(isSelecting) || Boolean(document.querySelector("dialog[open]"));
   },
 };
 following.mark = new Mark(() => following.toggle());

@@ -1,16 +1,10 @@
 // The sessions of a log that is served, the newest first, a part at a time.
 
 /** The list, instead of a view of a session. */
-function showSessions(root) {
-  root.view?.leave?.();
-  current.session = null;
-  current.place = null;
-  clear(document.getElementById("tabs"));
-  servedTop();
-  root.view = new SessionList(clear(root));
-  root.className = "view sessions";
-  window.scrollTo(0, 0);
-  titled("Sessions");
+function showSessions() {
+  const root = offSession("sessions");
+  root.view = new SessionList(root);
+  document.title = "Sessions · ctxlog";
 }
 
 class SessionList {
@@ -52,7 +46,7 @@ class SessionList {
     let found = this.rows.slice(0, skip), part;
     try {
       do {
-        part = await (await asked(`sessions?skip=${found.length}&find=${find}`)).json();
+        part = await (await answerTo(`sessions?skip=${found.length}&find=${find}`)).json();
         found = found.concat(part.sessions);
       } while (part.is_more && found.length < least);
     } catch (fault) {

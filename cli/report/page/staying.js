@@ -11,7 +11,8 @@ function renewed(session, data) {
   top_(session);
   tabs(session, place);
   root.style.setProperty("min-height", `${tall}px`);
-  draw(root, session, place);
+  cleared(root).className = `view ${place.view}`;
+  root.view = VIEWS[place.view].show(root, session, place) || root.view;
   current.place = place;
   restoreAround(root, around);
   if (kept) root.view.restore(kept);
@@ -63,3 +64,64 @@ function restoreAround(root, around) {
   const focus = around.focus && all.focus.find(([key]) => key === around.focus);
   if (focus) focus[1].focus({ preventScroll: true });
 }
+
+/** The transcript remembers by names what it knows by numbers: those are other ones behind what is new. */
+Object.assign(Transcript.prototype, {
+  nameOf(index) {
+    const { event, row } = this.entries[index];
+    return event ? `event ${event.ref}` : this.session.row(row, this.lane).r;
+  },
+
+  keep() {
+    const { list } = this;
+    const name = (index) => (index >= 0 && index < this.entries.length ? this.nameOf(index) : null);
+    const first = list.first();
+    const focused = list.focused();
+    const page = document.documentElement;
+    return {
+      n: this.n,
+      isLast: this.n === this.last,
+      isInspected: this.isInspected,
+      open: [...this.open].map(name),
+      cursor: name(this.cursor),
+      heights: new Map([...list.known].map(([index, height]) => [name(index), height])),
+      scroll: window.scrollY,
+      anchor: this.shown.length ? [name(this.shown[first]), this.placeOnScreen(first)] : null,
+      isAtEnd: window.scrollY > 0 && window.scrollY + window.innerHeight >= page.scrollHeight - 8,
+      focus: focused && [name(this.shown[focused.index]), focused.at],
+    };
+  },
+
+  restore(kept) {
+    const { list } = this;
+    const index = new Map(this.entries.map((_, at) => [this.nameOf(at), at]));
+    const found = (name) => index.get(name) ?? -1;
+    this.open = new Set(kept.open.map(found).filter((at) => at >= 0));
+    this.cursor = found(kept.cursor);
+    list.known.clear();
+    for (const [name, height] of kept.heights) if (index.has(name)) list.known.set(index.get(name), height);
+    if (kept.isInspected !== this.isInspected) this.showInspector(kept.isInspected);
+    const n = kept.isLast ? this.last : Math.min(kept.n, this.last);
+    const isNamed = placeOf(location.hash).call !== undefined;
+    this.choose(n, { quiet: n === kept.n || !isNamed });
+    list.count(this.shown.length);
+    list.measure();
+    if (kept.isAtEnd && kept.isLast) window.scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    else this.stay(kept, found);
+    list.draw();
+    const focus = kept.focus && this.shown.indexOf(found(kept.focus[0]));
+    if (kept.focus && focus >= 0) list.refocus({ index: focus, at: kept.focus[1] });
+    else if (!kept.focus && list.focused()) document.activeElement.blur();
+  },
+
+  /** What was the first entry in view stands where it stood. */
+  stay(kept, found) {
+    window.scrollTo({ top: kept.scroll, behavior: "instant" });
+    const place = kept.anchor && kept.scroll > 0 ? this.shown.indexOf(found(kept.anchor[0])) : -1;
+    if (place >= 0) window.scrollBy({ top: this.placeOnScreen(place) - kept.anchor[1], behavior: "instant" });
+  },
+
+  placeOnScreen(place) {
+    return this.list.node.getBoundingClientRect().top + this.list.offsets[place];
+  },
+});
