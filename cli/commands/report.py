@@ -56,6 +56,7 @@ def command(
             autocompletion=complete_prices,
         ),
     ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     full: Annotated[
         bool, typer.Option("--full", help="All of every text, however large the file gets.")
     ] = False,
@@ -68,12 +69,15 @@ def command(
 
     Example: ctxlog report last --compare truncate:turns=20 --compare clear:keep=3
     """
+    from pathlib import Path
+
     from cli.comparing import specs_of
     from cli.naming import session_key, short_names, whole_session
     from cli.prices import asked_prices
     from cli.progress import Meter
     from cli.report.lanes import Wanted
     from cli.report.model import ReportData
+    from cli.report.opening_page import NO_BROWSER, open_page
     from cli.report.report import report
     from cli.report.written import write
     from cli.summaries import Summaries
@@ -112,3 +116,5 @@ def command(
         masked=sum(sum(each.data.masked.counts.values()) for each in made.sessions),
     )
     out.show(data, f"wrote {file}, {size:,} bytes")
+    if open_ and not open_page(Path(file).resolve().as_uri()):
+        out.note(NO_BROWSER)

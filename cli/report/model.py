@@ -180,6 +180,8 @@ class TextsData(BaseModel):
     """In characters, whole."""
     chunks: list[int] = []
     """The number of the first text of each chunk."""
+    names: list[str] = []
+    """By which a served page asks for each chunk; in a file they are numbered."""
     cut: dict[int, int] = {}
     """Texts of which head and tail stand here, and how many characters between them do not."""
 

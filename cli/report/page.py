@@ -39,7 +39,9 @@ SCRIPTS = (
     "integrity",
     "search",
     "keys",
+    "staying",
     "live",
+    "sessions",
     "main",
 )
 """The files of the page's script, in the order in which they are joined."""
@@ -55,6 +57,7 @@ STYLES = (
     "contributors",
     "integrity",
     "search",
+    "live",
     "print",
 )
 """The files of its style, likewise."""
