@@ -113,7 +113,7 @@ def test_integrity_tells_the_head_and_each_call_with_its_letter(demo: str, page:
     expect(page.get_by_text("It holds.")).to_be_visible()
     command = page.locator(".commands code").first
     expect(command).to_have_text(re.compile(r"^ctxlog verify 8f31c0a9 --head [0-9a-f]{64}$"))
-    expect(page.locator(".digest")).to_have_text(command.inner_text().split()[-1])
+    expect(page.locator(".head-digest")).to_have_text(command.inner_text().split()[-1])
     expect(page.get_by_text("refund-rounding.jsonl")).to_be_visible()
     page.locator(".strip .cell").nth(28).click()
     expect(page.locator(".callname")).to_have_text("c29")

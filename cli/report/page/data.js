@@ -48,6 +48,7 @@ class Session {
     this.data = { findings: [], events: [], ...data, texts: { lengths: [], chunks: [], cut: {}, ...data.texts }, masked: { counts: {}, ...data.masked } };
     this.rows = data.rows;
     this.calls = data.calls || [];
+    this.takings = null;
     this.categories = data.categories;
     this.keepChunks();
     this.lanes = [

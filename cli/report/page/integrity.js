@@ -8,8 +8,8 @@ VIEWS.integrity = {
     put(root,
       provenance(session),
       el("div", { class: "columns even" },
-        el("div", {}, holds(session, data), oddities(session, data)),
-        el("div", {}, cameFrom(session, data), erasures(session, data), eventTypes(data))));
+        el("div", {}, whetherItHolds(session, data), notFollowed(session, data)),
+        el("div", {}, cameFrom(session, data), erasedAndMasked(session, data), eventTypes(data))));
   },
 };
 
@@ -35,17 +35,17 @@ function provenance(session) {
   const weakest = session.data.facts.provenance;
   return put(box,
     weakest ? el("p", {}, "The session is known as ", badge(weakest), ", by the weakest of its answered calls.") : null,
-    el("table", { class: "verdicts" }, el("tbody", {}, known.map((name) => el("tr", {},
+    el("table", { class: "verdict-table" }, el("tbody", {}, known.map((name) => el("tr", {},
       el("td", {}, el("span", { class: `cell ${name}`, "aria-hidden": "true" }, LETTER[name])),
       el("td", {}, badge(name)), el("td", { class: "tok" }, plural(session.calls.filter((call) => call.verdict === name).length, "call")),
       el("td", {}, MEANS[name]))))),
-    strip(session),
+    verdictStrip(session),
     answered.length < session.calls.length ? unanswered(session) : el("p", { class: "dim" }, "Every call was answered."),
-    details(session));
+    verdictDetails(session));
 }
 
 /** A cell for each call, or for a few of them where they are very many: then the weakest counts. */
-function strip(session) {
+function verdictStrip(session) {
   const { calls } = session;
   const each = Math.ceil(calls.length / MOST_CELLS);
   const cells = [];
@@ -85,7 +85,7 @@ function runList(session, calls) {
   return [runs.slice(0, 12).map((run, at) => [at ? ", " : "", callRun(session, run)]), runs.length > 12 ? ` and ${whole(runs.slice(12).reduce((sum, run) => sum + run.length, 0))} more` : ""];
 }
 
-function grouped(calls, key) {
+function callsBy(calls, key) {
   const found = new Map();
   for (const call of calls) {
     if (!found.has(key(call))) found.set(key(call), []);
@@ -95,8 +95,8 @@ function grouped(calls, key) {
 }
 
 /** Calls that are not exact, by what is said of them. */
-function details(session) {
-  const groups = grouped(session.calls.filter((call) => call.verdict !== "exact" && call.detail), (call) => `${call.verdict}\n${call.detail}`);
+function verdictDetails(session) {
+  const groups = callsBy(session.calls.filter((call) => call.verdict !== "exact" && call.detail), (call) => `${call.verdict}\n${call.detail}`);
   if (!groups.length) return null;
   return [el("h3", {}, "What is said of those that are not exact"),
     el("table", { class: "groups" }, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
@@ -105,7 +105,7 @@ function details(session) {
 }
 
 function unanswered(session) {
-  const groups = grouped(session.calls.filter((call) => call.outcome !== "answered"), (call) => `${call.outcome}\n${call.error || ""}`);
+  const groups = callsBy(session.calls.filter((call) => call.outcome !== "answered"), (call) => `${call.outcome}\n${call.error || ""}`);
   return [el("h3", {}, "Calls without an answer"),
     el("table", { class: "groups" }, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
       el("td", { class: "bad" }, group[0].outcome === "failed" ? "✖ failed" : "? unknown"), el("td", { class: "tok" }, plural(group.length, "call")),
@@ -114,7 +114,7 @@ function unanswered(session) {
 
 // -- whether it holds -----------------------------------------------------------------------------------
 
-function holds(session, data) {
+function whetherItHolds(session, data) {
   const { verified } = data;
   const problems = verified?.problems || [];
   const { name, head: digest, version } = session.data;
@@ -130,7 +130,7 @@ function holds(session, data) {
     problems.length ? el("ul", { class: "findings" }, problems.slice(0, 50).map((problem) => el("li", { class: "error" },
       el("span", { class: "sign", "aria-label": "error" }, SIGNS.error), `${problem.position === undefined || problem.position === null ? "the log" : `event ${problem.position}`} does not hold (${problem.kind}): ${problem.message}`))) : null,
     el("dl", { class: "facts" },
-      el("dt", {}, "head ", copyButton("copy", async () => digest, "copy the head")), el("dd", {}, el("code", { class: "digest" }, digest)),
+      el("dt", {}, "head ", copyButton("copy", async () => digest, "copy the head")), el("dd", {}, el("code", { class: "head-digest" }, digest)),
       el("dt", {}, "at version"), el("dd", {}, whole(version)),
       el("dt", {}, "key"), el("dd", {}, el("code", {}, session.data.key))),
     el("p", { class: "dim" }, "The head covers the session's key, its events and all that it was forked from. Kept outside of the log, it makes every later change of these visible. It stays good while the session grows."),
@@ -138,7 +138,7 @@ function holds(session, data) {
     el("ul", { class: "commands" }, commands.map(([command, what]) => el("li", {}, el("code", {}, command), copyButton("copy", async () => command, "copy the command"), el("span", { class: "dim" }, what)))));
 }
 
-function erasures(session, data) {
+function erasedAndMasked(session, data) {
   const all = data.redactions || [];
   const masked = session.data.masked;
   const counts = Object.entries(masked.counts || {});
@@ -153,7 +153,7 @@ function erasures(session, data) {
     el("p", {}, masked.is_on ? [el("b", {}, "Masked in this page: "), counts.length ? counts.map(([rule, count], at) => `${at ? ", " : ""}${whole(count)} by ${rule}`) : "no secret of a known shape was found", ". The log itself is as it was."] : [el("b", {}, "Secrets are not masked in this page."), " Look before you give it to anybody."]));
 }
 
-function oddities(session, data) {
+function notFollowed(session, data) {
   const [notes, gaps, records] = [data.notes || [], data.gaps || [], data.unrecognized || []];
   const count = data.unrecognized_count || 0;
   if (!notes.length && !gaps.length && !count) return null;

@@ -1,29 +1,29 @@
 // What decisions took: single items on their lines, the literals that stand nowhere since, and who
 // wrote what stands instead.
 
-const FEW = 8;
+const FEW_ITEMS = 8;
 const MOST_LITERALS = 30;
 
 /** The first few and the last ones of many; the rest when it is asked for. */
-function folded(nodes) {
-  if (nodes.length <= FEW + 4) return nodes;
-  const button = el("button", { type: "button", class: "more", onclick: () => button.replaceWith(...nodes.slice(FEW, -2)) }, `show ${whole(nodes.length - FEW - 2)} more`);
-  return [nodes.slice(0, FEW), button, nodes.slice(-2)];
+function fewFirst(nodes) {
+  if (nodes.length <= FEW_ITEMS + 4) return nodes;
+  const button = el("button", { type: "button", class: "more", onclick: () => button.replaceWith(...nodes.slice(FEW_ITEMS, -2)) }, `show ${whole(nodes.length - FEW_ITEMS - 2)} more`);
+  return [nodes.slice(0, FEW_ITEMS), button, nodes.slice(-2)];
 }
 
-function laid(runs) {
+function numbersOf(runs) {
   return (runs || []).flatMap(([first, count]) => Array.from({ length: count }, (_, at) => first + at));
 }
 
 /** An item on one line; its text opens below. */
-function itemRow(session, number, { sign, meaning, tag = "", kind = "", tokens = null, full = null, isOpen = false }) {
+function takenRow(session, number, { sign, meaning, tag = "", kind = "", tokens = null, full = null, isOpen = false }) {
   const row = session.row(number);
   const node = el("div", { class: `krow ${row.category} ${kind}` });
   const toggle = () => {
     const opens = node.childElementCount === 1;
     line.setAttribute("aria-expanded", String(opens));
     if (!opens) node.lastElementChild.remove();
-    else node.append(el("div", { class: "full" }, full ? full() : message(session, row), el("p", { class: "dim" }, ITEM(session, number), " in the transcript")));
+    else node.append(el("div", { class: "full" }, full ? full() : message(session, row), el("p", { class: "dim" }, itemLink(session, number), " in the transcript")));
   };
   const line = el("button", { type: "button", class: "line", "aria-expanded": "false", onclick: toggle },
     el("span", { class: "gutter", title: meaning, "aria-label": meaning }, sign),
@@ -44,15 +44,15 @@ function lostOf(session, each) {
   if (each.is_erased) return el("p", {}, "The summary was erased: nobody can say any more what it held.");
   const erased = each.rows.before.filter((number) => session.row(number).erased).length;
   const note = erased ? el("p", { class: "dim" }, `${plural(erased, "item")} of what stood before it ${erased === 1 ? "was" : "were"} erased since: what was said there is not counted.`) : null;
-  if (each.lost.length) return [literals(session, each.lost), note];
+  if (each.lost.length) return [literalsTable(session, each.lost), note];
   if (each.position <= (session.data.base || 0)) return el("p", { class: "dim" }, "This lies before the fork: the report of its parent tells it.");
   return [el("p", { class: "dim" }, "Every literal of what left stands in what stays."), note];
 }
 
-const AGAIN = { model: "the model used it", person: "a person said it", tool: "found again" };
+const CAME_UP = { model: "the model used it", person: "a person said it", tool: "found again" };
 
 /** The literals of some findings, those that came up again in front. */
-function literals(session, findings, of = [], most = MOST_LITERALS) {
+function literalsTable(session, findings, of = [], most = MOST_LITERALS) {
   const all = findings.flatMap((finding) => finding.anchors);
   const rank = { model: 0, person: 1, tool: 2 };
   const sorted = all.slice().sort((one, other) => (rank[one.by] ?? 3) - (rank[other.by] ?? 3));
@@ -66,7 +66,7 @@ function literals(session, findings, of = [], most = MOST_LITERALS) {
   const rows = (list) => list.map((one) => el("tr", {},
     el("td", { class: "dim" }, one.kind), el("td", {}, el("code", {}, one.text), one.is_named ? el("em", { class: "tag named" }, "its name stands there") : null),
     el("td", {}, link(address(session, one.item), one.item, { class: "id" })),
-    el("td", {}, one.by ? [el("span", { class: one.by === "tool" ? "" : "bad" }, AGAIN[one.by], " in "), (one.used || []).map((used, at) => [at ? ", " : "", link(address(session, used), used, { class: "id" })])] : el("span", { class: "dim" }, "never again"))));
+    el("td", {}, one.by ? [el("span", { class: one.by === "tool" ? "" : "bad" }, CAME_UP[one.by], " in "), (one.used || []).map((used, at) => [at ? ", " : "", link(address(session, used), used, { class: "id" })])] : el("span", { class: "dim" }, "never again"))));
   put(body, rows(sorted.slice(0, most)));
   const rest = sorted.slice(most);
   const button = rest.length ? el("button", { type: "button", class: "more", onclick: () => { put(body, rows(rest)); button.remove(); } }, `show ${whole(rest.length)} more`) : null;
@@ -80,7 +80,7 @@ function literals(session, findings, of = [], most = MOST_LITERALS) {
     el("p", { class: "dim" }, "All of them, in their sentences: ", every.map((text) => el("span", { class: "command" }, el("code", {}, text), copyButton("copy", async () => text, "copy the command")))));
 }
 
-function said(session, findings) {
+function auditSays(session, findings) {
   return el("ul", { class: "findings" }, findings.map((each) => el("li", { class: each.severity },
     el("span", { class: "sign", "aria-label": each.severity }, SIGNS[each.severity]), each.message, each.heuristic ? [" ", el("em", { class: "tag" }, "heuristic")] : null,
     each.next ? el("code", { class: "next" }, `ctxlog ${each.next}`) : null)));
@@ -89,7 +89,7 @@ function said(session, findings) {
 function summarizer(session, each) {
   const of = each.summarizer;
   if (!of) return el("p", { class: "dim" }, "Not recorded: neither which model wrote it, nor what that was shown, nor what it cost.");
-  const shown = laid(of.shown), unseen = laid(each.not_shown);
+  const shown = numbersOf(of.shown), unseen = numbersOf(each.not_shown);
   const usage = of.usage || {};
   const counts = [["input", "uncached"], ["cached", "from a cache"], ["cache_write", "written to a cache"], ["output", "output"], ["reasoning", "of it reasoning"]]
     .filter(([name]) => typeof usage[name] === "number").map(([name, words]) => `${whole(usage[name])} ${words}`);
@@ -98,15 +98,15 @@ function summarizer(session, each) {
     ["was shown", of.shown_count ? `${plural(of.shown_count, "item")}, ~${whole(shown.reduce((sum, number) => sum + (session.row(number).tokens || 0), 0))} tokens` : "not recorded"],
     ["not shown", of.shown_count ? (unseen.length ? el("b", { class: "bad" }, `${plural(unseen.length, "item")} of what left`) : "nothing of what left") : "not known"],
     ["usage", counts.length ? `${counts.join(", ")} (billed tokens)` : "not told"],
-    ["cost", of.usage ? price(of) : "not known: it told no usage"],
+    ["cost", of.usage ? priceOf(of) : "not known: it told no usage"],
     of.prompt_digest ? ["prompt", el("code", { title: "the digest of its instructions" }, of.prompt_digest)] : null,
   ].filter(Boolean);
   const list = (title, numbers, sign) => numbers.length ? el("details", {}, el("summary", {}, `${title} (${whole(numbers.length)})`),
-    folded(numbers.map((number) => itemRow(session, number, { sign, meaning: title })))) : null;
+    fewFirst(numbers.map((number) => takenRow(session, number, { sign, meaning: title })))) : null;
   return [el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])), list("what it was shown", shown, "●"), list("what it was not shown", unseen, "✕")];
 }
 
-function price(of) {
+function priceOf(of) {
   if (typeof of.cost !== "number") return "price unknown";
   const amount = of.cost < 0.01 ? of.cost.toPrecision(2) : of.cost.toFixed(2);
   return `${[of.currency, amount].filter(Boolean).join(" ")}${of.prices ? ` (prices of ${of.prices})` : ""}`;
