@@ -79,7 +79,7 @@ function compactionsTable(session, all) {
   return put(box, sortable([
     { title: "", key: (each) => each.position, cell: (each) => link(address(session, each.name), each.name, { class: "id" }) },
     { title: "between", key: (each) => each.position, cell: (each) => betweenCalls(session, each.position), plain: true },
-    { title: "why", key: (each) => each.trigger || each.by || "", cell: (each) => [each.trigger || each.by || "not told", ...signs(each)] },
+    { title: "why", key: (each) => each.trigger || each.by || "", cell: (each) => [each.trigger || each.by || "not told", ...takingSigns(each)] },
     { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
     { title: "agent's count", key: (each) => (each.before_estimated === false ? each.before_tokens : -1), cell: (each) => (each.before_estimated === false ? short(each.before_tokens) : "–"), number: true },
     { title: "left", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
@@ -162,7 +162,7 @@ function clearings(session, all) {
     sortable([
       { title: "", key: (each) => each.position, cell: () => null },
       { title: "between", key: (each) => each.position, cell: (each) => betweenCalls(session, each.position), plain: true },
-      { title: "what", key: (each) => each.did, cell: (each) => [[each.did, each.trigger].filter(Boolean).join(", "), ...signs(each)] },
+      { title: "what", key: (each) => each.did, cell: (each) => [[each.did, each.trigger].filter(Boolean).join(", "), ...takingSigns(each)] },
       { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
       { title: "items", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
       { title: "literals lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
