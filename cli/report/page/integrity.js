@@ -25,6 +25,7 @@ const MEANS = {
   broken: "The digest does not fit.",
 };
 const MOST_CELLS = 1200;
+const MOST_CELLS_NARROW = 420;
 const MOST_RUNS = 24;
 
 function provenance(session) {
@@ -47,7 +48,7 @@ function provenance(session) {
 /** A cell for each call, or for a few of them where they are very many: then the weakest counts. */
 function verdictStrip(session) {
   const { calls } = session;
-  const each = Math.ceil(calls.length / MOST_CELLS);
+  const each = Math.ceil(calls.length / (window.innerWidth < 600 ? MOST_CELLS_NARROW : MOST_CELLS));
   const cells = [];
   for (let from = 0; from < calls.length; from += each) {
     const some = calls.slice(from, from + each);
