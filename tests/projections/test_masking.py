@@ -167,6 +167,10 @@ class TestMasker:
         assert masker.counts == {"basic_auth": 1, "github_token": 1}
         assert masker.total == 1
 
+    def test_two_that_overlap_go_as_one(self) -> None:
+        both = "://me:word@r.org/:_auth" + f"Token=npm_{ALNUM[:36]}"
+        assert mask(f"https{both}") == [f"https{masked(both)}"]
+
     def test_many_secrets_cost_no_more_than_a_walk(self) -> None:
         many = [f"gh{'p'}_" + f"{n:06d}" * 6 for n in range(1_000)]
         with no_hang():
@@ -265,6 +269,11 @@ class TestPrivateKeys:
         one = private_key("EC PRIVATE KEY")
         [shown] = mask(f"{one}\n{one}\n")
         assert shown == f"{masked(one)}\n{masked(one)}\n"
+
+    def test_one_that_was_cut_before_another(self) -> None:
+        one, other = "\n".join(private_key().splitlines()[:3]), private_key("EC PRIVATE KEY")
+        [shown] = mask(f"{one}\n...\n{other}\n")
+        assert shown == f"{masked(one)}\n...\n{masked(other)}\n"
 
     def test_its_lines_alone_elsewhere(self) -> None:
         _, shown = mask(private_key(), f"tail: {KEY_LINES[4]}\n")
