@@ -10,15 +10,15 @@ DOCS := $(wildcard README.md) $(sort $(shell find docs -name '*.md'))
 demo: .venv/.ready  ## Import the bundled session and look at its compaction
 	$(BIN)/ctxlog demo
 
-test: .venv/.ready  ## The tests, without the slow profiles
-	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal
+test: .venv/.ready  ## The tests, without the slow profiles; pages need a Chromium and '.[e2e]'
+	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal -rs
 
 check: .venv/.ready-check  ## Everything that CI checks
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(MAKE) --no-print-directory test
+	CTXLOG_BROWSER_TESTS=required $(MAKE) --no-print-directory test
 	$(BIN)/cog --check -I . $(DOCS)
 
 reliability: .venv/.ready  ## The slow profiles: kill -9, races, mutated input, new random examples
@@ -47,7 +47,7 @@ help:  ## This list
 	@touch $@
 
 .venv/.ready-check: pyproject.toml | .venv/.ready
-	$(INSTALL) --editable '.[tokens,test,check]'
+	$(INSTALL) --editable '.[tokens,test,check,e2e]'
 	@touch $@
 
 .venv/.ready-bench: pyproject.toml | .venv/.ready

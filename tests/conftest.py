@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-for folder in ("projections", "harness", "cli", "eventlog"):
+for folder in ("projections", "harness", "cli", "eventlog", "browser"):
     sys.path.append(str(Path(__file__).parent / folder))
 sys.path.append(str(Path(__file__).parents[1]))  # bench, of which some tests take sessions and sets
 

@@ -109,6 +109,8 @@ class TestMake:
         ).stdout
         for tool in ("ruff format --check", "ruff check", "mypy", "lint-imports", "pytest", "cog"):
             assert tool in plan
+        assert "CTXLOG_BROWSER_TESTS=required" in plan
+        assert "e2e" in PYPROJECT["project"]["optional-dependencies"]
 
     def test_ci_refuses_a_python_that_is_not_there(self) -> None:
         run = subprocess.run(
@@ -119,6 +121,33 @@ class TestMake:
         )
         assert run.returncode == 2
         assert "no-such-python" in run.stderr
+
+    @pytest.mark.parametrize(
+        ("installer", "code", "said"),
+        [
+            ("exit 100", 2, "Chromium could not be installed"),
+            (None, 2, "there is no Chromium"),
+            ('echo "$@"', 0, "install -q -y --no-install-recommends chromium fonts-liberation"),
+        ],
+    )
+    def test_ci_installs_a_browser_where_there_is_none(
+        self, installer: str | None, code: int, said: str, tmp_path: Path
+    ) -> None:
+        """A machine of which everything but the browser is as here, and its user is root."""
+        for name in ("bash", "dirname", "env"):
+            (tmp_path / name).symlink_to(str(which(name)))
+        programs = {"id": "echo 0", "make": "exit 0", "apt-get": installer}
+        for name, body in programs.items():
+            if body is not None:
+                (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+                (tmp_path / name).chmod(0o755)
+        run = subprocess.run(
+            [ROOT / ".ci" / "run"],
+            env={"PATH": str(tmp_path), "PYTHON": sys.executable},
+            capture_output=True,
+            text=True,
+        )
+        assert (run.returncode, said in run.stdout + run.stderr) == (code, True), run
 
 
 class TestDocs:

@@ -21,13 +21,15 @@ from eventlog.errors import InputRefused
 from eventlog.messages import SYSTEM_ROLES, Part
 from projections.dialects import media
 from projections.dialects.entries import RequestEntry, message_list, parameters_of, with_rest
-from projections.dialects.openai_responses_rules import validate
+from projections.dialects.openai_responses_rules import problems, validate
 from projections.dialects.translate import (
     SENDABLE_ID,
     CallIds,
+    Cleaned,
     Tool,
     body,
     clean,
+    cleaned,
     inner_parts,
     note,
     result_text,
@@ -38,7 +40,16 @@ from projections.items import Item
 from projections.reading import call_part, is_system, readable, results_of, role_of
 from projections.splitting import split
 
-__all__ = ["INSTRUCTIONS", "NAME", "from_request", "parameters", "render", "to_request", "validate"]
+__all__ = [
+    "INSTRUCTIONS",
+    "NAME",
+    "from_request",
+    "parameters",
+    "problems",
+    "render",
+    "to_request",
+    "validate",
+]
 
 NAME = "openai_responses"
 
@@ -57,6 +68,7 @@ def render(
     items: Sequence[Item],
     tools: Sequence[Mapping[str, Any]] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    cleaned: Cleaned = cleaned,
 ) -> dict[str, Any]:
     """The request body of these items. What a message cannot say here is noted or left out."""
     pieces = [piece for item in items if readable(item) for piece in split(item)]
@@ -71,7 +83,7 @@ def render(
     ids = CallIds(SENDABLE_ID)
     found = [native for piece in pieces for native in _items(piece, ids)]
     fields["input"] = _with_own_ids(_with_reasoning(_with_outputs(found)))
-    return body(parameters, fields, tools_of(tools, _is_native, _tool))
+    return body(parameters, fields, tools_of(tools, _is_native, _tool), cleaned)
 
 
 def from_request(request: Mapping[str, Any]) -> tuple[RequestEntry, ...]:
