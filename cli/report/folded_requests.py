@@ -119,7 +119,7 @@ class _Writing:
     def numbers(self, request: dict[str, Any]) -> list[int]:
         """The pieces of the request."""
         messages = request[self.listed]
-        entries = [self._number("," if at else "", each) for at, each in enumerate(messages)]
+        entries = (self._number("," if at else "", each) for at, each in enumerate(messages))
         return numbers_of(self._pieces, request, 0, self.listed, entries)
 
     def _number(self, front: str, message: Any) -> int:

@@ -7,7 +7,7 @@ numbered pieces, and hashed on from where it differs from the one before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -135,12 +135,12 @@ def numbers_of(
     body: Mapping[str, Any],
     style: int = 0,
     listed: str = "",
-    entries: Sequence[int] = (),
+    entries: Iterable[int] = (),
 ) -> list[int]:
     """The pieces of a body: one for each field, and what stands between them.
 
     ``listed`` is the field whose value is a list of the ``entries``, which are pieces with a comma
-    in front of each but the first.
+    in front of each but the first; they are asked for in their turn.
     """
     text = STYLES[style].text
     colon = ": " if STYLES[style].blanks else ":"
