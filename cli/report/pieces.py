@@ -52,17 +52,18 @@ class Pieces:
 
     def key(self, value: Any) -> Any:
         """Equal for values that JSON writes alike, and cheap for those that are known."""
-        if isinstance(value, str):
+        kind = type(value)
+        if kind is str:
             return value
-        if isinstance(value, dict):
+        if kind is dict or kind is list:
             if id(value) in self._known:
-                return ("#", id(value))
-            return ("{", *((name, self.key(inner)) for name, inner in value.items()))
-        if isinstance(value, list | tuple):
-            if id(value) in self._known:
-                return ("#", id(value))
+                return id(value)  # no other key is an int
+            if kind is dict:
+                return ("{", *value, *map(self.key, value.values()))
             return ("[", *map(self.key, value))
-        return (type(value), repr(value))  # 1, 1.0 and True are equal, and so are 0.0 and -0.0
+        if kind is tuple:
+            return ("[", *map(self.key, value))
+        return (kind, repr(value))  # 1, 1.0 and True are equal, and so are 0.0 and -0.0
 
     def of_text(self, text: str) -> int:
         """The piece that is this text."""
