@@ -13,7 +13,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections.judging import Folds
 from projections.live import Live
 
-LOOKS = 300_000
+LOOKS = 400_000
 """Items looked at."""
 
 
