@@ -1,0 +1,1 @@
+// Strategies side by side: what each would have sent, cost and lost.
