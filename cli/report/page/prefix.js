@@ -34,7 +34,12 @@ class PrefixView {
   build(root) {
     const { session } = this;
     this.strip = el("div", { class: "picture" });
-    this.list = new LongList(this.shown.length, (index) => this.row(this.shown[index]), () => (window.innerWidth <= 820 ? 74 : ROW), "calls and their prefixes");
+    this.list = new LongList(this.shown.length, {
+      make: (index) => this.row(this.shown[index]),
+      guess: () => (window.innerWidth <= 820 ? 74 : ROW),
+      key: (index) => this.shown[index],
+      label: "calls and their prefixes",
+    });
     this.count = el("span", { class: "dim", role: "status" });
     put(root, hatches(), sums(session),
       el("section", { class: "card" }, el("h2", {}, "Share of each request that could be reused"), this.strip),
