@@ -21,11 +21,17 @@ SCRIPTS = (
     "river",
     "list",
     "places",
+    "message",
     "slider",
+    "filter",
+    "prompts",
     "requests",
     "inspector",
+    "findings",
     "overview",
+    "rows",
     "transcript",
+    "losses",
     "compactions",
     "compare",
     "prefix",
@@ -33,13 +39,17 @@ SCRIPTS = (
     "integrity",
     "search",
     "keys",
+    "staying",
     "live",
+    "sessions",
     "main",
 )
 """The files of the page's script, in the order in which they are joined."""
 
 STYLES = (
     "style",
+    "transcript",
+    "overview",
     "requests",
     "compactions",
     "compare",
@@ -47,6 +57,8 @@ STYLES = (
     "contributors",
     "integrity",
     "search",
+    "live",
+    "print",
 )
 """The files of its style, likewise."""
 

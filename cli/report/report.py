@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cli.models_whatif import CompareData
 from cli.report.bodies import requests_data
 from cli.report.chunks import Chunks
+from cli.report.lanes import Lanes, Wanted, lanes
 from cli.report.model import HeadData, MaskedData, NamedSession, SessionData
 from cli.report.page import page
 from cli.report.requests import Bodies, bodies
-from cli.report.session import read, session_data
+from cli.report.session import Reading, read, session_data
 from cli.report.texts import Packed, Texts
 from eventlog import StreamKey
 from eventlog.jsonvalue import dumps
@@ -33,6 +35,8 @@ class Made(NamedTuple):
     json: str
     texts: Packed
     pieces: Chunks
+    mask: Callable[[str], str]
+    """What masks the secrets of the session."""
 
     def blocks(self, number: int) -> Iterator[tuple[str, str]]:
         """What is decoded when somebody looks."""
@@ -46,6 +50,7 @@ class Report:
 
     head: HeadData
     sessions: list[Made]
+    compared: CompareData | None = None
 
     def html(self) -> str:
         """The page, as one file."""
@@ -54,6 +59,8 @@ class Report:
         for number, made in enumerate(self.sessions):
             (later if number else blocks).append((f"session-{number}", made.json))
             later += made.blocks(number)
+        if self.compared is not None:
+            later.append(("compare", dumps(self.compared.model_dump(mode="json"))))
         titles = ", ".join(each.title or each.name for each in self.head.sessions)
         return page(f"{titles} · ctxlog", blocks, later)
 
@@ -65,14 +72,20 @@ def report(
     *,
     full: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    comparing: Wanted | None = None,
 ) -> Report:
-    """Read sessions; ``names`` are what people type for them.
+    """Read sessions; ``names`` are what people type for them, ``comparing`` the strategies to try.
 
     With ``full`` no text is cut, and the request of every call is there. Raises StreamNotFound,
-    CriticalUnknown.
+    CriticalUnknown, InputRefused.
     """
     pasts = Pasts(live)
-    made = [_made(live, key, names[str(key)], pasts, full, progress) for key in keys]
+    found: Lanes | None = None
+    readings: Iterable[Reading] = (read(live, key, pasts, progress) for key in keys)
+    if comparing is not None:  # a comparison is one of all sessions
+        readings = [*readings]
+        found = lanes(readings, comparing)
+    made = [_made(reading, names[str(reading.key)], full, found) for reading in readings]
     if not full:
         room = SIZE - len(page("", ())) - sum(len(one.json) + one.pieces.size for one in made)
         wanted = sum(one.texts.chunks.size for one in made)
@@ -81,20 +94,16 @@ def report(
                 one.texts.cut_to(max(_LEAST, room * one.texts.chunks.size // wanted))
     finished = [_finished(one) for one in made]
     named = [_named(one.data) for one in finished]
-    return Report(HeadData(sessions=named), finished)
+    compared = _compared(found.data, finished) if found is not None else None
+    return Report(HeadData(sessions=named), finished, compared)
 
 
-def _made(
-    live: Live,
-    key: StreamKey,
-    name: str,
-    pasts: Pasts,
-    full: bool,
-    progress: Callable[[int, int], None] | None,
-) -> Made:
+def _made(reading: Reading, name: str, full: bool, found: Lanes | None) -> Made:
     texts = Texts()
-    data = session_data(read(live, key, pasts, progress), texts, name)
-    requests = bodies(live, key, texts.add, every=full)
+    data = session_data(reading, texts, name)
+    if found is not None:
+        found.put(data, reading, texts)
+    requests = bodies(reading.live, reading.key, texts.add, every=full)
     masker = Masker()
     for text in _strings(data.model_dump(mode="json", exclude_defaults=True)):
         masker.look(text)
@@ -104,7 +113,7 @@ def _made(
     data.requests, pieces = requests_data(requests, masker.mask)
     masked = SessionData.model_validate(_masked(data.model_dump(), masker.mask))
     masked.masked = MaskedData(is_on=True, counts=masker.counts)
-    return Made(masked, _json(masked), table, pieces)
+    return Made(masked, _json(masked), table, pieces, masker.mask)
 
 
 def _finished(made: Made) -> Made:
@@ -115,6 +124,13 @@ def _finished(made: Made) -> Made:
 
 def _json(data: SessionData) -> str:
     return dumps(data.model_dump(mode="json", exclude_defaults=True))
+
+
+def _compared(data: CompareData, made: Sequence[Made]) -> CompareData:
+    """The table with the literals masked that a session masks."""
+    masks = dict(zip(data.sessions, (one.mask for one in made), strict=True))
+    needed = [one.model_copy(update={"text": masks[one.session](one.text)}) for one in data.needed]
+    return data.model_copy(update={"needed": needed})
 
 
 def _named(data: SessionData) -> NamedSession:

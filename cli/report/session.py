@@ -9,8 +9,11 @@ from cli.audits import finding_data
 from cli.heads import session_head
 from cli.models_log import TimelineRow
 from cli.prefixes import prefix_sums
+from cli.report.compactions import takings
 from cli.report.contexts import Contexts
 from cli.report.contributors import contributors
+from cli.report.costs import call_costs
+from cli.report.integrity import integrity
 from cli.report.model import (
     CATEGORIES,
     CallData,
@@ -154,6 +157,7 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
     stats = session_stats(live, key)
     rows, calls = _rows(read, texts), read.subject.prefixes
     counting = read.subject.counting
+    costs, cost = call_costs(read.subject.recording)
     return SessionData(
         key=str(key),
         name=name,
@@ -166,10 +170,13 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
         version=live.log.version(key),
         head=session_head(live.log, key).head,
         rows=rows,
-        calls=_calls(read),
+        calls=_calls(read, costs),
+        cost=cost,
         events=[row for row in read.events if not _is_item(row)],
         findings=[finding_data(each, str(key), name) for each in read.audit.findings],
         coverage=read.audit.coverage,
+        compactions=takings(read),
+        integrity=integrity(read),
         prefix=prefix_sums(calls, key, counting.name) if calls else None,
         contributors=contributors(read, rows, texts),
         texts=TextsData(),
@@ -221,19 +228,21 @@ def _time(read: Reading, position: int) -> str:
     return iso(moment(event.occurred_at, event.recorded_at)) if event is not None else ""
 
 
-def _calls(read: Reading) -> list[CallData]:
+def _calls(read: Reading, costs: Sequence[float | None]) -> list[CallData]:
     events = {
         event.position: iso(moment(event.occurred_at, event.recorded_at))
         for event in read.live.log.read(read.key, types=["model_called"])
     }
     rows = {row.position: row for row in read.audit.calls}
     return [
-        _call(rows[prefix.position], prefix, context, events.get(prefix.position, ""))
-        for prefix, context in zip(read.subject.prefixes, read.contexts, strict=True)
+        _call(rows[prefix.position], prefix, context, cost, events.get(prefix.position, ""))
+        for prefix, context, cost in zip(read.subject.prefixes, read.contexts, costs, strict=True)
     ]
 
 
-def _call(row: CallRow, prefix: PrefixRow, context: ContextData, at: str) -> CallData:
+def _call(
+    row: CallRow, prefix: PrefixRow, context: ContextData, cost: float | None, at: str
+) -> CallData:
     return CallData(
         position=row.position,
         at=at,
@@ -245,6 +254,7 @@ def _call(row: CallRow, prefix: PrefixRow, context: ContextData, at: str) -> Cal
         outcome=row.outcome,
         error=row.error,
         billed=prefix.billed,
+        cost=cost,
         came=row.came_count,
         came_tokens=row.came_tokens,
         moves=list(row.moves),

@@ -2,17 +2,17 @@
 
 const CHECKPOINT = 64;
 
-/** Where data comes from: this file, or a server. Each gives JSON or null. */
+/** Where data comes from: this file, or a server (live.js). Each gives JSON or null. */
 const fileSource = {
   async json(name) {
     const found = document.getElementById(name);
     return found ? JSON.parse(found.textContent) : null;
   },
-  async chunk(session, number) {
+  async chunk(name) {
     if (document.readyState === "loading") {
       await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
     }
-    const found = document.getElementById(`chunk-${session}-${number}`);
+    const found = document.getElementById(`chunk-${name}`);
     return found ? inflated(found.textContent) : null;
   },
 };
@@ -28,7 +28,20 @@ class Session {
   constructor(index, data, source) {
     this.index = index;
     this.source = source;
+    this.chunks = new Map();
     this.take(data);
+  }
+
+  /** Of the texts that are decoded already those that are still there. */
+  keepChunks() {
+    const there = new Set(this.data.texts.chunks.map((_, chunk) => this.chunkName(chunk)));
+    for (const name of [...this.chunks.keys()]) if (!there.has(name)) this.chunks.delete(name);
+  }
+
+  /** By which a chunk is asked for: what is served is called by what it holds, so it stays when a session goes on. */
+  chunkName(chunk) {
+    const { names } = this.data.texts;
+    return names ? names[chunk] : `${this.index}-${chunk}`;
   }
 
   take(data) {
@@ -36,13 +49,14 @@ class Session {
     this.rows = data.rows;
     this.calls = data.calls || [];
     this.categories = data.categories;
-    this.chunks = new Map();
+    this.keepChunks();
     this.lanes = [
       { name: "observed", rows: [], contexts: this.calls.map((call) => call.context), moves: this.calls.map((call) => call.moves || []) },
       ...(data.lanes || []),
     ];
     this.byName = new Map(this.rows.map((row, number) => [row.r, number]));
     this.items = [];
+    this.answers = null;
     this.rows.forEach((row, number) => { if (row.original === undefined) this.items.push(number); });
     this.plain = this.items.filter((number) => !this.rows[number].r.includes("."));
     this.compactions = (data.events || []).filter((row) => row.type === "context_compacted");
@@ -106,7 +120,7 @@ class Session {
     const of = this.lanes[lane];
     if (of.left === null) {
       of.left = new Map();
-      of.moves.forEach((moves, index) => {
+      (of.moves || []).forEach((moves, index) => {
         for (const move of moves) {
           for (const number of this.named(move.items)) {
             if (!of.left.has(number)) of.left.set(number, []);
@@ -132,8 +146,13 @@ class Session {
     if (typeof named === "string") return named;
     const { chunks } = this.data.texts;
     const chunk = firstAtLeast(chunks, (first) => first, named + 1) - 1;
-    if (!this.chunks.has(chunk)) this.chunks.set(chunk, this.source.chunk(this.index, chunk));
-    const found = await this.chunks.get(chunk);
+    const name = this.chunkName(chunk);
+    if (!this.chunks.has(name)) {
+      const asked = this.source.chunk(name, this);
+      this.chunks.set(name, asked);
+      asked.catch(() => this.chunks.delete(name));
+    }
+    const found = await this.chunks.get(name);
     return found === null ? "(this text is not in the file)" : found[named - chunks[chunk]];
   }
 

@@ -37,14 +37,24 @@ const HIDDEN = new RegExp(
   "\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb]|[\\ud800-\\udbff](?![\\udc00-\\udfff])|" +
   "(?<![\\ud800-\\udbff])[\\udc00-\\udfff]|\\udb40[\\udc00-\\udc7f]", "g");
 
+const PLAIN = /^[\t\n -~]*$/;
+
 /** A text with what would not be seen, or would turn what is seen around, written out. */
 function visible(text) {
-  return text.replace(HIDDEN, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
+  return PLAIN.test(text) ? text : text.replace(HIDDEN, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
 }
 
 function clear(node) {
   node.replaceChildren();
   return node;
+}
+
+/** Made anew by `make`; who had the focus in it has it again, on what stands there now. */
+function keepingFocus(node, make) {
+  const all = () => [...node.querySelectorAll("a, button, summary, input, select")];
+  const at = node.contains(document.activeElement) ? all().indexOf(document.activeElement) : -1;
+  make();
+  if (at >= 0) (all()[at] || all()[0])?.focus({ preventScroll: true });
 }
 
 const GROUPED = new Intl.NumberFormat("en-US");

@@ -17,10 +17,14 @@ function columnsOf(session, lane, width) {
   return columns;
 }
 
-/** The drawing. Clicking, or dragging, chooses a call. */
-function river(session, { lane = 0, width, height, chosen = null, onchoose = null, label }) {
+/**
+ * The drawing. `onchoose` hears of each call that the pointer is dragged over, `onpoint` of each that it
+ * merely points at (null: of none), `onpick` of one that was clicked. `marks`: failed calls and breaks of
+ * the prefix below the axis. Its `place(n)` moves the line, its `columns` tell how many calls share one.
+ */
+function river(session, { lane = 0, width, height, chosen = null, onchoose = null, onpoint = null, onpick = null, marks = false, label }) {
   const count = session.lanes[lane].contexts.length;
-  const left = 46, bottom = 20, top = 20;
+  const left = 46, bottom = marks ? 34 : 20, top = 20;
   const inner = Math.max(60, width - left - 8);
   const tall = height - bottom - top;
   const columns = columnsOf(session, lane, inner);
@@ -29,8 +33,9 @@ function river(session, { lane = 0, width, height, chosen = null, onchoose = nul
   const highest = limit && peak > limit / 3 ? Math.max(peak, limit) : peak;
   const x = (n) => left + ((n - 0.5) * inner) / count;
   const y = (tokens) => top + tall - (tokens * tall) / (highest * 1.06);
+  const wide = inner / count;
   const drawing = svg("svg", {
-    class: "river", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
+    class: columns.length * 3 > inner ? "river fine" : "river", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
     "aria-label": label || `Tokens of the context at each of ${plural(count, "call")}; the largest has ${whole(peak)}`,
   });
   for (const tick of ticks(highest)) {
@@ -43,7 +48,7 @@ function river(session, { lane = 0, width, height, chosen = null, onchoose = nul
   session.categories.forEach((category, index) => {
     const upper = columns.map((column, at) => below[at] + session.tokens(column.n, lane)[index]);
     if (upper.some((value, at) => value > below[at])) {
-      drawing.append(svg("path", { class: `band ${category}`, d: steps(columns, below, upper, x, y, inner / count) }));
+      drawing.append(svg("path", { class: `band ${category}`, d: steps(columns, below, upper, x, y, wide) }));
     }
     upper.forEach((value, at) => { below[at] = value; });
   });
@@ -51,34 +56,72 @@ function river(session, { lane = 0, width, height, chosen = null, onchoose = nul
     drawing.append(svg("line", { class: "limit", x1: left, x2: left + inner, y1: y(limit), y2: y(limit) }),
       svg("text", { class: "axis", x: left + inner, y: y(limit) - 4, "text-anchor": "end" }, `window ${short(limit)}`));
   }
-  if (lane === 0) drawing.append(...cliffs(session, x, top, tall, inner / count, width));
+  if (lane === 0) drawing.append(...cliffs(session, x, top, tall, wide, width, marks));
+  if (lane === 0 && marks) drawing.append(...faults(session, columns, x, top + tall));
   for (const n of callTicks(count, inner)) {
     drawing.append(svg("text", { class: "axis", x: x(n), y: height - 5, "text-anchor": "middle" }, `c${n}`));
   }
+  const hover = svg("rect", { class: "hover", y: top - 4, height: tall + 4, width: Math.max(1, wide), visibility: "hidden" });
   const marker = svg("line", { class: "chosen", y1: top - 4, y2: top + tall });
-  drawing.append(marker);
+  drawing.append(hover, marker);
   const place = (n) => {
     marker.setAttribute("x1", x(n || 1));
     marker.setAttribute("x2", x(n || 1));
     marker.classList.toggle("none", !n);
   };
   place(chosen);
-  drawing.place = place;
-  if (onchoose && count) {
-    const at = (event) => {
-      const box = drawing.getBoundingClientRect();
-      const scaled = ((event.clientX - box.left) * width) / box.width;
-      return Math.min(count, Math.max(1, Math.ceil(((scaled - left) * count) / inner)));
-    };
-    drawing.classList.add("choosing");
+  Object.assign(drawing, { place, columns: columns.length, calls: count });
+  if (!count) return drawing;
+  const at = (event) => {
+    const box = drawing.getBoundingClientRect();
+    const scaled = ((event.clientX - box.left) * width) / box.width;
+    return Math.min(count, Math.max(1, Math.ceil(((scaled - left) * count) / inner)));
+  };
+  if (onchoose || onpick) drawing.classList.add("choosing");
+  if (onchoose) {
     drawing.addEventListener("pointerdown", (event) => {
-      if (event.target.closest("a")) return;
+      if (event.button || event.target.closest("a")) return;
       drawing.setPointerCapture(event.pointerId);
       onchoose(at(event));
     });
-    drawing.addEventListener("pointermove", (event) => { if (event.buttons) onchoose(at(event)); });
   }
+  if (onpick) drawing.addEventListener("click", (event) => { if (!event.target.closest("a")) onpick(at(event)); });
+  drawing.addEventListener("pointermove", (event) => {
+    const n = at(event);
+    if (onchoose && event.buttons & 1 && drawing.hasPointerCapture(event.pointerId)) onchoose(n);
+    hover.setAttribute("x", x(n) - wide / 2);
+    hover.setAttribute("visibility", "visible");
+    if (onpoint) onpoint(n);
+  });
+  drawing.addEventListener("pointerleave", () => {
+    hover.setAttribute("visibility", "hidden");
+    if (onpoint) onpoint(null);
+  });
   return drawing;
+}
+
+/** What a river cannot show of very many calls, in words; empty where each has its own column. */
+function crowded(drawing) {
+  return drawing.columns < drawing.calls
+    ? `${whole(drawing.calls)} calls in ${whole(drawing.columns)} columns: each column shows the fullest of its calls.` : "";
+}
+
+/** Below the axis: calls that failed, and calls that broke the prefix of one before. One of a kind in a column. */
+function faults(session, columns, x, base) {
+  const found = [];
+  for (const { from, to } of columns) {
+    let failed = 0, broke = 0;
+    for (let n = from; n <= to; n += 1) {
+      if (!failed && session.calls[n - 1].outcome === "failed") failed = n;
+      if (!broke && session.calls[n - 1].prefix?.cause) broke = n;
+    }
+    if (broke) found.push(svg("path", { class: "broke", d: `M${(x(broke) - 3).toFixed(1)},${base + 2}h6l-3,5z` }));
+    if (failed) {
+      const [at, y] = [x(failed), base + 12];
+      found.push(svg("path", { class: "failed", d: `M${at - 2.5},${y - 2.5}l5,5m0,-5l-5,5` }));
+    }
+  }
+  return found;
 }
 
 /** A band as steps: what one call was given does not slide into what the next one was. */
@@ -109,22 +152,31 @@ function* callTicks(count, inner) {
   for (let n = step === 1 ? 1 : step; n <= count; n += step) yield n;
 }
 
-/** A line at each compaction, and its name as far as there is room; a short one where they are many. */
-function cliffs(session, x, top, tall, wide, width) {
+/** A line at each compaction, with its name and, where there is room, its tokens; a short one where they are many. */
+function cliffs(session, x, top, tall, wide, width, isTold) {
   const found = [];
   const isDense = session.compactions.length * 14 > width;
+  const isSaid = isTold && session.compactions.length * 130 < width;
   let free = 0;
   for (const row of session.compactions) {
     const next = firstAtLeast(session.calls, (call) => call.position, row.position) + 1;
     if (next > session.calls.length) continue;
     const at = x(next) - wide / 2;
     found.push(svg("line", { class: "cliff", x1: at, x2: at, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
-    if (at < free || at > width - 22) continue;
-    free = at + (isDense ? 60 : 30);
-    found.push(svg("a", { href: `#${address(session, row.ref)}`, "aria-label": `compaction ${row.ref}` },
-      svg("text", { class: "cliffname", x: at + 3, y: top - 4 }, row.ref)));
+    const name = isSaid ? `${row.ref} ${beforeAfter(row)}` : row.ref;
+    const room = isSaid ? 110 : 30;
+    const turned = at > width - room;
+    if ((turned ? at - room : at) < free) continue;
+    free = at + (isDense ? 60 : room);
+    found.push(svg("a", { href: `#${address(session, row.ref)}`, tabindex: -1, "aria-label": `compaction ${row.ref}` },
+      svg("text", { class: "cliffname", x: turned ? at - 3 : at + 3, y: top - 6, "text-anchor": turned ? "end" : "start" }, name)));
   }
   return found;
+}
+
+/** The tokens of a compaction as 35k → ~924: ~ where nobody told and they are estimated. */
+function beforeAfter(row) {
+  return `${row.before_estimated ? "~" : ""}${short(row.before_tokens || 0)} → ${row.after_estimated ? "~" : ""}${short(row.after_tokens || 0)}`;
 }
 
 /** What the colours mean, with the tokens of a call. */

@@ -1,7 +1,5 @@
 // The transcript: everything that happened, and beside each item how it stood at the chosen call.
 
-const END = 4096;
-
 VIEWS.transcript = {
   title: "Transcript",
   show(root, session, place) {
@@ -11,210 +9,278 @@ VIEWS.transcript = {
   },
 };
 
+const NARROW = matchMedia("(max-width: 820px)");
+const MOST_PRINTED = 2000;
+
 class Transcript {
   constructor(root, session, place) {
     this.session = session;
     this.lane = Math.min(place.lane || 0, session.lanes.length - 1);
     this.last = session.lanes[this.lane].contexts.length;
+    this.n = this.last;
     this.open = new Set();
-    this.entries = entriesOf(session);
+    this.entries = entriesOf(session, this.lane);
     this.at = new Map();
     this.entries.forEach((entry, index) => this.at.set(entry.event ? entry.event.ref : entry.row, index));
     this.cursor = -1;
-    this.filter = "";
+    this.target = -1;
+    this.stands = standingAt(session, this.n, this.lane);
     this.build(root);
     this.go(place, true);
   }
 
   build(root) {
     const { session } = this;
-    this.slider = new Slider(session, this.lane, (n) => this.choose(n), (lane) => this.change(lane));
-    this.list = new LongList(this.entries.length, (index) => this.entry(index), (index) => this.guess(index), "transcript");
+    this.slider = new Slider(session, this.lane, {
+      choose: (n) => this.choose(n), lane: (lane) => this.change(lane), call: () => this.toggleInspector(), there: () => this.toCall(),
+    });
+    this.filter = new Filter(() => this.sift());
+    this.shown = this.entries.map((_, index) => index);
+    this.list = new LongList(this.shown.length, {
+      make: (index) => this.entry(this.shown[index]), guess: (index) => this.guess(this.shown[index]), key: (index) => this.shown[index],
+      label: "what happened, in order", ondraw: () => this.drawn(),
+    });
     this.inspector = el("aside", { class: "inspector", "aria-label": "the chosen call" });
-    this.prompts = el("nav", { class: "prompts", "aria-label": "what people asked, and compactions" });
-    put(root, 
-      el("div", { class: "sticky slider-bar" }, this.slider.node),
-      el("div", { class: "panes" }, this.prompts, this.list.node, this.inspector),
-    );
+    this.prompts = new Prompts(session, this.lane, this.entries, (index) => this.focus(index, { center: true }));
+    this.bar = el("section", { class: "sticky slider-bar", "aria-label": "as seen at a call" }, this.slider.node);
+    this.panes = el("div", { class: "panes" }, this.prompts.node,
+      el("section", { class: "middle" }, el("h2", { class: "offscreen" }, "Transcript"), this.filter.node, gutterLegend(), this.list.node, this.nothing = el("p", { class: "dim none" }, "nothing passes the filter")));
+    put(root, this.bar, this.panes);
+    this.measured = new ResizeObserver(() => document.documentElement.style.setProperty("--head", `${this.bar.offsetHeight}px`));
+    this.measured.observe(this.bar);
+    document.documentElement.style.setProperty("--head", `${this.bar.offsetHeight}px`);
+    this.settle = () => this.settleInspector();
+    NARROW.addEventListener("change", this.settle);
+    this.settle();
+    this.onscroll = () => this.passing();
+    window.addEventListener("scroll", this.onscroll, { passive: true });
+    this.list.node.addEventListener("keydown", (event) => {
+      const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!by || event.ctrlKey || event.metaKey || event.altKey || !event.target.closest(".line, .divider")) return;
+      event.preventDefault();
+      this.move(by);
+    });
     this.list.attach();
-    this.index();
+    this.passing();
   }
 
   leave() {
     this.list.detach();
+    this.measured.disconnect();
+    this.slider.leave();
+    NARROW.removeEventListener("change", this.settle);
+    window.removeEventListener("scroll", this.onscroll);
+  }
+
+  /** Beside the transcript where there is room; else a panel that opens below the slider. */
+  settleInspector() {
+    if (NARROW.matches) this.bar.append(this.inspector);
+    else this.panes.append(this.inspector);
+    this.showInspector(!NARROW.matches);
+  }
+
+  showInspector(isShown) {
+    this.isInspected = isShown;
+    this.inspector.classList.toggle("none", !isShown);
+    this.panes.classList.toggle("alone", !isShown);
+    this.slider.name.setAttribute("aria-expanded", String(isShown));
+    if (isShown) this.inspect();
+  }
+
+  toggleInspector() {
+    this.showInspector(!this.isInspected);
   }
 
   guess(index) {
-    return this.open.has(index) ? 120 : this.entries[index].event ? 30 : 27;
+    return this.open.has(index) ? 120 : this.entries[index].event ? 31 : NARROW.matches ? 50 : 27;
   }
 
   /** To a place of the address. */
   go(place, first = false) {
-    if (place.lane !== undefined && place.lane !== this.lane && place.lane < this.session.lanes.length) this.lane = place.lane;
-    const n = place.call ? Math.min(Math.max(1, place.call), this.last) : first || !this.n ? this.last : this.n;
-    this.choose(n, { quiet: true });
-    if (place.item) {
-      const number = this.session.byName.get(place.item);
-      if (number === undefined) return say(`there is no item ${place.item} here`);
-      const index = this.at.get(this.session.originalOf(number));
-      if (index !== undefined) this.focus(index, { expand: true });
-    } else if (place.call) {
-      if (place.call > this.last) say(`there is no call c${place.call}: the last one is c${this.last}`);
-      const index = firstAtLeast(this.entries, (entry) => entry.position, this.session.calls[n - 1] ? this.session.calls[n - 1].position : 0);
-      if (this.entries.length) this.list.show(Math.min(index, this.entries.length - 1));
+    if (place.call !== undefined) {
+      this.choose(place.call, { quiet: true });
+      if (NARROW.matches) this.showInspector(false);
+      return this.toCall();
     }
+    if (first || !this.n) this.choose(this.last, { quiet: true });
+    if (place.compaction !== undefined) return this.toEvent(this.session.compactions[place.compaction - 1].ref);
+    if (place.item === undefined) return;
+    const number = this.session.byName.get(place.item);
+    if (number === undefined) return this.toEvent(place.item);
+    const index = this.at.get(this.session.originalOf(number));
+    if (index === undefined) return say(`${place.item} is not an item of its own here`);
+    this.aim(index);
+    this.focus(index, { expand: true });
+  }
+
+  toEvent(ref) {
+    const index = this.at.get(ref);
+    if (index === undefined) return;
+    this.aim(index);
+    this.focus(index, { center: true });
+  }
+
+  /** What the address names is marked, until it names something else. */
+  aim(index) {
+    const before = this.target;
+    this.target = index;
+    if (before >= 0) this.again(before);
   }
 
   change(lane) {
-    this.lane = lane;
     location.hash = address(this.session, `c${this.n}${lane ? `~${lane}` : ""}`);
   }
 
-  /** As seen at call n. */
+  /** As seen at call n. Where the list stands does not change. */
   choose(n, { quiet = false } = {}) {
     this.n = n;
     this.stands = standingAt(this.session, n, this.lane);
     this.slider.set(n, this.lane);
-    this.list.refresh();
-    showCall(clear(this.inspector), this.session, n, this.lane);
+    if (this.filter.followsCall) this.sift();
+    else {
+      const other = [...this.list.made].filter(([index, node]) => !this.entries[this.shown[index]].event && node.stood !== this.standing(this.shown[index]));
+      const made = this.list.renew(other.map(([index]) => index));
+      if (!quiet) for (const node of made) node.classList.add("flash");
+    }
+    if (this.isInspected) this.inspect();
     if (!quiet) remember(this.session, `c${n}${this.lane ? `~${this.lane}` : ""}`);
   }
 
-  entry(index) {
-    const entry = this.entries[index];
-    return entry.event ? this.divider(entry.event, index) : this.item(entry.row, index);
+  inspect() {
+    keepingFocus(this.inspector, () => showCall(clear(this.inspector), this.session, this.n, this.lane));
   }
 
-  item(number, index) {
-    const { session, n, lane } = this;
-    const row = session.row(number, lane);
-    const { state, row: shown, decided } = n ? stateOf(session, number, n, lane, this.stands) : { state: "seen", row: number };
-    const seen = shown === null ? row : session.row(shown, lane);
-    const [glyph, meaning] = GLYPHS[state];
-    const why = decided ? `${decided[1].kind} by ${decided[1].by}${decided[1].reason ? `: ${decided[1].reason}` : ""}` : "";
-    const isOpen = this.open.has(index);
-    const opened = isOpen ? el("div", { class: "full" }) : null;
-    const node = el("div", { class: `row ${row.category} ${state}${isOpen ? " open" : ""}${index === this.cursor ? " cursor" : ""}` },
-      el("button", { type: "button", class: "line", "aria-expanded": String(isOpen), onclick: () => this.toggle(index) },
-        el("span", { class: "gutter", title: why ? `${meaning} (${why})` : meaning, "aria-label": meaning }, glyph),
-        el("span", { class: "id" }, row.r),
-        el("span", { class: "who" }, row.who),
-        el("span", { class: "say" },
-          row.is_error ? el("em", { class: "tag error" }, "error") : null,
-          row.pinned ? el("em", { class: "tag" }, "pinned") : null,
-          state === "changed" ? el("em", { class: "tag changed" }, seen.form) : null,
-          state === "gone" && decided ? el("em", { class: "tag gone" }, decided[1].kind) : null,
-          row.erased ? el("em", { class: "tag gone" }, "erased") : null,
-          row.preview ? seen.preview || row.preview : "(empty)"),
-        (row.agents || []).length ? el("span", { class: "agents" }, `↳ ${row.agents.join(", ")}`) : null,
-        el("span", { class: "tok" }, seen === row ? short(row.tokens || 0) : [el("s", {}, short(row.tokens || 0)), ` ${short(seen.tokens || 0)}`]),
-      ), opened);
-    if (opened) fill(opened, session, lane, number, shown, why);
+  /** How an entry stands, as one word: it is drawn anew when that changes. */
+  standing(index) {
+    const { row } = this.entries[index];
+    if (!this.n) return "seen";
+    const found = stateOf(this.session, row, this.n, this.lane, this.stands);
+    return `${found.state} ${found.row} ${found.decided ? found.decided[0] : ""}`;
+  }
+
+  /** What passes the filter, the first entry that can be seen in its place. */
+  sift() {
+    const anchor = this.shown[this.list.first()];
+    const before = this.list.first();
+    this.shown = this.filter.passed(this.entries, this.session, this.n, this.lane, this.stands);
+    const after = anchor === undefined ? -1 : Math.min(this.shown.length - 1, firstAtLeast(this.shown, (index) => index, anchor));
+    const isBelow = this.list.node.getBoundingClientRect().top < pageHead();
+    this.list.count(this.shown.length, isBelow ? { before, after } : null);
+    this.nothing.classList.toggle("none", this.shown.length > 0);
+  }
+
+  /** Where an entry stands in the list; what is filtered out comes back. */
+  placeOfEntry(index) {
+    let place = firstAtLeast(this.shown, (each) => each, index);
+    if (this.shown[place] !== index) {
+      this.filter.reset();
+      this.sift();
+      place = index;
+      say("the filter was taken off");
+    }
+    return place;
+  }
+
+  entry(index) {
+    const { event, row } = this.entries[index];
+    const how = { isOpen: this.open.has(index), isCursor: index === this.cursor, isTarget: index === this.target };
+    if (event) return divider(this.session, event, how);
+    const node = itemRow(this, row, how, () => this.toggle(index));
+    node.stood = this.standing(index);
     return node;
   }
 
-  divider(event, index) {
-    const isCompaction = event.type === "context_compacted";
-    const from = event.before_tokens, to = event.after_tokens;
-    return el("div", { class: `divider ${isCompaction ? "compaction" : ""}${index === this.cursor ? " cursor" : ""}` },
-      isCompaction ? link(address(this.session, event.ref), event.ref, { class: "name" }) : el("span", { class: "name" }, event.ref),
-      el("span", { class: "say" }, event.preview || event.type.replaceAll("_", " ")),
-      isCompaction ? el("span", { class: "tok" }, `${event.before_estimated ? "~" : ""}${short(from || 0)} → ${event.after_estimated ? "~" : ""}${short(to || 0)} · ${plural(event.items || 0, "item")} left`) : null,
-    );
+  again(index) {
+    const place = firstAtLeast(this.shown, (each) => each, index);
+    return this.shown[place] === index ? this.list.again(place) : null;
   }
 
   toggle(index) {
+    const before = this.cursor;
     if (this.open.has(index)) this.open.delete(index);
     else this.open.add(index);
     this.cursor = index;
-    this.list.again(index);
-    const line = this.list.made.get(index)?.querySelector(".line");
-    if (line) line.focus({ preventScroll: true });
+    if (before >= 0 && before !== index) this.again(before);
+    this.again(index);
   }
 
-  /** The cursor to an entry. */
-  focus(index, { expand = false } = {}) {
+  /** Esc: what is open under the cursor closes. */
+  close() {
+    if (this.cursor >= 0 && this.open.has(this.cursor)) this.toggle(this.cursor);
+    else if (NARROW.matches && this.isInspected) this.showInspector(false);
+  }
+
+  /** The cursor to an entry, which is then in view. */
+  focus(index, { expand = false, center = expand } = {}) {
+    const place = this.placeOfEntry(index);
     const before = this.cursor;
     this.cursor = index;
     if (expand && !this.entries[index].event) this.open.add(index);
-    if (before >= 0) this.list.again(before);
-    this.list.again(index);
-    const node = this.list.show(index, { center: expand });
-    const line = node?.querySelector(".line, a");
-    if (line) line.focus({ preventScroll: true });
+    if (before >= 0 && before !== index) this.again(before);
+    this.list.show(place, { center });
+    const node = this.list.again(place);
+    node?.querySelector("[data-lead]")?.focus({ preventScroll: true });
+  }
+
+  /** To where the chosen call was made. */
+  toCall() {
+    const call = this.session.calls[this.n - 1];
+    if (!call || !this.shown.length) return;
+    const index = firstAtLeast(this.shown, (each) => this.entries[each].position, call.position);
+    this.list.show(Math.min(index, this.shown.length - 1));
   }
 
   move(step) {
-    const start = this.cursor < 0 ? firstAtLeast(this.list.offsets, (offset) => offset, pageHead() - this.list.node.getBoundingClientRect().top) : this.cursor + step;
-    this.focus(Math.min(this.entries.length - 1, Math.max(0, start)));
+    if (!this.shown.length) return;
+    const at = this.cursor < 0 ? -1 : firstAtLeast(this.shown, (each) => each, this.cursor);
+    const next = at < 0 ? this.list.first() : at + step;
+    this.focus(this.shown[Math.min(this.shown.length - 1, Math.max(0, next))]);
   }
 
-  /** What people asked, and the compactions between. */
-  index() {
-    const links = [];
-    this.entries.forEach((entry, index) => {
-      if (entry.event ? entry.event.type === "context_compacted" : this.session.row(entry.row).category === "user") {
-        const row = entry.event || this.session.row(entry.row);
-        links.push(el("li", { class: entry.event ? "compaction" : "" },
-          el("button", { type: "button", onclick: () => this.focus(index) }, el("span", { class: "id" }, entry.event ? row.ref : row.r), entry.event ? `${short(row.before_tokens || 0)} → ${short(row.after_tokens || 0)}` : row.preview)));
-      }
+  /** The first entry, or the last one. */
+  toEnd(isLast) {
+    if (this.shown.length) this.focus(this.shown[isLast ? this.shown.length - 1 : 0]);
+  }
+
+  /** One stop of the keyboard in the whole list: the cursor, or the first entry in view. */
+  drawn() {
+    const place = this.cursor < 0 ? -1 : firstAtLeast(this.shown, (each) => each, this.cursor);
+    const stop = this.list.made.get(place) && this.shown[place] === this.cursor ? place : this.list.first();
+    for (const [index, node] of this.list.made) {
+      for (const each of node.querySelectorAll(".line a, .line button, .name")) each.tabIndex = index === stop ? 0 : -1;
+    }
+  }
+
+  /** The prompt that is being read is the current one. */
+  passing() {
+    if (this.isPassing) return;
+    this.isPassing = true;
+    requestAnimationFrame(() => {
+      this.isPassing = false;
+      const first = this.shown[this.list.first()];
+      if (first !== undefined && this.prompts.node.isConnected) this.prompts.mark(first);
     });
-    this.prompts.append(el("h2", {}, "Prompts"), el("ol", {}, links.slice(0, 500)));
-    if (links.length > 500) this.prompts.append(el("p", { class: "dim" }, `and ${whole(links.length - 500)} more`));
+  }
+
+  /** On paper there is no window: all rows, up to a number. */
+  print(isOver) {
+    if (isOver) {
+      this.left?.remove();
+      return this.list.some();
+    }
+    const left = this.list.all(MOST_PRINTED);
+    if (left) this.list.node.after(this.left = el("p", { class: "left-out" }, `${plural(left, "more entry", "more entries")} of the transcript ${left === 1 ? "is" : "are"} not printed.`));
   }
 }
 
 /** Items as they came and what else happened, in the order of the log. */
-function entriesOf(session) {
+function entriesOf(session, lane) {
   const items = session.items.map((row) => ({ row, position: session.rows[row].position }));
+  (session.lanes[lane].rows || []).forEach((row, index) => {
+    if (row.original === undefined) items.push({ row: session.rows.length + index, position: row.position });
+  });
   const events = (session.data.events || []).map((event) => ({ event, position: event.position }));
   const all = [...events, ...items];
   all.sort((one, other) => one.position - other.position || (one.event ? -1 : 0) - (other.event ? -1 : 0));
   return all;
-}
-
-/** All that an item says: as it was seen, and as it came. */
-function fill(node, session, lane, number, shown, why) {
-  const row = session.row(number, lane);
-  const facts = [row.at ? clock(row.at) : "", row.call ? `answer of c${row.call}` : "", row.label || "", why].filter(Boolean);
-  node.append(el("p", { class: "dim" }, facts.join(" · ")));
-  if (shown !== null && shown !== number) {
-    node.append(el("h4", {}, `as the model saw it (${session.row(shown, lane).r})`));
-    node.append(message(session, session.row(shown, lane)));
-    node.append(el("h4", {}, "as it came"));
-  }
-  node.append(message(session, row));
-}
-
-/** The parts of a row. */
-function message(session, row) {
-  return el("div", { class: "message" }, (row.parts || []).map(([kind, name, named, isError]) =>
-    el("div", { class: `part ${kind}${isError ? " error" : ""}` },
-      kind === "text" && !name ? null : el("span", { class: "kind" }, [kind === "call" ? "→" : kind, name].filter(Boolean).join(" ")),
-      textBlock(session, named))));
-}
-
-/** A text: short ones whole, long ones as head and tail, the rest when it is asked for. */
-function textBlock(session, named) {
-  const [size, missing] = session.size(named);
-  if (typeof named === "string") return el("pre", {}, named || "(empty)");
-  const node = el("pre", { class: "loading" }, "…");
-  session.text(named).then((text) => {
-    node.classList.remove("loading");
-    const whole_ = () => {
-      clear(node);
-      if (!missing) return node.append(visible(text));
-      const half = text.length / 2;
-      node.append(visible(text.slice(0, half)), gap(missing, true), visible(text.slice(half)));
-    };
-    if (size - missing <= 2 * END + 200) return whole_();
-    put(clear(node), visible(text.slice(0, END)),
-      el("button", { type: "button", class: "more", onclick: whole_ }, `… ${whole(size - 2 * END)} more characters: show all …`),
-      visible(text.slice(-END)));
-  }).catch(() => { put(clear(node), "this text could not be read"); });
-  return node;
-}
-
-function gap(count) {
-  return el("span", { class: "gap" }, `\n… ${plural(count, "character")} not in this file (ctxlog report --full keeps them) …\n`);
 }
