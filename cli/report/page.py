@@ -26,6 +26,7 @@ SCRIPTS = (
     "filter",
     "prompts",
     "requests",
+    "request",
     "inspector",
     "findings",
     "overview",

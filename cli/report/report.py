@@ -40,8 +40,8 @@ class Made(NamedTuple):
 
     def blocks(self, number: int) -> Iterator[tuple[str, str]]:
         """What is decoded when somebody looks."""
-        yield from ((f"chunk-{number}-{n}", t) for n, t in enumerate(self.texts.chunks.texts))
-        yield from ((f"pieces-{number}-{n}", t) for n, t in enumerate(self.pieces.texts))
+        yield from ((f"texts-{number}-{n}", t) for n, t in enumerate(self.texts.chunks.texts))
+        yield from ((f"requests-{number}-{n}", t) for n, t in enumerate(self.pieces.texts))
 
 
 @dataclass(frozen=True, slots=True)

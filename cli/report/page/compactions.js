@@ -63,7 +63,7 @@ function callsAround(session, position) {
 
 const CALL = (session, n) => link(address(session, `c${n}`), `c${n}`);
 
-function between(session, position) {
+function callsBetween(session, position) {
   const [before, behind] = callsAround(session, position);
   if (!before && !behind) return "no call";
   if (!before) return ["before ", CALL(session, behind)];
@@ -78,7 +78,7 @@ function compactionsTable(session, all) {
   const most = Math.max(...all.map((each) => each.before_recorded || 0), 1);
   return put(box, sortable([
     { title: "", key: (each) => each.position, cell: (each) => link(address(session, each.name), each.name, { class: "id" }) },
-    { title: "between", key: (each) => each.position, cell: (each) => between(session, each.position), plain: true },
+    { title: "between", key: (each) => each.position, cell: (each) => callsBetween(session, each.position), plain: true },
     { title: "why", key: (each) => each.trigger || each.by || "", cell: (each) => [each.trigger || each.by || "not told", ...signs(each)] },
     { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinking(each, most), wide: true },
     { title: "agent's count", key: (each) => (each.before_estimated === false ? each.before_tokens : -1), cell: (each) => (each.before_estimated === false ? short(each.before_tokens) : "–"), number: true },
@@ -161,7 +161,7 @@ function clearings(session, all) {
     el("p", { class: "dim" }, "What was changed between two calls is one decision. The items still stand, as a placeholder or in other words."),
     sortable([
       { title: "", key: (each) => each.position, cell: () => null },
-      { title: "between", key: (each) => each.position, cell: (each) => between(session, each.position), plain: true },
+      { title: "between", key: (each) => each.position, cell: (each) => callsBetween(session, each.position), plain: true },
       { title: "what", key: (each) => each.did, cell: (each) => [[each.did, each.trigger].filter(Boolean).join(", "), ...signs(each)] },
       { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinking(each, most), wide: true },
       { title: "items", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
@@ -174,7 +174,7 @@ function clearings(session, all) {
 /** What several of them took that neither the model nor a person used again: the audit tells it as one. */
 function together(session, all, finding) {
   const names = finding.refs.filter((ref) => all.some((each) => each.name === ref));
-  return el("div", { class: "together" }, el("h3", {}, `Stands nowhere since ${names.join(", ")}; neither the model nor a person used it`), literals(session, [finding], names, FEW));
+  return el("div", { class: "together" }, el("h3", {}, `Stands nowhere since ${names.join(", ")}; neither the model nor a person used it`), literals(session, [finding], names, FEW_ROWS));
 }
 
 function clearing(session, each) {
@@ -188,7 +188,7 @@ function clearing(session, each) {
 
 function changedRow(session, from, to) {
   const [was, is] = [session.row(from), session.row(to)];
-  return itemRow(session, from, { sign: "◐", meaning: "stands in another form", tag: is.form, tokens: `${short(was.tokens || 0)} → ${short(is.tokens || 0)}`, full: () => [
+  return lossRow(session, from, { sign: "◐", meaning: "stands in another form", tag: is.form, tokens: `${short(was.tokens || 0)} → ${short(is.tokens || 0)}`, full: () => [
     el("h4", {}, "as it stood"), message(session, was), el("h4", {}, `as it stands since (${is.r})`), message(session, is)] });
 }
 
@@ -241,7 +241,7 @@ function decided(session, each, came = []) {
   const [before, after] = [each.before_estimated === false, each.after_estimated === false];
   const own = before && after ? `${whole(each.before_tokens)} → ${whole(each.after_tokens)}` : before ? `${whole(each.before_tokens)} before it` : after ? `${whole(each.after_tokens)} after it` : "";
   const rows = [
-    ["between", between(session, each.position)],
+    ["between", callsBetween(session, each.position)],
     ["when", clock(each.at)],
     ["why", each.trigger || "not told"],
     ["by", [each.by || (isCompaction ? "not told" : ""), el("span", { class: "dim" }, each.owner === "log" ? " decided here" : " the agent's own decision"), each.is_inferred ? el("em", { class: "tag" }, "inferred from two requests") : null]],
@@ -291,10 +291,10 @@ function sides(session, each, lines) {
   const hasSummary = lines.some((line) => line.left === null);
   const node = el("div", { class: "sides" }, el("h3", { class: "of-before" }, `before ${each.name}`), el("h3", { class: "of-after" }, `after ${each.name}`));
   for (const block of blocks) put(node, block.stays ? stayed(session, block.lines) : [
-    el("div", { class: "left-out" }, folded(block.lines.filter((line) => line.left !== null).map(({ left }) => itemRow(session, left, {
+    el("div", { class: "left-out" }, folded(block.lines.filter((line) => line.left !== null).map(({ left }) => lossRow(session, left, {
       ...(hasSummary ? { sign: "Σ", meaning: "summarised", kind: "summarised" } : { sign: "✕", meaning: "dropped", kind: "gone" }),
       tag: unseen.has(left) ? "not shown to its summarizer" : session.row(left).form === "original" ? "" : session.row(left).form })))),
-    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }, at) => itemRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: at < 3 }))),
+    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }, at) => lossRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: at < 3 }))),
   ]);
   return node;
 }
@@ -304,8 +304,8 @@ function stayed(session, lines) {
   const rows = () => lines.map(({ left, right, moved }) => {
     const other = left !== right;
     return el("div", { class: "pair" },
-      itemRow(session, left, { sign: "=", meaning: other ? "stays, in another form" : "stays", tag: moved ? "at another place" : "" }),
-      el("div", { class: other ? "" : "twin" }, itemRow(session, right, { sign: other ? "◐" : "=", meaning: other ? "stays, in another form" : "stays", tag: other ? session.row(right).form : "" })));
+      lossRow(session, left, { sign: "=", meaning: other ? "stays, in another form" : "stays", tag: moved ? "at another place" : "" }),
+      el("div", { class: other ? "" : "twin" }, lossRow(session, right, { sign: other ? "◐" : "=", meaning: other ? "stays, in another form" : "stays", tag: other ? session.row(right).form : "" })));
   });
   if (lines.length < 4) return el("div", { class: "stay" }, rows());
   const box = el("details", { class: "stay" }, el("summary", {}, `= ${plural(lines.length, "item")} stay, ~${short(tokens)} tokens`));

@@ -1,14 +1,14 @@
 // What decisions took: single items on their lines, the literals that stand nowhere since, and who
 // wrote what stands instead.
 
-const FEW = 8;
+const FEW_ROWS = 8;
 const MOST_LITERALS = 30;
 
 /** The first few and the last ones of many; the rest when it is asked for. */
 function folded(nodes) {
-  if (nodes.length <= FEW + 4) return nodes;
-  const button = el("button", { type: "button", class: "more", onclick: () => button.replaceWith(...nodes.slice(FEW, -2)) }, `show ${whole(nodes.length - FEW - 2)} more`);
-  return [nodes.slice(0, FEW), button, nodes.slice(-2)];
+  if (nodes.length <= FEW_ROWS + 4) return nodes;
+  const button = el("button", { type: "button", class: "more", onclick: () => button.replaceWith(...nodes.slice(FEW_ROWS, -2)) }, `show ${whole(nodes.length - FEW_ROWS - 2)} more`);
+  return [nodes.slice(0, FEW_ROWS), button, nodes.slice(-2)];
 }
 
 function laid(runs) {
@@ -16,7 +16,7 @@ function laid(runs) {
 }
 
 /** An item on one line; its text opens below. */
-function itemRow(session, number, { sign, meaning, tag = "", kind = "", tokens = null, full = null, isOpen = false }) {
+function lossRow(session, number, { sign, meaning, tag = "", kind = "", tokens = null, full = null, isOpen = false }) {
   const row = session.row(number);
   const node = el("div", { class: `krow ${row.category} ${kind}` });
   const toggle = () => {
@@ -46,7 +46,7 @@ function lostOf(session, each) {
   return literals(session, each.lost);
 }
 
-const AGAIN = { model: "the model used it", person: "a person said it", tool: "found again" };
+const CAME_UP = { model: "the model used it", person: "a person said it", tool: "found again" };
 
 /** The literals of some findings, those that came up again in front. */
 function literals(session, findings, of = [], most = MOST_LITERALS) {
@@ -63,7 +63,7 @@ function literals(session, findings, of = [], most = MOST_LITERALS) {
   const rows = (list) => list.map((one) => el("tr", {},
     el("td", { class: "dim" }, one.kind), el("td", {}, el("code", {}, one.text), one.is_named ? el("em", { class: "tag named" }, "its name stands there") : null),
     el("td", {}, link(address(session, one.item), one.item, { class: "id" })),
-    el("td", {}, one.by ? [el("span", { class: one.by === "tool" ? "" : "bad" }, AGAIN[one.by], " in "), (one.used || []).map((used, at) => [at ? ", " : "", link(address(session, used), used, { class: "id" })])] : el("span", { class: "dim" }, "never again"))));
+    el("td", {}, one.by ? [el("span", { class: one.by === "tool" ? "" : "bad" }, CAME_UP[one.by], " in "), (one.used || []).map((used, at) => [at ? ", " : "", link(address(session, used), used, { class: "id" })])] : el("span", { class: "dim" }, "never again"))));
   put(body, rows(sorted.slice(0, most)));
   const rest = sorted.slice(most);
   const button = rest.length ? el("button", { type: "button", class: "more", onclick: () => { put(body, rows(rest)); button.remove(); } }, `show ${whole(rest.length)} more`) : null;
@@ -99,7 +99,7 @@ function summarizer(session, each) {
     of.prompt_digest ? ["prompt", el("code", { title: "the digest of its instructions" }, of.prompt_digest)] : null,
   ].filter(Boolean);
   const list = (title, numbers, sign) => numbers.length ? el("details", {}, el("summary", {}, `${title} (${whole(numbers.length)})`),
-    folded(numbers.map((number) => itemRow(session, number, { sign, meaning: title })))) : null;
+    folded(numbers.map((number) => lossRow(session, number, { sign, meaning: title })))) : null;
   return [el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])), list("what it was shown", shown, "●"), list("what it was not shown", unseen, "✕")];
 }
 
