@@ -30,6 +30,30 @@ settings.register_profile("new", UNTIMED)
 # Two runs of the same code say the same; ``make reliability`` looks for new examples.
 settings.register_profile("same", UNTIMED, derandomize=True)
 settings.load_profile("same")
+FEWER = 0.4
+"""The share of its examples that a test runs in that profile; they are the first of the same ones,
+and a test that names a handful runs them all. ``make reliability`` runs all of every test."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Scale what tests say of themselves: a profile alone is only the default of those that do not.
+
+    Hypothesis offers no other place for it than the attribute that its own plugin reads.
+    """
+    if settings.get_current_profile_name() != "same":
+        return
+    tests = {getattr(item, "function", None) for item in items}
+    for test in (test for test in tests if getattr(test, "is_hypothesis_test", False)):
+        own = test._hypothesis_internal_use_settings or settings.default
+        if own.max_examples > 20:
+            fewer = max(20, int(own.max_examples * FEWER))
+            test._hypothesis_internal_use_settings = settings(own, max_examples=fewer)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client of a provider tries again at once, and as often as it always does."""
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
 
 
 @pytest.fixture
