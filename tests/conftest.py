@@ -19,9 +19,12 @@ sys.path.append(str(Path(__file__).parents[1]))  # bench, of which some tests ta
 # as long as one of them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# In the background of a shell the one is ignored, under nohup the other, and would be by every
+# process that a test stops: it would wait for ever for one that goes on.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    # In the background of a shell it is ignored, and would be by every process that a test stops.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 # How long an example takes says how busy the machine is, not whether it is right.

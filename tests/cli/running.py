@@ -85,11 +85,13 @@ def told(fd):
     with open(fd, "rb") as stream:
         return stream.read().decode("latin-1")
 
-for arguments in json.loads(sys.stdin.readline()):
+for arguments, more in json.loads(sys.stdin.readline()):
     pipes = [os.pipe() for _ in range(2)]
     if (child := os.fork()) == 0:
         for fd, (_, end) in enumerate(pipes, 1):
             os.dup2(end, fd)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.environ.update(more)
         sys.argv[1:] = arguments
         try:
             run()
@@ -112,13 +114,16 @@ def processes(
     home: Path,
     *,
     by: Sequence[str] = (),
+    env: Sequence[Mapping[str, str]] = (),
     **options: Any,
 ) -> list[subprocess.CompletedProcess[bytes]]:
     """Command lines, each in a process of its own that is forked from one that has loaded all.
 
-    ``by`` is a program that starts the one, such as ``setpriv``.
+    ``by`` is a program that starts the one, such as ``setpriv``; ``env`` is what each finds in its
+    environment, besides the usual. None has anything on its standard input.
     """
-    given = json.dumps([[str(arg) for arg in command] for command in commands])
+    lines = [[str(arg) for arg in command] for command in commands]
+    given = json.dumps(list(zip(lines, env or [{}] * len(lines), strict=True)))
     done = subprocess.run(
         [*by, sys.executable, "-c", FORKING],
         input=given.encode() + b"\n",
@@ -129,9 +134,9 @@ def processes(
         timeout=120,
         **options,
     )
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(lines) == len(commands)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(told) == len(lines)
     return [
         subprocess.CompletedProcess(args, code, out.encode("latin-1"), err.encode("latin-1"))
-        for args, code, out, err in lines
+        for args, code, out, err in told
     ]
