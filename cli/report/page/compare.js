@@ -47,8 +47,7 @@ function columnsFor(data) {
     shares("written_files", "written files", "of the files that were written, those that the last context names", "higher"),
     count("lost", "lost", "references that an answer used and its context no longer held", "lower"),
     shares("valid", "valid", "calls that the provider takes as the strategy left them", "higher"),
-    count("compactions", "compactions", "how often it took something out"),
-    count("summaries", "summaries", "how many were written"),
+    { ...count("compactions", "compactions", "how often it took something out, and the summaries that were written for it"), note: (row) => row.summaries ? plural(row.summaries, "summary", "summaries") : "" },
     ...(data.window ? [count("overflow_calls", "over window", "calls whose context is larger than the window", "lower")] : []),
   ];
 }
@@ -173,11 +172,19 @@ class Comparison {
       ...data.winners.filter((each) => each.strategy).map((each) => `★ ${each.by}: ${each.strategy}, ${each.why}`),
       ...[...nobody].map(([why, by]) => `no winner is named where ${why} (by ${by.join(", ")})`),
       ...data.prices.filter((table) => !table.relative).map((table) => `${table.name}: ${pricedAt(table)}`),
-    ];
+      this.billed(),
+    ].filter(Boolean);
     return [
       el("ul", { class: "notes dim" }, lines.map((line) => el("li", {}, line))),
       el("ul", { class: "notes" }, data.warnings.slice(1).map((line) => el("li", {}, el("span", { class: "warn", "aria-label": "beware" }, "▲ "), line))),
     ];
+  }
+
+  /** Why observed costs something else here than in the overview. */
+  billed() {
+    const { cost } = this.session.data;
+    if (!cost || typeof cost.total !== "number" || this.data.prices.every((table) => table.relative)) return "";
+    return `the calls as they were billed cost ${money(cost.total, cost.currency)}; here all rows, observed too, are worked out alike, from what a cache could have read, so that they can be compared`;
   }
 
   // -- curves ---------------------------------------------------------------------------------------
@@ -291,10 +298,10 @@ class Comparison {
     const n = this.n || this.last;
     const table = this.data.prices[this.table];
     const rows = this.session.lanes.map((lane, number) => {
-      const all = lane.curves.tokens[n - 1] + (this.held?.unrecorded || 0);
+      const all = lane.curves.tokens[n - 1] + (lane.curves.unrecorded || 0);
       const spent = this.spent(number);
       return el("tr", { class: this.hidden.has(number) ? "hidden" : "" },
-        el("th", { scope: "row" }, el("button", { type: "button", "aria-pressed": String(!this.hidden.has(number)), title: "show it, or take it out", onclick: () => this.toggle(number) }, sample(number), lane.name)),
+        el("th", { scope: "row" }, el("button", { type: "button", "aria-pressed": String(!this.hidden.has(number)), title: "show it, or take it out", onclick: () => this.toggle(number) }, sample(number), el("span", { class: "number dim" }, number), lane.name)),
         el("td", { class: "tok" }, `~${whole(Math.round(this.tokens(number, n - 1)))}`),
         el("td", { class: "tok" }, percent(lane.curves.cached[n - 1], all)),
         el("td", { class: "tok" }, spent ? this.costSaid(spent[n - 1]) : "unknown"),
@@ -323,19 +330,19 @@ class Comparison {
     const inArguments = all.filter((each) => each.in_arguments).length;
     const row = (each) => el("tr", {},
       el("td", {}, link(address(this.session, each.item), each.item, { title: "in which it stood last" }), " → ", link(address(this.session, `c${each.call}`), `c${each.call}`)),
-      el("td", { class: "dim" }, each.kind),
-      el("td", { class: "literal" }, el("code", {}, each.text), each.in_arguments ? el("em", { class: "tag" }, "in a tool's arguments") : null),
+      el("td", { class: "dim kind" }, each.kind),
       el("td", { class: "tok" }, each.distance),
       names.map((name, lane) => el("td", { class: "dot" }, each.lost_by.includes(name)
         ? link(address(this.session, inLane(`c${each.call}`, lane)), "●", { "aria-label": `lost by ${name}: see c${each.call} there`, title: `${name} had lost it` })
-        : el("span", { class: "dim", role: "img", "aria-label": `kept by ${name}`, title: `${name} still had it` }, "·"))));
+        : el("span", { class: "dim", role: "img", "aria-label": `kept by ${name}`, title: `${name} still had it` }, "·"))),
+      el("td", { class: "literal" }, el("code", {}, each.text), each.in_arguments ? el("em", { class: "tag" }, "in a tool's arguments") : null));
     const body = el("tbody", {}, all.slice(0, FEW_NEEDED).map(row));
     const rest = all.slice(FEW_NEEDED);
-    const more = rest.length ? el("button", { type: "button", class: "more", onclick: () => { body.append(...rest.map(row)); more.remove(); } }, `show ${plural(rest.length, "more")}`.replace(/mores$/, "more")) : null;
+    const more = rest.length ? el("button", { type: "button", class: "more", onclick: () => { body.append(...rest.map(row)); more.remove(); } }, `show ${whole(rest.length)} more`) : null;
     return el("section", { class: "card" }, el("h2", {}, title),
       el("p", { class: "dim" }, `${whole(inArguments)} of them in what a tool was given. ● the strategy had lost it by then, · it still had it.`),
-      el("div", { class: "scroll" }, el("table", { class: "needed" }, el("thead", {}, el("tr", {}, ["last in → used by", "kind", "literal", "calls back"].map((text) => el("th", { scope: "col" }, text)),
-        names.map((name, lane) => el("th", { scope: "col", class: "dot", title: name }, el("span", { class: "turned" }, sample(lane), shortened(name, 24)))))), body)), more);
+      el("div", { class: "scroll" }, el("table", { class: "needed" }, el("thead", {}, el("tr", {}, [["last in → used by", ""], ["kind", "kind"], ["calls back", "tok back"]].map(([text, name]) => el("th", { scope: "col", class: name }, text)),
+        names.map((name, lane) => el("th", { scope: "col", class: "dot", title: name }, el("span", { class: "turned" }, sample(lane), shortened(name, 20)))), el("th", { scope: "col" }, "literal"))), body)), more);
   }
 }
 

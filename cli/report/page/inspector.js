@@ -57,7 +57,7 @@ function facts(session, call, n, lane) {
   }
   if (!lane && call.outcome === "answered") rows.push(["cost", typeof call.cost === "number" ? money(call.cost, session.data.cost?.currency) : "price unknown"]);
   const { curves } = session.lanes[lane];
-  if (lane && curves) rows.push(["a cache could serve", `~${whole(curves.cached[n - 1])} tokens`]);
+  if (lane && curves) rows.push(["a cache could serve", `~${percent(curves.cached[n - 1], curves.tokens[n - 1] + (curves.unrecorded || 0))}`]);
   return el("dl", { class: "facts" }, rows.filter(([, value]) => value).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 

@@ -19,8 +19,8 @@ function sample(lane) {
  */
 function linesChart({ series, width, height, said, label, chosen, onpoint, onpick }) {
   const count = Math.max(...series.map((each) => each.values.length), 1);
-  const wide = width >= 700;
-  const left = 52, bottom = 20, top = 10, right = wide ? 150 : 26;
+  const wide = width >= 480;
+  const left = 46, bottom = 20, top = 10, right = wide ? Math.min(150, 24 + 6 * Math.max(...series.map((each) => Math.min(each.name.length, 21)))) : 26;
   const inner = Math.max(60, width - left - right), tall = height - bottom - top;
   const highest = Math.max(...series.map((each) => each.values.reduce((most, value) => Math.max(most, value), 0)), Number.MIN_VALUE) || 1;
   const x = (n) => left + ((n - 0.5) * inner) / count;
