@@ -16,7 +16,7 @@ def command(
     sessions: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[S...]",
+            metavar="S...",
             help="Only these sessions, not all of the log.",
             autocompletion=complete_session,
         ),

@@ -191,6 +191,7 @@ def _curves(measured: Measured) -> CurvesData:
     return CurvesData(
         tokens=list(measured.tokens.curve),
         cached=list(measured.cached),
+        unrecorded=measured.calibration.unrecorded,
         spent=[
             [float(f"{each:.{_DIGITS}g}") for each in table] if table is not None else None
             for table in measured.spending

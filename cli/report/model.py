@@ -140,7 +140,9 @@ class CurvesData(BaseModel):
     tokens: list[int]
     """Of the request, in the counter, tool definitions included."""
     cached: list[int]
-    """Of these, with what nobody recorded, what a cache would have had."""
+    """Of these and of what nobody recorded, what a cache would have had."""
+    unrecorded: int = 0
+    """Tokens that stood in front of every request and are not in the log."""
     spent: list[list[float] | None]
     """At each price table what each call costs; null where its prices are unknown."""
 

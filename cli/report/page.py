@@ -19,6 +19,7 @@ SCRIPTS = (
     "data",
     "states",
     "river",
+    "lines",
     "list",
     "places",
     "message",

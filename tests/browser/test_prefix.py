@@ -92,10 +92,10 @@ class TestBars:
         page.goto(made[0])
         calls = page.get_by_role("list", name="calls and their prefixes")
         row = calls.get_by_role("listitem").nth(2)
-        expect(row).to_contain_text("revision 11 at 3 → 3@11")
-        row.get_by_role("link", name="3@11").click()
-        expect(page).to_have_url(re.compile("#3@11$"))
-        expect(page.get_by_role("heading", name="as the model saw it (3@11)")).to_be_visible()
+        expect(row).to_contain_text("revision 12 at 3 → 3@12")
+        row.get_by_role("link", name="3@12").click()
+        expect(page).to_have_url(re.compile("#3@12$"))
+        expect(page.get_by_text("as the model saw it (3@12")).to_be_visible()
 
 
 def test_breaks_can_be_looked_at_alone_and_a_bill_that_does_not_fit_is_named(

@@ -71,7 +71,7 @@ def mask(*some: str) -> list[str]:
 class TestMasker:
     """Without these a key that a tool printed is shared with the page."""
 
-    @settings(max_examples=300)
+    @settings(max_examples=200)
     @given(texts())
     def test_what_is_found_is_what_every_detector_finds_in_every_line(self, text: str) -> None:
         assert list(SCAN(text)) == list(every_line(text))
@@ -166,6 +166,10 @@ class TestMasker:
         masker.look(f"https://me:{GITHUB}@github.com/me/it")
         assert masker.counts == {"basic_auth": 1, "github_token": 1}
         assert masker.total == 1
+
+    def test_two_that_overlap_go_as_one(self) -> None:
+        both = "://me:word@r.org/:_auth" + f"Token=npm_{ALNUM[:36]}"
+        assert mask(f"https{both}") == [f"https{masked(both)}"]
 
     def test_many_secrets_cost_no_more_than_a_walk(self) -> None:
         many = [f"gh{'p'}_" + f"{n:06d}" * 6 for n in range(1_000)]
@@ -265,6 +269,11 @@ class TestPrivateKeys:
         one = private_key("EC PRIVATE KEY")
         [shown] = mask(f"{one}\n{one}\n")
         assert shown == f"{masked(one)}\n{masked(one)}\n"
+
+    def test_one_that_was_cut_before_another(self) -> None:
+        one, other = "\n".join(private_key().splitlines()[:3]), private_key("EC PRIVATE KEY")
+        [shown] = mask(f"{one}\n...\n{other}\n")
+        assert shown == f"{masked(one)}\n...\n{masked(other)}\n"
 
     def test_its_lines_alone_elsewhere(self) -> None:
         _, shown = mask(private_key(), f"tail: {KEY_LINES[4]}\n")

@@ -1,7 +1,7 @@
 // The biggest contributors: what the tokens went to, by category, tool, item, text and file.
 
-const TOP = 50;
-const FIRST = 15;
+const MOST_SHOWN = 50;
+const FIRST_SHOWN = 15;
 
 VIEWS.tokens = {
   title: "Biggest contributors",
@@ -36,6 +36,18 @@ class Contributors {
 
   leave() {}
 
+  /** What is chosen, for the same session with more in it. */
+  keep() {
+    return { measure: this.measure, n: this.n, isLast: this.n === this.session.calls.length, scroll: window.scrollY };
+  }
+
+  restore({ measure, n, isLast, scroll }) {
+    this.n = isLast ? this.session.calls.length : n;
+    if (this.number) this.number.value = this.n;
+    this.choose(measure);
+    window.scrollTo({ top: scroll, behavior: "instant" });
+  }
+
   controls() {
     const { session } = this;
     const last = session.calls.length;
@@ -46,7 +58,8 @@ class Contributors {
       number.value = this.n;
       this.choose("at");
     } });
-    return el("div", { class: "measures control", role: "group", "aria-label": "what is counted" }, Object.values(this.buttons), last ? number : null);
+    this.number = number;
+    return el("div", { class: "measures control", role: "group", "aria-label": "what is counted" }, Object.values(this.buttons), last ? this.number : null);
   }
 
   choose(measure) {
@@ -109,14 +122,14 @@ class Contributors {
     sized.sort((one, other) => other.tokens - one.tokens);
     const most = Math.max(1, ...sized.map((row) => row.tokens));
     const body = el("tbody", {});
-    const more = some(body, sized.slice(0, TOP), (row) => el("tr", {}, el("td", { class: "name" }, row.name), el("td", { class: "wide" }, meter(row.pieces, most)),
+    const more = firstOnes(body, sized.slice(0, MOST_SHOWN), (row) => el("tr", {}, el("td", { class: "name" }, row.name), el("td", { class: "wide" }, meter(row.pieces, most)),
       el("td", { class: "tok", title: `${whole(row.tokens)} tokens, estimated` }, short(row.tokens)), el("td", { class: "tok", title: this.of }, this.share(row.tokens)), el("td", { class: "tok" }, row.note)));
     return el("section", { class: `card weighed ${kind}` }, el("h2", {}, title), note ? el("p", { class: "dim" }, note) : null,
       sized.length ? el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, heads[0]), el("th", { class: "wide", "aria-hidden": "true" }), el("th", { class: "tok" }, "~tokens"), el("th", { class: "tok", title: this.of }, "share"), el("th", { class: "tok" }, heads[1]))),
         body)
         : el("p", { class: "dim" }, empty),
       more,
-      sized.length > TOP ? el("p", { class: "dim" }, `and ${whole(sized.length - TOP)} more`) : null);
+      sized.length > MOST_SHOWN ? el("p", { class: "dim" }, `and ${whole(sized.length - MOST_SHOWN)} more`) : null);
   }
 
   categories() {
@@ -183,11 +196,11 @@ class Contributors {
     const forms = new Map();
     session.rows.forEach((row, number) => { const item = session.originalOf(number); forms.set(item, (forms.get(item) || 0) + this.count(number)); });
     const all = [...this.byItem].filter(([, tokens]) => tokens).sort((one, other) => other[1] - one[1]);
-    const shown = all.slice(0, TOP);
+    const shown = all.slice(0, MOST_SHOWN);
     const most = shown.length ? shown[0][1] : 1;
     const sum = shown.reduce((total, [, tokens]) => total + tokens, 0);
     const list = el("ol", { class: "items" });
-    const more = some(list, shown, ([number, tokens]) => {
+    const more = firstOnes(list, shown, ([number, tokens]) => {
       const row = session.rows[number];
       return this.opening(el("span", { class: "head" },
         link(address(session, row.r), row.r, { class: "id" }), el("span", { class: "who" }, row.who), el("span", { class: "say" }, row.preview || "(empty)"),
@@ -196,7 +209,7 @@ class Contributors {
       () => message(session, session.rows[this.measure === "at" ? this.shownForm(number) : number]));
     });
     return el("section", { class: "card weighed" }, el("h2", {}, "By item"),
-      el("p", { class: "dim" }, all.length > TOP ? `The ${TOP} largest of ${whole(all.length)}; together ${this.share(sum)} ${this.of}.` : `All ${whole(all.length)}.`),
+      el("p", { class: "dim" }, all.length > MOST_SHOWN ? `The ${MOST_SHOWN} largest of ${whole(all.length)}; together ${this.share(sum)} ${this.of}.` : `All ${whole(all.length)}.`),
       list, more);
   }
 
@@ -226,14 +239,14 @@ class Contributors {
     const sum = found.reduce((total, [, tokens]) => total + tokens, 0);
     const most = found.length ? found[0][1] : 1;
     const list = el("ol", { class: "items few" });
-    const more = some(list, found.slice(0, TOP), ([one, tokens]) => {
+    const more = firstOnes(list, found.slice(0, MOST_SHOWN), ([one, tokens]) => {
       const first = session.rows[one.rows[0]];
       return this.opening(el("span", { class: "head" }, el("span", { class: "say" }, first.preview || first.who), meter([[first.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `~${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)), el("span", { class: "tok" }, plural(one.rows.length, "item"))),
         () => [el("p", {}, placesOf(session, one.rows)), textBlock(session, one.text)]);
     });
     return el("section", { class: "card weighed" }, el("h2", {}, "The same text again"),
       el("p", { class: "dim" }, found.length ? `${plural(found.length, "text")} of 200 characters or more in several items; what came on top of one copy: ~${short(sum)} tokens, ${this.share(sum)} ${this.of}.` : "No text of 200 characters or more counts twice here."),
-      list, more, found.length > TOP ? el("p", { class: "dim" }, `and ${whole(found.length - TOP)} more`) : null);
+      list, more, found.length > MOST_SHOWN ? el("p", { class: "dim" }, `and ${whole(found.length - MOST_SHOWN)} more`) : null);
   }
 
   files() {
@@ -247,13 +260,13 @@ class Contributors {
 }
 
 /** Entries into a list or table, the first ones; the button that shows the others, or null. */
-function some(node, entries, make) {
-  put(node, entries.slice(0, FIRST).map(make));
-  if (entries.length <= FIRST) return null;
-  const button = el("button", { type: "button", class: "more" }, `show ${whole(entries.length - FIRST)} more`);
+function firstOnes(node, entries, make) {
+  put(node, entries.slice(0, FIRST_SHOWN).map(make));
+  if (entries.length <= FIRST_SHOWN) return null;
+  const button = el("button", { type: "button", class: "more" }, `show ${whole(entries.length - FIRST_SHOWN)} more`);
   button.addEventListener("click", () => {
     const last = node.lastElementChild;
-    put(node, entries.slice(FIRST).map(make));
+    put(node, entries.slice(FIRST_SHOWN).map(make));
     button.remove();
     last.nextElementSibling.querySelector("summary, a")?.focus();
   });

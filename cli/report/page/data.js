@@ -5,17 +5,22 @@ const CHECKPOINT = 64;
 /** Where data comes from: this file, or a server (live.js). Each gives JSON or null. */
 const fileSource = {
   async json(name) {
+    if (!document.getElementById(name)) await parsed();
     const found = document.getElementById(name);
     return found ? JSON.parse(found.textContent) : null;
   },
   async chunk(name) {
-    if (document.readyState === "loading") {
-      await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
-    }
+    await parsed();
     const found = document.getElementById(name);
     return found ? inflated(found.textContent) : null;
   },
 };
+
+/** Some of the data stands behind the script, so that nobody waits for it. */
+async function parsed() {
+  if (document.readyState !== "loading") return;
+  await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+}
 
 async function inflated(base64) {
   const packed = Uint8Array.from(atob(base64.trim()), (char) => char.charCodeAt(0));
@@ -52,8 +57,8 @@ class Session {
     this.categories = data.categories;
     this.keepChunks();
     this.lanes = [
-      { name: "observed", rows: [], contexts: this.calls.map((call) => call.context), moves: this.calls.map((call) => call.moves || []) },
-      ...(data.lanes || []),
+      { name: "observed", rows: [], contexts: this.calls.map((call) => call.context), moves: this.calls.map((call) => call.moves || []), curves: data.observed || null },
+      ...(data.lanes || []).map((lane) => ({ rows: [], moves: [], contexts: [], ...lane })),
     ];
     this.byName = new Map(this.rows.map((row, number) => [row.r, number]));
     this.items = [];
@@ -65,7 +70,14 @@ class Session {
     for (const lane of this.lanes) {
       lane.checkpoints = new Map();
       lane.left = null;
+      lane.byName = new Map();
+      lane.rows.forEach((row, index) => { if (row.original === undefined) lane.byName.set(row.r, this.rows.length + index); });
     }
+  }
+
+  /** The number of a row that people name: of a lane's own messages in that lane only. */
+  numberOf(name, lane = 0) {
+    return this.lanes[lane]?.byName.get(name) ?? this.byName.get(name);
   }
 
   /** A row of the session, or of a lane, by its number. */
@@ -98,12 +110,12 @@ class Session {
   }
 
   /** The numbers of the rows that runs such as 58-120 or 57.0 name. */
-  named(runs) {
+  named(runs, lane = 0) {
     const found = [];
     for (const run of runs || []) {
       const dash = run.indexOf("-");
       if (dash < 0) {
-        const number = this.byName.get(run);
+        const number = this.numberOf(run, lane);
         if (number !== undefined) found.push(number);
         continue;
       }
@@ -123,7 +135,7 @@ class Session {
       of.left = new Map();
       (of.moves || []).forEach((moves, index) => {
         for (const move of moves) {
-          for (const number of this.named(move.items)) {
+          for (const number of this.named(move.items, lane)) {
             if (!of.left.has(number)) of.left.set(number, []);
             of.left.get(number).push([index + 1, move]);
           }

@@ -95,14 +95,16 @@ class Mark {
   set(state, text) {
     const key = `${state} ${text}`;
     if (this.key === key) return;
-    const isNew = this.state !== state && this.state !== undefined;
+    const before = this.state;
+    const isNew = before !== state && before !== undefined;
     [this.key, this.state] = [key, state];
     this.node.className = `live ${state}`;
     this.sign.textContent = { live: "●", waiting: "●", paused: "‖", gone: "✖" }[state];
     this.word.textContent = visible(state === "gone" ? text : [state === "waiting" ? "live, waits" : state, text].filter(Boolean).join(" · "));
     this.node.title = state === "paused" ? "go on following the log" : state === "gone" ? text : state === "waiting" ? "what is new waits while something is selected or searched for" : "new events are shown as they come; stop that";
     this.node.setAttribute("aria-pressed", String(state === "paused"));
-    if (isNew) announce(state === "gone" ? text : state);
+    // At the head of the page, which may be scrolled away: then it is said where people look.
+    if (isNew && (state === "gone" || before === "gone")) say(state === "gone" ? text : "the server is there again");
   }
 }
 

@@ -1,13 +1,14 @@
 // Prefix and cache: what of each request was the same as in one before, what broke it, and what was billed.
 
-const ROW = 27;
+const PREFIX_ROW = 27;
+const ON_PAPER = 1000;
 const LOOKS = {
   held: "the same as in the request that it is held against: a cache could serve it",
   again: "stood in that request too, behind the break: sent again as new",
   changed: "stood there in another form",
   fresh: "new",
 };
-const NAMES = { held: "the same", again: "sent again", changed: "in another form", fresh: "new" };
+const LOOK_NAMES = { held: "the same", again: "sent again", changed: "in another form", fresh: "new" };
 
 VIEWS.prefix = {
   title: "Prefix and cache",
@@ -36,15 +37,15 @@ class PrefixView {
     this.strip = el("div", { class: "picture" });
     this.list = new LongList(this.shown.length, {
       make: (index) => this.row(this.shown[index]),
-      guess: () => (window.innerWidth <= 820 ? 74 : ROW),
-      key: (index) => this.shown[index],
+      guess: () => (window.innerWidth <= 820 ? 74 : PREFIX_ROW),
+      key: (index) => this.shown[index].n,
       label: "calls and their prefixes",
     });
     this.count = el("span", { class: "dim", role: "status" });
-    put(root, hatches(), sums(session),
+    put(root, hatches(), prefixSums(session),
       el("section", { class: "card" }, el("h2", {}, "Share of each request that could be reused"), this.strip),
       el("div", { class: `sticky prefix-head${this.billed ? " billed" : ""}` },
-        el("div", { class: "control" }, this.filter(), this.count, looks(session)),
+        el("div", { class: "head" }, el("div", { class: "control" }, this.filter(), this.count), looksOf(session)),
         this.heads()),
       this.list.node);
     this.choose("");
@@ -56,6 +57,16 @@ class PrefixView {
   leave() {
     this.watch.disconnect();
     this.list.detach();
+  }
+
+  /** On paper there is no window: all rows, up to a number. */
+  print(isOver) {
+    if (isOver) {
+      this.left?.remove();
+      return this.list.some();
+    }
+    const left = this.list.all(ON_PAPER);
+    if (left) this.list.node.after(this.left = el("p", { class: "dim" }, `${plural(left, "more call")} ${left === 1 ? "is" : "are"} not printed.`));
   }
 
   filter() {
@@ -126,30 +137,30 @@ class PrefixView {
         cell("written", told(bill.cache_write), "billed tokens written to a cache", "billedcell"),
         cell("otherwise", told(bill.input), "billed tokens of input, neither read from a cache nor known to be written to one", "billedcell"),
       ] : null,
-      cell("since", since(prefix.seconds), prefix.against ? `since c${prefix.against}` : null),
-      el("span", { class: "why" }, why(session, call)));
+      cell("since", timeSince(prefix.seconds), prefix.against ? `since c${prefix.against}` : null),
+      el("span", { class: "why" }, whatBroke(session, call)));
   }
 }
 
 /** What broke a prefix, in words; or what the bill says. */
-function why(session, call) {
+function whatBroke(session, call) {
   const { prefix } = call;
   const said = [];
   if (prefix.contradicts) said.push(el("b", { class: "sign" }, "! "), `not read: ${short(prefix.missed || 0)} of ${short(prefix.held || 0)} billed for c${prefix.against}`);
   if (prefix.cause) {
-    said.push(el("b", { class: "sign" }, { compaction: "Σ ", substitution: "✂ ", revision: "✂ " }[prefix.cause] || "! "), causeOf(session, call));
-    if (prefix.break_at) said.push(" at ", placeLink(session, prefix.break_at), " → ", prefix.now_at ? placeLink(session, prefix.now_at) : "end");
+    said.push(el("b", { class: "sign" }, { compaction: "Σ ", substitution: "✂ ", revision: "✂ " }[prefix.cause] || "! "), causeSaid(session, call));
+    if (prefix.break_at) said.push(" at ", nameLink(session, prefix.break_at), " → ", prefix.now_at ? nameLink(session, prefix.now_at) : "end");
   }
-  if (prefix.against && prefix.against !== call.n - 1) said.push(el("span", { class: "dim" }, " held against ", link(address(session, `c${prefix.against}`), `c${prefix.against}`), ", not the one before"));
+  if (prefix.against && prefix.against !== call.n - 1) said.push(el("span", { class: "dim" }, said.length ? " · held against " : "held against ", link(address(session, `c${prefix.against}`), `c${prefix.against}`), ", not the one before"));
   return said;
 }
 
-function placeLink(session, name) {
+function nameLink(session, name) {
   return session.byName.has(name) || /^k\d+$/.test(name) ? link(address(session, name), name, { class: "id" }) : el("code", {}, name);
 }
 
-function causeOf(session, { model, prefix }) {
-  const by = (prefix.by || []).map((name, at) => [at ? ", " : "", placeLink(session, name)]);
+function causeSaid(session, { model, prefix }) {
+  const by = (prefix.by || []).map((name, at) => [at ? ", " : "", nameLink(session, name)]);
   switch (prefix.cause) {
     case "ttl": return "time ran out";
     case "model": return `another model, ${model}`;
@@ -161,7 +172,7 @@ function causeOf(session, { model, prefix }) {
   }
 }
 
-function since(seconds) {
+function timeSince(seconds) {
   if (seconds === undefined || seconds === null) return "–";
   if (seconds < 99.5) return `${Math.round(seconds)} s`;
   return seconds < 5_940 ? `${Math.round(seconds / 60)} min` : `${whole(Math.round(seconds / 360) / 10)} h`;
@@ -221,7 +232,7 @@ function requestBar(session, call, widest, wide) {
     x += w;
   }
   for (const [edge, from, w] of outlines) if (edge) into(edge, from + 0.5, Math.max(0, w - 1));
-  const said = `estimated tokens: ${Object.entries(sums).filter(([, tokens]) => tokens).map(([look, tokens]) => `${whole(tokens)} ${NAMES[look]}`).join(", ") || "none"}`;
+  const said = `estimated tokens: ${Object.entries(sums).filter(([, tokens]) => tokens).map(([look, tokens]) => `${whole(tokens)} ${LOOK_NAMES[look]}`).join(", ") || "none"}`;
   const drawing = svg("svg", { class: "request", viewBox: `0 0 ${wide} 18`, preserveAspectRatio: "none", role: "img", "aria-label": `c${call.n}, ${said}` },
     svg("title", {}, said),
     ["part", "over", "edge"].map((layer) => [...paths].filter(([kind]) => kind.startsWith(layer)).map(([kind, d]) => svg("path", { class: kind, d }))));
@@ -240,7 +251,7 @@ function hatches() {
 }
 
 /** What the looks of a bar mean. */
-function looks(session) {
+function looksOf(session) {
   const some = new Set();
   for (const { prefix, n } of session.calls) {
     if (prefix.against) some.add("held");
@@ -252,12 +263,12 @@ function looks(session) {
   return el("ul", { class: "legend" },
     Object.keys(LOOKS).filter((look) => some.has(look)).map((look) => el("li", { title: LOOKS[look] },
       svg("svg", { class: "request key", viewBox: "0 0 22 18", width: 22, height: 14, "aria-hidden": "true" },
-        svg("path", { class: `part ${look} band result`, d: "M0 2h22v14h-22z" }), look === "held" ? null : [svg("path", { class: `over ${look}`, d: "M0 2h22v14h-22z" }), svg("path", { class: `edge ${look}`, d: "M.5 2h21v14h-21z" })]), ` ${NAMES[look]}`)),
+        svg("path", { class: `part ${look} band system`, d: "M0 2h22v14h-22z" }), look === "held" ? null : [svg("path", { class: `over ${look}`, d: "M0 2h22v14h-22z" }), svg("path", { class: `edge ${look}`, d: "M.5 2h21v14h-21z" })]), ` ${LOOK_NAMES[look]}`)),
     used.map((category) => el("li", {}, el("i", { class: `swatch ${category}` }), SHOWN[category])));
 }
 
 /** The sums, as diff --prefix says them. */
-function sums(session) {
+function prefixSums(session) {
   const sum = session.data.prefix;
   if (!sum) return null;
   const { billed } = sum;
@@ -272,7 +283,7 @@ function sums(session) {
   if (!billed) lines.push("No bill was recorded.");
   else if (typeof billed.cached !== "number") lines.push(`Billed: ${short((billed.input || 0) + (billed.cache_write || 0))} tokens, and not how many of them were read from a cache.`);
   if (sum.held) lines.push(`Where nothing broke ${((100 * sum.read) / sum.held).toFixed(1)} % of what was billed before was read.`);
-  if (sum.contradicted.length) lines.push(el("b", {}, `! The bill of ${plural(sum.contradicted.length, "call")} says that more broke than the log knows of.`));
+  if (sum.contradicted.length) lines.push([el("b", {}, `! The bill of ${plural(sum.contradicted.length, "call")} says that more broke than the log knows of: `), sum.contradicted.slice(0, 8).map((n) => [link(address(session, `c${n}`), `c${n}`, { class: "id" }), " "]), sum.contradicted.length > 8 ? `and ${whole(sum.contradicted.length - 8)} more` : null]);
   return el("section", { class: "prefix-sums" },
     el("div", { class: "figures" }, figures.map(([value, name, note]) => el("div", {}, el("b", {}, value), el("span", {}, name), el("small", { class: "dim" }, note)))),
     sum.by_cause.length ? el("ul", { class: "causes" }, sum.by_cause.map((one) => el("li", {}, el("b", {}, one.cause.replaceAll("_", " ")), ` broke ${plural(one.calls, "call")}: ~${short(one.rewritten)} tokens sent again, ~${short(one.lost)} of the calls before lost`))) : null,
