@@ -83,8 +83,8 @@ function compactionsTable(session, all) {
     { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
     { title: "agent's count", key: (each) => (each.before_estimated === false ? each.before_tokens : -1), cell: (each) => (each.before_estimated === false ? short(each.before_tokens) : "–"), number: true },
     { title: "left", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
-    { title: "literals lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
-    { title: "came up again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
+    { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
+    { title: "came up again", brief: "again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
   ], all, { label: "compactions" }));
 }
 
@@ -129,7 +129,7 @@ function sortable(columns, entries, { label, detail = null }) {
       else head.removeAttribute("aria-sort");
     });
     put(clear(body), sorted.map((each) => [
-      el("tr", { class: each.undone_by ? "undone" : null }, columns.map((column) => el("td", { class: column.number ? "tok" : column.wide ? "wide" : null, "data-title": column.title }, column.cell(each)))),
+      el("tr", { class: each.undone_by ? "undone" : null }, columns.map((column) => el("td", { class: column.number ? "tok" : column.wide ? "wide" : null, "data-title": column.brief || column.title }, column.cell(each)))),
       detail && open.has(each) ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detail(each))) : null,
     ]));
   };
@@ -165,8 +165,8 @@ function clearings(session, all) {
       { title: "what", key: (each) => each.did, cell: (each) => [[each.did, each.trigger].filter(Boolean).join(", "), ...takingSigns(each)] },
       { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
       { title: "items", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
-      { title: "literals lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
-      { title: "came up again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
+      { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
+      { title: "came up again", brief: "again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
     ], all, { label: "clearings", detail: (each) => clearing(session, each) }),
     shared.map((finding) => takenTogether(session, all, finding)));
 }

@@ -86,18 +86,9 @@ function runList(session, calls) {
   return [runs.slice(0, 12).map((run, at) => [at ? ", " : "", callRun(session, run)]), runs.length > 12 ? ` and ${whole(runs.slice(12).reduce((sum, run) => sum + run.length, 0))} more` : ""];
 }
 
-function callsBy(calls, key) {
-  const found = new Map();
-  for (const call of calls) {
-    if (!found.has(key(call))) found.set(key(call), []);
-    found.get(key(call)).push(call);
-  }
-  return [...found.values()];
-}
-
 /** Calls that are not exact, by what is said of them. */
 function verdictDetails(session) {
-  const groups = callsBy(session.calls.filter((call) => call.verdict !== "exact" && call.detail), (call) => `${call.verdict}\n${call.detail}`);
+  const groups = groupedBy(session.calls.filter((call) => call.verdict !== "exact" && call.detail), (call) => `${call.verdict}\n${call.detail}`);
   if (!groups.length) return null;
   return [el("h3", {}, "What is said of those that are not exact"),
     el("table", { class: "groups" }, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
@@ -106,7 +97,7 @@ function verdictDetails(session) {
 }
 
 function unanswered(session) {
-  const groups = callsBy(session.calls.filter((call) => call.outcome !== "answered"), (call) => `${call.outcome}\n${call.error || ""}`);
+  const groups = groupedBy(session.calls.filter((call) => call.outcome !== "answered"), (call) => `${call.outcome}\n${call.error || ""}`);
   return [el("h3", {}, "Calls without an answer"),
     el("table", { class: "groups" }, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
       el("td", { class: "bad" }, group[0].outcome === "failed" ? "✖ failed" : "? unknown"), el("td", { class: "tok" }, plural(group.length, "call")),
@@ -128,8 +119,7 @@ function whetherItHolds(session, data) {
   return el("section", { class: "card" }, el("h2", {}, "Whether it holds"),
     verified ? el("p", {}, el("b", { class: problems.length ? "bad" : "good" }, problems.length ? "✖ It does not hold. " : "✓ It holds. "),
       `When this page was made, ${plural(verified.events || 0, "event")}${session.data.parent ? " with those of its parents" : ""} ${verified.events === 1 ? "was" : "were"} recomputed from the stored bytes: ${problems.length ? plural(problems.length, "problem") : "no problem"}${verified.redactions ? `, ${whole(verified.redactions)} erased` : ""}.`) : null,
-    problems.length ? el("ul", { class: "findings" }, problems.slice(0, 50).map((problem) => el("li", { class: "error" },
-      el("span", { class: "sign", "aria-label": "error" }, SIGNS.error), `${problem.position === undefined || problem.position === null ? "the log" : `event ${problem.position}`} does not hold (${problem.kind}): ${problem.message}`))) : null,
+    problems.length ? el("ul", { class: "problems" }, problems.slice(0, 50).map((problem) => el("li", {}, `${SIGNS.error} ${problem.position === undefined || problem.position === null ? "the log" : `event ${problem.position}`} does not hold (${problem.kind}): ${problem.message}`))) : null,
     el("dl", { class: "facts" },
       el("dt", {}, "head ", copyButton("copy", async () => digest, "copy the head")), el("dd", {}, el("code", { class: "head-digest" }, digest)),
       el("dt", {}, "at version"), el("dd", {}, whole(version)),

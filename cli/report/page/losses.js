@@ -80,10 +80,19 @@ function literalsTable(session, findings, of = [], most = MOST_LITERALS) {
     el("p", { class: "dim" }, "All of them, in their sentences: ", every.map((text) => el("span", { class: "command" }, el("code", {}, text), copyButton("copy", async () => text, "copy the command")))));
 }
 
+/** What else an audit finds of a decision, rule by rule. */
 function auditSays(session, findings) {
-  return el("ul", { class: "findings" }, findings.map((each) => el("li", { class: each.severity },
-    el("span", { class: "sign", "aria-label": each.severity }, SIGNS[each.severity]), each.message, each.heuristic ? [" ", el("em", { class: "tag" }, "heuristic")] : null,
-    each.next ? el("code", { class: "next" }, `ctxlog ${each.next}`) : null)));
+  return groupedBy(findings, (each) => `${each.severity} ${each.rule}`).map((group) => ruleGroup(session, group));
+}
+
+/** What is alike together, in the order of the first ones. */
+function groupedBy(list, key) {
+  const found = new Map();
+  for (const each of list) {
+    if (!found.has(key(each))) found.set(key(each), []);
+    found.get(key(each)).push(each);
+  }
+  return [...found.values()];
 }
 
 function summarizer(session, each) {
