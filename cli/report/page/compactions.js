@@ -83,12 +83,13 @@ function compactionsTable(session, all) {
     { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
     { title: "agent's count", key: (each) => (each.before_estimated === false ? each.before_tokens : -1), cell: (each) => (each.before_estimated === false ? short(each.before_tokens) : "–"), number: true },
     { title: "left", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
-    { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
+    { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(session, each), number: true },
     { title: "came up again", brief: "again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
   ], all, { label: "compactions" }));
 }
 
-function lostTold(each) {
+function lostTold(session, each) {
+  if (each.position <= (session.data.base || 0)) return el("span", { title: "what lies before the fork is told by the report of its parent" }, "parent's");
   if (each.is_opaque) return "encrypted";
   if (each.is_erased) return "erased";
   return each.lostCount ? whole(each.lostCount) : each.shared.length ? "with others" : "–";
@@ -165,7 +166,7 @@ function clearings(session, all) {
       { title: "what", key: (each) => each.did, cell: (each) => [[each.did, each.trigger].filter(Boolean).join(", "), ...takingSigns(each)] },
       { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
       { title: "items", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
-      { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
+      { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(session, each), number: true },
       { title: "came up again", brief: "again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
     ], all, { label: "clearings", detail: (each) => clearing(session, each) }),
     shared.map((finding) => takenTogether(session, all, finding)));
