@@ -89,10 +89,16 @@ function compactionsTable(session, all) {
 }
 
 function lostTold(session, each) {
-  if (each.position <= (session.data.base || 0)) return el("span", { title: "what lies before the fork is told by the report of its parent" }, "parent's");
   if (each.is_opaque) return "encrypted";
   if (each.is_erased) return "erased";
-  return each.lostCount ? whole(each.lostCount) : each.shared.length ? "with others" : "–";
+  if (each.lostCount) return whole(each.lostCount);
+  if (each.shared.length) return "with others";
+  return isParents(session, each) ? el("span", { title: "it lies before the fork: the report of its parent tells what it lost" }, "parent's") : "–";
+}
+
+/** Whether a decision is one that the session shares with what it was forked from. */
+function isParents(session, each) {
+  return each.position <= (session.data.base || 0);
 }
 
 function takingSigns(each) {

@@ -45,7 +45,7 @@ function lostOf(session, each) {
   const erased = each.rows.before.filter((number) => session.row(number).erased).length;
   const note = erased ? el("p", { class: "dim" }, `${plural(erased, "item")} of what stood before it ${erased === 1 ? "was" : "were"} erased since: what was said there is not counted.`) : null;
   if (each.lost.length) return [literalsTable(session, each.lost), note];
-  if (each.position <= (session.data.base || 0)) return el("p", { class: "dim" }, "This lies before the fork: the report of its parent tells it.");
+  if (isParents(session, each)) return el("p", { class: "dim" }, "This lies before the fork: the report of its parent tells it.");
   return [el("p", { class: "dim" }, "Every literal of what left stands in what stays."), note];
 }
 
