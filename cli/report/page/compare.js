@@ -138,7 +138,7 @@ class Comparison {
     const widest = columns.map((column, at) => column.bar ? Math.max(1, ...data.strategies.map((row) => column.bar(row, most[at]) || 0)) : 1);
     const best = columns.map((column) => column.winner ? data.winners.find((each) => each.by === column.winner)?.strategy : null);
     const heads = columns.map((column, at) => el("th", { scope: "col", "aria-sort": sorted?.at === at ? (sorted.way > 0 ? "ascending" : "descending") : null },
-      el("button", { type: "button", title: column.said, onclick: () => this.sort(at) }, column.title, el("span", { class: "way", "aria-hidden": "true" }, sorted?.at === at ? (sorted.way > 0 ? " ▲" : " ▼") : ""))));
+      el("button", { type: "button", class: column.title.length > 20 ? "long" : null, title: column.said, onclick: () => this.sort(at) }, column.title, el("span", { class: "way", "aria-hidden": "true" }, sorted?.at === at ? (sorted.way > 0 ? " ▲" : " ▼") : ""))));
     const lines = rows.map(({ row, lane }) => el("tr", { class: lane ? "" : "observed" },
       el("th", { scope: "row" }, sample(lane), link(address(this.session, inLane(`c${this.n || this.last}`, lane)), row.strategy, { title: "its transcript" })),
       columns.map((column, at) => this.cell(column, row, most[at], widest[at], best[at] === row.spec))));
