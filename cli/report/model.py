@@ -12,7 +12,11 @@ from pydantic import BaseModel
 
 from cli.models_audit import FindingData
 from cli.models_log import TimelineRow
+from cli.models_prefix import PrefixSumsData
 from cli.report.bodies import RequestsData
+from cli.report.contributors import ContributorsData
+from cli.report.model_compactions import TakingData
+from cli.report.model_integrity import IntegrityData
 from projections.audit.model import Coverage, MemoryRow, MoveRow
 from projections.session_state import Provenance
 from projections.usage import UsageTotals
@@ -178,6 +182,8 @@ class TextsData(BaseModel):
     """In characters, whole."""
     chunks: list[int] = []
     """The number of the first text of each chunk."""
+    names: list[str] = []
+    """By which a served page asks for each chunk; in a file they are numbered."""
     cut: dict[int, int] = {}
     """Texts of which head and tail stand here, and how many characters between them do not."""
 
@@ -212,6 +218,12 @@ class SessionData(BaseModel):
     """What happened beside items: compactions, clearings, rewinds, failures."""
     findings: list[FindingData]
     coverage: Coverage | None = None
+    compactions: list[TakingData] = []
+    """And what was put in the place of single items: all that took content out of sight."""
+    integrity: IntegrityData | None = None
+    prefix: PrefixSumsData | None = None
+    """``diff --prefix`` without its rows, which stand at the calls; null without a call."""
+    contributors: ContributorsData = ContributorsData()
     cost: CostData | None = None
     lanes: list[LaneData] = []
     """One a strategy that was asked for, beside the observed contexts of the calls."""

@@ -38,10 +38,15 @@ class Made(NamedTuple):
     mask: Callable[[str], str]
     """What masks the secrets of the session."""
 
+    @property
+    def secrets(self) -> int:
+        """How many were masked."""
+        return sum(self.data.masked.counts.values())
+
     def blocks(self, number: int) -> Iterator[tuple[str, str]]:
         """What is decoded when somebody looks."""
-        yield from ((f"chunk-{number}-{n}", t) for n, t in enumerate(self.texts.chunks.texts))
-        yield from ((f"pieces-{number}-{n}", t) for n, t in enumerate(self.pieces.texts))
+        yield from ((f"texts-{number}-{n}", t) for n, t in enumerate(self.texts.chunks.texts))
+        yield from ((f"requests-{number}-{n}", t) for n, t in enumerate(self.pieces.texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +76,14 @@ def report(
     names: Mapping[str, str],
     *,
     full: bool = False,
+    with_secrets: bool = False,
     progress: Callable[[int, int], None] | None = None,
     comparing: Wanted | None = None,
 ) -> Report:
     """Read sessions; ``names`` are what people type for them, ``comparing`` the strategies to try.
 
-    With ``full`` no text is cut, and the request of every call is there. Raises StreamNotFound,
-    CriticalUnknown, InputRefused.
+    With ``full`` no text is cut, and the request of every call is there; ``with_secrets`` nothing
+    is masked. Raises StreamNotFound, CriticalUnknown, InputRefused.
     """
     pasts = Pasts(live)
     found: Lanes | None = None
@@ -85,7 +91,10 @@ def report(
     if comparing is not None:  # a comparison is one of all sessions
         readings = [*readings]
         found = lanes(readings, comparing)
-    made = [_made(reading, names[str(reading.key)], full, found) for reading in readings]
+    made = [
+        _made(reading, names[str(reading.key)], found, full=full, with_secrets=with_secrets)
+        for reading in readings
+    ]
     if not full:
         room = SIZE - len(page("", ())) - sum(len(one.json) + one.pieces.size for one in made)
         wanted = sum(one.texts.chunks.size for one in made)
@@ -98,22 +107,31 @@ def report(
     return Report(HeadData(sessions=named), finished, compared)
 
 
-def _made(reading: Reading, name: str, full: bool, found: Lanes | None) -> Made:
+def _made(
+    reading: Reading, name: str, found: Lanes | None, *, full: bool, with_secrets: bool
+) -> Made:
     texts = Texts()
     data = session_data(reading, texts, name)
     if found is not None:
         found.put(data, reading, texts)
     requests = bodies(reading.live, reading.key, texts.add, every=full)
-    masker = Masker()
-    for text in _strings(data.model_dump(mode="json", exclude_defaults=True)):
-        masker.look(text)
-    for text in (*texts.all, *_own(requests)):
-        masker.look(text)
-    table = texts.packed(masker.mask)
-    data.requests, pieces = requests_data(requests, masker.mask)
-    masked = SessionData.model_validate(_masked(data.model_dump(), masker.mask))
-    masked.masked = MaskedData(is_on=True, counts=masker.counts)
-    return Made(masked, _json(masked), table, pieces, masker.mask)
+    mask, masked = _as_it_is, MaskedData(is_on=not with_secrets)
+    if not with_secrets:
+        masker = Masker()
+        short = _strings(data.model_dump(mode="json", exclude_defaults=True))
+        for text in (*short, *texts.all, *_own(requests)):
+            masker.look(text)
+        mask, masked.counts = masker.mask, masker.counts
+    table = texts.packed(mask)
+    data.requests, pieces = requests_data(requests, mask)
+    if not with_secrets:
+        data = SessionData.model_validate(_masked(data.model_dump(), mask))
+    data.masked = masked
+    return Made(data, _json(data), table, pieces, mask)
+
+
+def _as_it_is(text: str) -> str:
+    return text
 
 
 def _finished(made: Made) -> Made:

@@ -2,16 +2,16 @@
 
 const CHECKPOINT = 64;
 
-/** Where data comes from: this file, or a server. Each gives JSON or null. */
+/** Where data comes from: this file, or a server (live.js). Each gives JSON or null. */
 const fileSource = {
   async json(name) {
     if (!document.getElementById(name)) await parsed();
     const found = document.getElementById(name);
     return found ? JSON.parse(found.textContent) : null;
   },
-  async chunk(session, number) {
+  async chunk(name) {
     await parsed();
-    const found = document.getElementById(`chunk-${session}-${number}`);
+    const found = document.getElementById(name);
     return found ? inflated(found.textContent) : null;
   },
 };
@@ -33,15 +33,28 @@ class Session {
   constructor(index, data, source) {
     this.index = index;
     this.source = source;
+    this.chunks = new Map();
     this.take(data);
   }
 
+  /** Of what is decoded already that which is still there. */
+  keepChunks() {
+    const there = new Set(["texts", "requests"].flatMap((table) => this.data[table].chunks.map((_, chunk) => this.chunkName(table, chunk))));
+    for (const name of [...this.chunks.keys()]) if (!there.has(name)) this.chunks.delete(name);
+  }
+
+  /** By which a chunk is asked for: what is served is called by what it holds, so it stays when a session goes on. */
+  chunkName(table, chunk) {
+    const { names } = this.data[table];
+    return names ? `chunk-${names[chunk]}` : `${table}-${this.index}-${chunk}`;
+  }
+
   take(data) {
-    this.data = { findings: [], events: [], ...data, texts: { lengths: [], chunks: [], cut: {}, ...data.texts }, masked: { counts: {}, ...data.masked } };
+    this.data = { findings: [], events: [], ...data, texts: { lengths: [], chunks: [], cut: {}, ...data.texts }, masked: { counts: {}, ...data.masked }, requests: { ways: [], bodies: {}, left_out: [], faults: {}, chunks: [], ...data.requests } };
     this.rows = data.rows;
     this.calls = data.calls || [];
     this.categories = data.categories;
-    this.chunks = new Map();
+    this.keepChunks();
     this.lanes = [
       { name: "observed", rows: [], contexts: this.calls.map((call) => call.context), moves: this.calls.map((call) => call.moves || []), curves: data.observed || null },
       ...(data.lanes || []).map((lane) => ({ rows: [], moves: [], contexts: [], ...lane })),
@@ -143,11 +156,22 @@ class Session {
   /** A text: itself, or out of its chunk. */
   async text(named) {
     if (typeof named === "string") return named;
-    const { chunks } = this.data.texts;
-    const chunk = firstAtLeast(chunks, (first) => first, named + 1) - 1;
-    if (!this.chunks.has(chunk)) this.chunks.set(chunk, this.source.chunk(this.index, chunk));
-    const found = await this.chunks.get(chunk);
-    return found === null ? "(this text is not in the file)" : found[named - chunks[chunk]];
+    const found = await this.chunked("texts", named);
+    return found === null ? "(this text is not in the file)" : found;
+  }
+
+  /** An entry of a table that stands in chunks: "texts", or "requests" with their pieces; null where it is not there. */
+  async chunked(table, number) {
+    const { chunks } = this.data[table];
+    const chunk = firstAtLeast(chunks, (first) => first, number + 1) - 1;
+    const name = this.chunkName(table, chunk);
+    if (!this.chunks.has(name)) {
+      const asked = this.source.chunk(name, this);
+      this.chunks.set(name, asked);
+      asked.catch(() => this.chunks.delete(name));
+    }
+    const found = await this.chunks.get(name);
+    return found === null ? null : found[number - chunks[chunk]];
   }
 
   /** The characters of a text, and how many of them are not in the file. */

@@ -9,9 +9,9 @@ function placeOf(hash) {
   try {
     text = decodeURIComponent(hash.replace(/^#/, ""));
   } catch {
-    return { session: 0, view: "overview", unknown: hash };
+    return { session: null, view: "overview", unknown: hash };
   }
-  let session = 0;
+  let session = null;
   const many = text.match(/^(\d{1,4})\/(.*)$/s);
   if (many) {
     session = Number(many[1]) - 1;
