@@ -270,7 +270,8 @@ class Comparison {
   drawRivers() {
     const { session } = this;
     const width = Math.floor(this.rivers.clientWidth);
-    const most = Math.max(1, ...session.lanes.flatMap((lane, number) => lane.contexts.map((_, index) => session.total(index + 1, number))));
+    let most = 1;
+    session.lanes.forEach((lane, number) => lane.contexts.forEach((_, index) => { most = Math.max(most, session.total(index + 1, number)); }));
     this.drawnRivers = session.lanes.map((lane, number) => river(session, {
       lane: number, width, height: width < 600 ? 92 : 104, most, chosen: this.n, onpoint: (n) => n && this.point(n), onpick: (n) => this.go(n, number),
       label: `${lane.name}: tokens of the context at each call`,
