@@ -104,7 +104,7 @@ class Comparison {
     this.rivers = el("div", { class: "rivers" });
     put(clear(this.body),
       el("section", { class: "card" }, el("h2", {}, this.title()), forced(this.data), this.matrix, this.notes()),
-      el("section", { class: "card" }, el("h2", {}, "Call by call"), this.controls(), this.legend,
+      el("section", { class: "card" }, el("h2", {}, `Call by call${this.data.sessions.length > 1 ? `, in ${this.session.data.name}` : ""}`), this.controls(), this.legend,
         el("div", { class: "curves" },
           el("figure", {}, el("figcaption", {}, "tokens of each call"), this.pictures.tokens),
           el("figure", {}, this.costCaption = el("figcaption", {}, "cost so far"), this.pictures.cost))),
@@ -149,8 +149,9 @@ class Comparison {
 
   cell(column, row, most, widest, isBest) {
     const bar = column.bar ? column.bar(row, most) : null;
+    const [value, interval = ""] = column.show(row).split(/(?= \()/, 2);
     return el("td", {},
-      el("span", { class: "value" }, isBest ? el("b", { class: "best", title: "the best: its interval is apart from the next one's" }, "★ ") : null, column.show(row)),
+      el("span", { class: "value" }, isBest ? el("b", { class: "best", title: "the best: its interval is apart from the next one's" }, "★ ") : null, value, interval ? el("small", { class: "dim" }, interval) : null),
       column.note?.(row) ? el("small", { class: "dim" }, ` ${column.note(row)}`) : null,
       column.small ? column.small(row) : null,
       typeof bar === "number" ? el("span", { class: `share ${column.better}`, "aria-hidden": "true" }, el("i", { style: { width: `${Math.min(100, (100 * bar) / widest)}%` } })) : null);
