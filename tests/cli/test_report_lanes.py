@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from demo_log import demo_log
 from running import data, run
-from small_log import small_log
+from small_log import answered, called, said, small_log
 
+from cli import progress
 from cli.naming import place
 from cli.strategies import strategies_of
 from cli.summaries import Summaries
 from cli.whatifs import make
 from cli.whatifs import recorded as recorded_to
 from cli.windows import context_at
+from eventlog import StreamKey
+from eventlog.events import SessionStarted
 from harness.prices import model_prices
 from harness.recording import Recorder
 from projections import open_log
@@ -109,6 +113,34 @@ class TestNumbers:
         session, table = page(demo)
         assert table is None
         assert "lanes" not in session
+
+    def test_what_takes_long_tells_how_far_it_is(
+        self, demo: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(progress, "_LONG", 0)
+        result = run(
+            "report", "last", "-o", demo.parent / "long.html", "--compare", "clear", "--db", demo
+        )
+        assert re.search(r"^compared: 50 % of 2 runs$", result.stderr, re.MULTILINE)
+
+    def test_secrets_that_a_strategy_lost_are_masked(self, tmp_path: Path) -> None:
+        secret = "AKIA" + "QX7ZK3M2P9L4T8W1"
+        url = f"https://shop.example/x?key={secret}"
+        with open_log(tmp_path / "s.db") as live:
+            key = StreamKey("ann", "bot", "secret")
+            live.append(key, SessionStarted())
+            live.append(key, said("user", "Begin."))
+            for number in range(5):
+                live.append(key, called())
+                call = live.log.version(key)
+                text = f"I asked {url} at last." if number == 4 else f"Step {number}."
+                live.append(key, said("assistant", text, call=call), answered(call, 50))
+                more = f"It is {url}" if not number else "And then?"
+                live.append(key, said("user", more))
+        session, table = page(tmp_path / "s.db", "--compare", "truncate:turns=1")
+        assert table is not None
+        assert table["needed"]
+        assert secret not in json.dumps([session, table])
 
     def test_prices_without_a_strategy_are_refused(self, demo: Path) -> None:
         file = demo.parent / "none.html"

@@ -104,7 +104,7 @@ class Comparison {
     this.rivers = el("div", { class: "rivers" });
     put(clear(this.body),
       el("section", { class: "card" }, el("h2", {}, this.title()), forced(this.data), this.matrix, this.notes()),
-      el("section", { class: "card" }, el("h2", {}, "Call by call"), this.controls(), this.legend,
+      el("section", { class: "card" }, el("h2", {}, `Call by call${this.data.sessions.length > 1 ? `, in ${this.session.data.name}` : ""}`), this.controls(), this.legend,
         el("div", { class: "curves" },
           el("figure", {}, el("figcaption", {}, "tokens of each call"), this.pictures.tokens),
           el("figure", {}, this.costCaption = el("figcaption", {}, "cost so far"), this.pictures.cost))),
@@ -138,7 +138,7 @@ class Comparison {
     const widest = columns.map((column, at) => column.bar ? Math.max(1, ...data.strategies.map((row) => column.bar(row, most[at]) || 0)) : 1);
     const best = columns.map((column) => column.winner ? data.winners.find((each) => each.by === column.winner)?.strategy : null);
     const heads = columns.map((column, at) => el("th", { scope: "col", "aria-sort": sorted?.at === at ? (sorted.way > 0 ? "ascending" : "descending") : null },
-      el("button", { type: "button", title: column.said, onclick: () => this.sort(at) }, column.title, el("span", { class: "way", "aria-hidden": "true" }, sorted?.at === at ? (sorted.way > 0 ? " ▲" : " ▼") : ""))));
+      el("button", { type: "button", class: column.title.length > 20 ? "long" : null, title: column.said, onclick: () => this.sort(at) }, column.title, el("span", { class: "way", "aria-hidden": "true" }, sorted?.at === at ? (sorted.way > 0 ? " ▲" : " ▼") : ""))));
     const lines = rows.map(({ row, lane }) => el("tr", { class: lane ? "" : "observed" },
       el("th", { scope: "row" }, sample(lane), link(address(this.session, inLane(`c${this.n || this.last}`, lane)), row.strategy, { title: "its transcript" })),
       columns.map((column, at) => this.cell(column, row, most[at], widest[at], best[at] === row.spec))));
@@ -149,8 +149,9 @@ class Comparison {
 
   cell(column, row, most, widest, isBest) {
     const bar = column.bar ? column.bar(row, most) : null;
+    const [value, interval = ""] = column.show(row).split(/(?= \()/, 2);
     return el("td", {},
-      el("span", { class: "value" }, isBest ? el("b", { class: "best", title: "the best: its interval is apart from the next one's" }, "★ ") : null, column.show(row)),
+      el("span", { class: "value" }, isBest ? el("b", { class: "best", title: "the best: its interval is apart from the next one's" }, "★ ") : null, value, interval ? el("small", { class: "dim" }, interval) : null),
       column.note?.(row) ? el("small", { class: "dim" }, ` ${column.note(row)}`) : null,
       column.small ? column.small(row) : null,
       typeof bar === "number" ? el("span", { class: `share ${column.better}`, "aria-hidden": "true" }, el("i", { style: { width: `${Math.min(100, (100 * bar) / widest)}%` } })) : null);
@@ -270,7 +271,8 @@ class Comparison {
   drawRivers() {
     const { session } = this;
     const width = Math.floor(this.rivers.clientWidth);
-    const most = Math.max(1, ...session.lanes.flatMap((lane, number) => lane.contexts.map((_, index) => session.total(index + 1, number))));
+    let most = 1;
+    session.lanes.forEach((lane, number) => lane.contexts.forEach((_, index) => { most = Math.max(most, session.total(index + 1, number)); }));
     this.drawnRivers = session.lanes.map((lane, number) => river(session, {
       lane: number, width, height: width < 600 ? 92 : 104, most, chosen: this.n, onpoint: (n) => n && this.point(n), onpick: (n) => this.go(n, number),
       label: `${lane.name}: tokens of the context at each call`,

@@ -30,7 +30,7 @@ function showCall(root, session, n, lane = 0) {
   put(root,
     el("h2", {}, link(address(session, `c${n}${lane ? `~${lane}` : ""}`), `Call c${n}`), lane ? el("span", { class: "verdict" }, session.lanes[lane].name) : badge(call.verdict)),
     el("p", { class: "dim clamp" }, [call.model, call.at ? clock(call.at) : "", kind].filter(Boolean).join(" · ")),
-    lane ? el("p", { class: "dim" }, "What this strategy would have given it; the call itself was never made so.")
+    lane ? el("p", { class: "dim" }, "What this strategy would have given it; the call itself was never made so. ", link(address(session, "compare"), "all strategies"))
       : el("p", { class: "verdictline" }, `${VERDICTS[call.verdict] || call.verdict}${call.detail ? `: ${call.detail}` : ""}.`),
     call.outcome !== "answered" ? el("p", { class: "bad clamp" }, call.outcome === "failed" ? `✖ failed: ${call.error || "nobody said why"}` : "? nobody knows whether it was answered") : null,
     categoryBar(session, tokens),
