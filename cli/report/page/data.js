@@ -2,6 +2,9 @@
 
 const CHECKPOINT = 64;
 
+/** Where the data is, and what keeps all of every text. */
+const [HOST, KEEPS] = document.getElementById("live") ? ["page", "ctxlog serve --full"] : ["file", "ctxlog report --full"];
+
 /** Where data comes from: this file, or a server (live.js). Each gives JSON or null. */
 const fileSource = {
   async json(name) {
@@ -153,7 +156,7 @@ class Session {
       asked.catch(() => this.chunks.delete(name));
     }
     const found = await this.chunks.get(name);
-    return found === null ? "(this text is not in the file)" : found[named - chunks[chunk]];
+    return found === null ? `(this text is not in the ${HOST})` : found[named - chunks[chunk]];
   }
 
   /** The characters of a text, and how many of them are not in the file. */
