@@ -162,14 +162,15 @@ def for_pattern(pattern: re.Pattern[str]) -> Look:
 def for_secrets() -> Look:
     """To look for secrets of known shapes. Raises InputRefused without ``detect-secrets``."""
     known = detectors()
-    sieve = _sieve(known)
+    sieve = _sieve()
 
     @functools.lru_cache(maxsize=1 << 16)  # a line is looked at before an erasure and after it
     def in_piece(piece: str, names: tuple[str, ...]) -> tuple[Match, ...]:
         return tuple(
             (name, masked(secret), secret)
             for name in names
-            if any(known[name].analyze_string(piece))
+            # What it yields may be empty: a group of the pattern that did not take part.
+            if next(iter(known[name].analyze_string(piece)), None) is not None
             for secret in _secrets(known[name], piece)
         )
 
@@ -190,7 +191,8 @@ def for_secrets() -> Look:
     return Look(scan, joined=True)
 
 
-def _sieve(known: Mapping[str, _Detector]) -> Sieve:
+@functools.cache
+def _sieve() -> Sieve:
     """What passes over the texts in which no detector finds anything."""
     plain = importlib.import_module("detect_secrets.plugins.base").RegexBasedDetector
     return Sieve(
@@ -199,7 +201,7 @@ def _sieve(known: Mapping[str, _Detector]) -> Sieve:
             name: detector.denylist
             if type(detector).analyze_string is plain.analyze_string or name in CHECKING
             else None
-            for name, detector in known.items()
+            for name, detector in detectors().items()
         }
     )
 

@@ -46,11 +46,13 @@ class Made:
 
 def made_of(state: str, report: Report, before: dict[str, str]) -> Made:
     """A report of one session as it is served; chunks that are there already are taken over."""
-    (session,), (table,) = report.sessions, report.packed
-    names = [sha256(chunk.encode()).hexdigest()[:32] for chunk in table.chunks]
-    session.texts.names = names
-    chunks = {name: before.get(name, c) for name, c in zip(names, table.chunks, strict=True)}
-    return Made(state, session.model_dump_json(exclude_defaults=True), chunks)
+    (session,) = report.sessions
+    data, chunks = session.data, dict[str, str]()
+    for table, packed in ((data.texts, session.texts.chunks), (data.requests, session.pieces)):
+        table.names = [sha256(chunk.encode()).hexdigest()[:32] for chunk in packed.texts]
+        named = zip(table.names, packed.texts, strict=True)
+        chunks |= {name: before.get(name, chunk) for name, chunk in named}
+    return Made(state, data.model_dump_json(exclude_defaults=True), chunks)
 
 
 @dataclass

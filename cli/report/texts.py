@@ -1,40 +1,16 @@
-"""The texts of a page, each once: long ones stand in a table, in chunks that are decoded when
-somebody looks.
-
-A chunk is a JSON list of strings, deflated, as base64: what a browser takes apart by itself.
-"""
+"""The texts of a page, each once: long ones stand in a table, whoever shows them."""
 
 from __future__ import annotations
 
-import base64
-import zlib
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from cli.report.chunks import Chunks, chunked
 from cli.report.model import Text, TextsData
-from eventlog.jsonvalue import dumps
-
-SHORT = 200
-"""Characters under which a text stands where it is used."""
-
-CHUNK = 256_000
-"""Characters of a chunk; one text alone may be longer."""
-
-BUDGET = 12_000_000
-"""Bytes of a file that its texts may take unless all of them are asked for; the rest of it is for
-everything else."""
+from cli.report.pieces import LONG
 
 _CUTS = (65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024)
 """Characters that are kept of each end, until what is left fits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """The table as it stands in a page."""
-
-    data: TextsData
-    chunks: list[str]
 
 
 @dataclass(slots=True)
@@ -53,49 +29,41 @@ class Texts:
 
     def put(self, text: str) -> Text:
         """A text as it is named where it is used: itself where it is short, else its number."""
-        return text if len(text) < SHORT else self.add(text)
+        return text if len(text) < LONG else self.add(text)
 
-    def packed(self, mask: Callable[[str], str], budget: int | None = BUDGET) -> Packed:
-        """All of them, masked; so much of each that it fits the budget, in bytes."""
+    def packed(self, mask: Callable[[str], str]) -> Packed:
+        """All of them, masked."""
         whole = [mask(text) for text in self.all]
-        lengths = [len(text) for text in whole]
-        starts, chunks = _chunks(whole)
-        cut: dict[int, int] = {}
-        if budget is not None and sum(map(len, chunks)) > budget:
-            density = sum(map(len, chunks)) / max(sum(lengths), 1)
-            for end in _CUTS:
-                left = sum(min(length, 2 * end) for length in lengths)
-                if left * density > budget and end != _CUTS[-1]:
-                    continue
-                cut = {n: size - 2 * end for n, size in enumerate(lengths) if size > 2 * end}
-                some = [t[:end] + t[-end:] if n in cut else t for n, t in enumerate(whole)]
-                starts, chunks = _chunks(some)
-                if sum(map(len, chunks)) <= budget:
-                    break
-        return Packed(TextsData(lengths=lengths, chunks=starts, cut=cut), chunks)
+        return Packed(whole, chunked(whole))
 
 
-def _chunks(texts: Sequence[str]) -> tuple[list[int], list[str]]:
-    starts, chunks = [], []
-    for first, group in _groups(texts):
-        starts.append(first)
-        # Base64 is what a browser reads everywhere.
-        packed = zlib.compress(dumps(group).encode(), 6)
-        chunks.append(base64.b64encode(packed).decode())
-    return starts, chunks
+@dataclass(slots=True)
+class Packed:
+    """The table as it stands in a page."""
 
+    whole: list[str]
+    chunks: Chunks
+    cut: dict[int, int] = field(default_factory=dict)
+    """How many characters in the middle of a text are left out."""
 
-def _groups(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    first, size = 0, 0
-    for number, text in enumerate(texts):
-        if size and size + len(text) > CHUNK:
-            yield first, list(texts[first:number])
-            first, size = number, 0
-        size += len(text)
-    if first < len(texts):
-        yield first, list(texts[first:])
+    @property
+    def data(self) -> TextsData:
+        """The table, without its texts."""
+        lengths = [len(text) for text in self.whole]
+        return TextsData(lengths=lengths, chunks=self.chunks.firsts, cut=self.cut)
 
-
-def chunk_of(data: TextsData, number: int) -> int:
-    """The chunk in which a text stands."""
-    return bisect_right(data.chunks, number) - 1
+    def cut_to(self, budget: int) -> None:
+        """Leave out the middle of the longest texts, until they fit into so many bytes; the last
+        thousand characters of each end always stay."""
+        lengths = [len(text) for text in self.whole]
+        density = self.chunks.size / max(sum(lengths), 1)
+        for end in _CUTS if self.chunks.size > budget else ():
+            left = sum(min(length, 2 * end) for length in lengths)
+            if left * density > budget and end != _CUTS[-1]:
+                continue
+            self.cut = {n: size - 2 * end for n, size in enumerate(lengths) if size > 2 * end}
+            self.chunks = chunked(
+                [t[:end] + t[-end:] if n in self.cut else t for n, t in enumerate(self.whole)]
+            )
+            if self.chunks.size <= budget:
+                return

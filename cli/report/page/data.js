@@ -8,17 +8,22 @@ const [HOST, KEEPS] = document.getElementById("live") ? ["page", "ctxlog serve -
 /** Where data comes from: this file, or a server (live.js). Each gives JSON or null. */
 const fileSource = {
   async json(name) {
+    if (!document.getElementById(name)) await parsed();
     const found = document.getElementById(name);
     return found ? JSON.parse(found.textContent) : null;
   },
   async chunk(name) {
-    if (document.readyState === "loading") {
-      await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
-    }
-    const found = document.getElementById(`chunk-${name}`);
+    await parsed();
+    const found = document.getElementById(name);
     return found ? inflated(found.textContent) : null;
   },
 };
+
+/** Some of the data stands behind the script, so that nobody waits for it. */
+async function parsed() {
+  if (document.readyState !== "loading") return;
+  await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+}
 
 async function inflated(base64) {
   const packed = Uint8Array.from(atob(base64.trim()), (char) => char.charCodeAt(0));
@@ -35,27 +40,27 @@ class Session {
     this.take(data);
   }
 
-  /** Of the texts that are decoded already those that are still there. */
+  /** Of what is decoded already that which is still there. */
   keepChunks() {
-    const there = new Set(this.data.texts.chunks.map((_, chunk) => this.chunkName(chunk)));
+    const there = new Set(["texts", "requests"].flatMap((table) => this.data[table].chunks.map((_, chunk) => this.chunkName(table, chunk))));
     for (const name of [...this.chunks.keys()]) if (!there.has(name)) this.chunks.delete(name);
   }
 
   /** By which a chunk is asked for: what is served is called by what it holds, so it stays when a session goes on. */
-  chunkName(chunk) {
-    const { names } = this.data.texts;
-    return names ? names[chunk] : `${this.index}-${chunk}`;
+  chunkName(table, chunk) {
+    const { names } = this.data[table];
+    return names ? `chunk-${names[chunk]}` : `${table}-${this.index}-${chunk}`;
   }
 
   take(data) {
-    this.data = { findings: [], events: [], ...data, texts: { lengths: [], chunks: [], cut: {}, ...data.texts }, masked: { counts: {}, ...data.masked } };
+    this.data = { findings: [], events: [], ...data, texts: { lengths: [], chunks: [], cut: {}, ...data.texts }, masked: { counts: {}, ...data.masked }, requests: { ways: [], bodies: {}, left_out: [], faults: {}, chunks: [], ...data.requests } };
     this.rows = data.rows;
     this.calls = data.calls || [];
     this.categories = data.categories;
     this.keepChunks();
     this.lanes = [
-      { name: "observed", rows: [], contexts: this.calls.map((call) => call.context), moves: this.calls.map((call) => call.moves || []) },
-      ...(data.lanes || []),
+      { name: "observed", rows: [], contexts: this.calls.map((call) => call.context), moves: this.calls.map((call) => call.moves || []), curves: data.observed || null },
+      ...(data.lanes || []).map((lane) => ({ rows: [], moves: [], contexts: [], ...lane })),
     ];
     this.byName = new Map(this.rows.map((row, number) => [row.r, number]));
     this.items = [];
@@ -67,7 +72,14 @@ class Session {
     for (const lane of this.lanes) {
       lane.checkpoints = new Map();
       lane.left = null;
+      lane.byName = new Map();
+      lane.rows.forEach((row, index) => { if (row.original === undefined) lane.byName.set(row.r, this.rows.length + index); });
     }
+  }
+
+  /** The number of a row that people name: of a lane's own messages in that lane only. */
+  numberOf(name, lane = 0) {
+    return this.lanes[lane]?.byName.get(name) ?? this.byName.get(name);
   }
 
   /** A row of the session, or of a lane, by its number. */
@@ -100,12 +112,12 @@ class Session {
   }
 
   /** The numbers of the rows that runs such as 58-120 or 57.0 name. */
-  named(runs) {
+  named(runs, lane = 0) {
     const found = [];
     for (const run of runs || []) {
       const dash = run.indexOf("-");
       if (dash < 0) {
-        const number = this.byName.get(run);
+        const number = this.numberOf(run, lane);
         if (number !== undefined) found.push(number);
         continue;
       }
@@ -125,7 +137,7 @@ class Session {
       of.left = new Map();
       (of.moves || []).forEach((moves, index) => {
         for (const move of moves) {
-          for (const number of this.named(move.items)) {
+          for (const number of this.named(move.items, lane)) {
             if (!of.left.has(number)) of.left.set(number, []);
             of.left.get(number).push([index + 1, move]);
           }
@@ -147,16 +159,22 @@ class Session {
   /** A text: itself, or out of its chunk. */
   async text(named) {
     if (typeof named === "string") return named;
-    const { chunks } = this.data.texts;
-    const chunk = firstAtLeast(chunks, (first) => first, named + 1) - 1;
-    const name = this.chunkName(chunk);
+    const found = await this.chunked("texts", named);
+    return found === null ? `(this text is not in the ${HOST})` : found;
+  }
+
+  /** An entry of a table that stands in chunks: "texts", or "requests" with their pieces; null where it is not there. */
+  async chunked(table, number) {
+    const { chunks } = this.data[table];
+    const chunk = firstAtLeast(chunks, (first) => first, number + 1) - 1;
+    const name = this.chunkName(table, chunk);
     if (!this.chunks.has(name)) {
       const asked = this.source.chunk(name, this);
       this.chunks.set(name, asked);
       asked.catch(() => this.chunks.delete(name));
     }
     const found = await this.chunks.get(name);
-    return found === null ? `(this text is not in the ${HOST})` : found[named - chunks[chunk]];
+    return found === null ? null : found[number - chunks[chunk]];
   }
 
   /** The characters of a text, and how many of them are not in the file. */

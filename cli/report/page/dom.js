@@ -37,9 +37,11 @@ const HIDDEN = new RegExp(
   "\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb]|[\\ud800-\\udbff](?![\\udc00-\\udfff])|" +
   "(?<![\\ud800-\\udbff])[\\udc00-\\udfff]|\\udb40[\\udc00-\\udc7f]", "g");
 
+const PLAIN = /^[\t\n -~]*$/;
+
 /** A text with what would not be seen, or would turn what is seen around, written out. */
 function visible(text) {
-  return text.replace(HIDDEN, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
+  return PLAIN.test(text) ? text : text.replace(HIDDEN, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
 }
 
 function clear(node) {
@@ -77,6 +79,13 @@ function plural(count, noun, many) {
 
 function percent(part, of) {
   return of ? `${Math.round((100 * part) / of)} %` : "–";
+}
+
+/** Money with as many digits as say something: $0.14, $12.3, 0.0021 EUR. */
+function money(amount, currency = "") {
+  const digits = amount >= 1000 ? 0 : amount >= 0.1 || amount === 0 ? 2 : Math.min(8, 1 - Math.floor(Math.log10(Math.abs(amount))));
+  const number = new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(amount);
+  return currency === "USD" ? `$${number}` : `${number} ${currency}`.trim();
 }
 
 /** The time of day, or the date with it where that is another one than before. */

@@ -9,7 +9,7 @@ const VERDICTS = {
   drift: "the bytes hold, but a difference has no decision behind it",
   broken: "what is stored is not what was sent",
 };
-const FIRST_ROWS = 200;
+const FIRST_ROWS = 80;
 const LEAVING = new Set(["summarised", "dropped", "rewound"]);
 
 /** Which sections are open; that stays so from call to call. */
@@ -55,7 +55,9 @@ function facts(session, call, n, lane) {
     if (typeof written === "number" && written) rows.push(["written to cache", whole(written)]);
     if (typeof output === "number") rows.push(["output", whole(output)]);
   }
-  if (!lane && call.cost) rows.push(["cost", typeof call.cost === "object" ? call.cost.words || "" : String(call.cost)]);
+  if (!lane && call.outcome === "answered") rows.push(["cost", typeof call.cost === "number" ? money(call.cost, session.data.cost?.currency) : "price unknown"]);
+  const { curves } = session.lanes[lane];
+  if (lane && curves) rows.push(["a cache could serve", `~${percent(curves.cached[n - 1], curves.tokens[n - 1] + (curves.unrecorded || 0))}`]);
   return el("dl", { class: "facts" }, rows.filter(([, value]) => value).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 
@@ -68,12 +70,12 @@ function decision(session, name) {
 function changes(session, call, n, lane) {
   const lines = [];
   const moves = session.lanes[lane].moves?.[n - 1] || [];
-  if (!lane && call.came) lines.push(el("li", {}, el("b", {}, "+ "), `${plural(call.came, "item")} came, ${short(call.came_tokens || 0)} tokens`));
+  if (!lane && call.came) lines.push(el("li", {}, el("b", {}, "+ "), `${plural(call.came, "item")} came, ${short(call.came_tokens || 0)} tokens`, newOnes(session, n)));
   for (const move of moves) {
     lines.push(el("li", { class: "move" }, el("b", {}, LEAVING.has(move.kind) ? "− " : "~ "), `${plural(move.count, "item")} ${move.kind} by `, decision(session, move.by),
       ` (${short(move.before)} → ${short(move.after)} tokens)`, move.reason ? ` ${move.reason}` : ""));
   }
-  if (lane) return el("ul", { class: "changes" }, lines.length ? lines : el("li", { class: "dim" }, "see the signs below"));
+  if (lane) return el("ul", { class: "changes" }, lines.length ? lines : el("li", { class: "dim" }, "the strategy decided nothing"));
   for (const memory of call.memories || []) {
     lines.push(el("li", {}, "memory ", el("code", {}, memory.memory), ` of ${memory.of} in `, link(address(session, memory.item), memory.item),
       memory.standing === "stands" ? "" : ` – ${memory.standing} when it was shown`));
@@ -88,6 +90,15 @@ function changes(session, call, n, lane) {
     lines.push(el("li", { class: "good" }, "= begins with all of ", link(address(session, `c${prefix.against}`), `c${prefix.against}`), `: ${percent(prefix.reusable || 0, session.total(n))} could come from a cache`));
   }
   return el("ul", { class: "changes" }, lines.length ? lines : el("li", { class: "dim" }, "nothing"));
+}
+
+/** Links to what came in since the call before, the last ones. */
+function newOnes(session, n) {
+  if (n < 2) return "";
+  const { signs } = sinceBefore(session, n, 0);
+  const found = [...signs].filter(([, sign]) => sign === "+").map(([number]) => number);
+  if (!found.length) return "";
+  return [": ", found.length > 6 ? "… " : "", found.slice(-6).map((number) => [" ", link(address(session, session.rows[number].r), session.rows[number].r)])];
 }
 
 /** Beside each row of a call's context: new, or in another form than at the call before; and what left. */
@@ -112,22 +123,23 @@ function contents(session, n, lane) {
   const messages = rows.filter((number) => session.row(number, lane).category !== "system");
   const tools = session.tokens(n, lane)[session.categories.indexOf("tools")];
   const summed = (list) => list.reduce((sum, number) => sum + (session.row(number, lane).tokens || 0), 0);
+  const shares = (list) => session.categories.map((category) => [category, summed(list.filter((number) => session.row(number, lane).category === category)) / all]).filter(([, share]) => share);
   const node = el("div", { class: "contents" });
   const rowsOf = (list) => listed(list, (number) => contextRow(session, number, lane, signs.get(number)));
   node.append(
-    system.length ? folding("system", `system (${system.length})`, summed(system), all, "system", () => rowsOf(system)) : el("p", { class: "dim section" }, "system: not recorded"),
-    tools ? folding("tools", "tools", tools, all, "tools", () => el("p", { class: "dim" }, "The definitions stand in the exact request.")) : el("p", { class: "dim section" }, "tools: not recorded"),
-    folding("messages", `messages (${whole(messages.length)})`, summed(messages), all, "assistant", () => rowsOf(messages)));
+    system.length ? folding("system", `system (${system.length})`, summed(system), shares(system), () => rowsOf(system)) : el("p", { class: "dim section" }, "system: not recorded"),
+    tools ? folding("tools", "tools", tools, [["tools", tools / all]], () => el("p", { class: "dim" }, "The definitions stand in the exact request.")) : el("p", { class: "dim section" }, "tools: not recorded"),
+    folding("messages", `messages (${whole(messages.length)})`, summed(messages), shares(messages), () => rowsOf(messages)));
   if (left.length) {
-    node.append(folding("left", `left since c${n - 1} (${whole(left.length)})`, summed(left), 0, "", () => listed(left, (number) => contextRow(session, number, lane, "−"))));
+    node.append(folding("left", `left since c${n - 1} (${whole(left.length)})`, summed(left), [], () => listed(left, (number) => contextRow(session, number, lane, "−"))));
   }
   return node;
 }
 
 /** A section that makes its rows when it is opened. */
-function folding(name, title, tokens, all, category, make) {
+function folding(name, title, tokens, shares, make) {
   const node = el("details", { class: "fold" },
-    el("summary", {}, el("span", {}, title), all ? el("span", { class: "bar small", "aria-hidden": "true" }, el("span", { class: category, style: { width: `${Math.min(100, (100 * tokens) / all)}%` } })) : null, el("span", { class: "tok" }, short(tokens))));
+    el("summary", {}, el("span", {}, title), el("span", { class: "bar small", "aria-hidden": "true" }, shares.map(([category, share]) => el("span", { class: category, style: { width: `${100 * share}%` } }))), el("span", { class: "tok" }, short(tokens))));
   const filled_ = () => { if (node.open && node.childElementCount === 1) node.append(make()); };
   node.open = folds[name];
   filled_();
@@ -153,7 +165,7 @@ function contextRow(session, number, lane, sign = "") {
   const row = session.row(number, lane);
   return el("li", { class: row.category },
     el("span", { class: `since ${sign === "+" ? "plus" : sign ? "minus" : ""}`, title: SIGNS_SAID[sign], role: sign ? "img" : null, "aria-label": sign ? SIGNS_SAID[sign] : null }, sign),
-    link(address(session, row.r), row.r, { class: "id" }), el("span", { class: "who" }, row.who || "nobody"), el("span", { class: "say" }, row.prompt ? el("em", { class: "tag" }, row.prompt) : null, row.preview || "(empty)"), el("span", { class: "tok" }, short(row.tokens || 0)));
+    link(address(session, inLane(row.r, lane)), row.r, { class: "id" }), el("span", { class: "who" }, row.who || "nobody"), el("span", { class: "say" }, row.prompt ? el("em", { class: "tag" }, row.prompt) : null, row.preview || "(empty)"), el("span", { class: "tok" }, short(row.tokens || 0)));
 }
 
 /** What came of a call. */

@@ -81,6 +81,7 @@ function toCompaction(step) {
   const all = session.compactions;
   if (!all.length) return say("there is no compaction");
   const view = shownView();
+  if (view?.nextCompaction) return view.nextCompaction(step);
   const isCall = Boolean(view?.slider && view.n);
   // The call right behind a compaction is where one stands after having gone to it.
   const position = positionShown();

@@ -1,6 +1,6 @@
 // A long list of which only what can be seen is in the document.
 
-const OVERSCAN = 12;
+const OVERSCAN = 8;
 
 /**
  * A list of `count` entries; `make(index)` gives the element of one, `guess(index)` its height until it is
@@ -66,17 +66,25 @@ class LongList {
 
   /** One entry anew, in its place; who had the focus in it keeps it. */
   again(index) {
-    const old = this.made.get(index);
-    if (!old) return null;
+    return this.renew([index])[0] || null;
+  }
+
+  /** Some entries anew, at once. */
+  renew(indices) {
     const back = this.focused();
-    this.resized.unobserve(old);
-    this.made.delete(index);
-    const node = this.node_(index);
-    old.replaceWith(node);
-    this.resized.observe(node);
-    if (this.ondraw) this.ondraw();
-    if (back && back.index === index) this.refocus(back);
-    return node;
+    const nodes = [];
+    for (const index of indices) {
+      const old = this.made.get(index);
+      if (!old) continue;
+      this.resized.unobserve(old);
+      const node = this.node_(index);
+      old.replaceWith(node);
+      this.resized.observe(node);
+      nodes.push(node);
+    }
+    if (nodes.length && this.ondraw) this.ondraw();
+    if (back && indices.includes(back.index)) this.refocus(back);
+    return nodes;
   }
 
   /** The entry that holds the focus, and which of its controls has it. */

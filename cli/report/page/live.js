@@ -13,11 +13,11 @@ const serverSource = {
   },
 
   async chunk(name, session) {
-    let answer = await answerTo(`chunk-${name}`);
+    let answer = await answerTo(name);
     if (answer.status === 404) {
       // The server does not keep it any more: it makes the session anew, and most of its chunks are the same.
       await answerTo(`session-${session.index}`);
-      answer = await answerTo(`chunk-${name}`);
+      answer = await answerTo(name);
     }
     if (answer.status === 404) throw new Fault("this text has changed meanwhile");
     return inflated(await answer.text());

@@ -29,7 +29,7 @@ function part(session, kind, name, named, isError, isProse) {
     acts.append(button);
   }
   acts.append(copyButton("copy", () => session.text(named), session.size(named)[1] ? `what is in this ${HOST} of it` : "all of it"));
-  return el("div", { class: `part ${kind}${isError ? " error" : ""}` }, el("div", { class: "partline" }, title, acts), holder);
+  return el("div", { class: `part ${kind}${isError ? " error" : ""}` }, el("div", { class: `partline${title.textContent ? "" : " bare"}` }, title, acts), holder);
 }
 
 /**
