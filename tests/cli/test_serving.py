@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -286,23 +287,47 @@ class TestFollowing:
     def test_who_makes_one_rests_for_twice_as_long_but_not_before_what_was_erased(
         self, db: Path
     ) -> None:
-        now, states, made = [100.0], ["1.0"], []
+        now, states = [100.0], ["1.0"]
 
         def make(key: StreamKey) -> tuple[str, Report]:
             now[0] += 7
-            made.append(now[0])
+            append(db, f"{states[0]} {LONG}")
             return states[0], reported(db, key)
 
         makings = Makings(lambda key: states[0], make, lambda: now[0])
-        assert makings.newest(KEY) is makings.newest(KEY)
+        first = makings.newest(KEY)
+        assert makings.newest(KEY) is first
         states[0] = "2.0"
         now[0] += 13.9
-        assert makings.newest(KEY).state == "1.0"
+        assert makings.newest(KEY) is first
         now[0] += 0.1
         assert makings.newest(KEY).state == "2.0"
+        kept = [name for name in first.chunks if makings.chunk(name) is not None]
+        assert kept == list(first.chunks)
         states[0] = "3.1"
         assert makings.newest(KEY).state == "3.1"
-        assert len(made) == 3
+        assert not [name for name in first.chunks if makings.chunk(name) is not None]
+
+    def test_what_is_told_is_of_one_moment(self, db: Path) -> None:
+        is_over = threading.Event()
+
+        def write() -> None:
+            with open_log(db, durability="normal") as live:
+                while not is_over.is_set():
+                    live.append(KEY, said("user", "and on"))
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for _ in range(4):
+                with served(db) as client:
+                    got = client.get("session-0")
+                data = got.data
+                assert got.headers["X-State"] == f"{data['version']}.0"
+                assert data["rows"][-1]["position"] == data["version"]
+        finally:
+            is_over.set()
+            writer.join()
 
 
 class TestALogThatGoes:
