@@ -316,13 +316,13 @@ class TestFollowing:
 
         def write() -> None:
             with open_log(db, durability="normal") as live:
-                while not is_over.is_set():
+                while not is_over.wait(0.005):
                     live.append(KEY, said("user", "and on"))
 
         writer = threading.Thread(target=write)
         writer.start()
         try:
-            for _ in range(4):
+            for _ in range(2):
                 with served(db) as client:
                     got = client.get("session-0")
                 data = got.data
