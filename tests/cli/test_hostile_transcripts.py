@@ -58,6 +58,7 @@ EACH: dict[str, list[list[str]]] = {
     ],
     "compare": [["S", "-s", "clear:keep=0"], ["S", "-s", "none", "--csv"]],
     "audit": [["S"], ["S", "--prefix", "--rule", "prefix"]],
+    "report": [["S", "--out", "/dev/null", "--force"]],
     "why": [["S", "2"], ["S", "3@c1"]],
     "recover": [["S", "2", "3"], ["S", "--lost", "k1", "--all"], ["S", "--query", "ORD"]],
     "run": [["S", "-s", "clear:keep=0", "--dry-run"], ["S", "-s", "truncate:turns=1"]],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +218,23 @@ class TestRecorded:
         (made,) = compare_all(db)
         assert made.faults
         assert made.bodies
+
+
+def test_behind_an_event_that_nobody_can_fold_there_are_reasons(tmp_path: Path) -> None:
+    with open_log(tmp_path / "u.db") as live:
+        live.append(KEY, *steps(3))
+        at = live.log.version(KEY) + 1
+        with closing(sqlite3.connect(live.log.path)) as db, db:
+            db.execute(
+                "insert into events (sequence, stream, position, id, type, schema_version,"
+                " critical, recorded_at, salt, chain, payload) values "
+                "(?, 1, ?, randomblob(16), 'context_folded', 1, 1, 0, x'', zeroblob(32), '{}')",
+                (at, at),
+            )
+        live.append(KEY, *steps(3, first=7))
+        made = compare(live, KEY)
+    assert sorted(made.bodies) == [1, 2, 3]
+    assert all("context_folded" in made.faults[number] for number in (4, 5, 6))
 
 
 class TestSizes:
