@@ -56,7 +56,7 @@ def audited(
         name = names.get(str(key), str(key))
         data.sessions.append(_session(found))
         data.calls += [AuditCallData(session=str(key), **dict(call)) for call in found.calls]
-        data.findings += [_finding(each, str(key), name) for each in found.findings]
+        data.findings += [finding_data(each, str(key), name) for each in found.findings]
     if prefix:
         data.prefix = prefix_table(live, keys[0], None)
     return data
@@ -88,7 +88,8 @@ def _unread(key: StreamKey, error: CtxlogError) -> AuditedData:
     )
 
 
-def _finding(found: Finding, key: str, name: str) -> FindingData:
+def finding_data(found: Finding, key: str, name: str) -> FindingData:
+    """A finding as data; ``name`` is what people type for its session."""
     words = [name if word == "S" else word.replace("S@", f"{name}@", 1) for word in found.next]
     return FindingData(
         session=key,

@@ -37,5 +37,7 @@ class DemoData(BaseModel):
     """What an audit finds of these literals."""
     why: WhyData
     """Why one of them could not be seen when it was needed."""
+    report: str
+    """The page that shows all of it; empty where it could not be written."""
     recovered: list[RecoveredSentence]
     """What the compaction lost and somebody needed, in the sentences it stood in."""

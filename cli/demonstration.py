@@ -17,6 +17,7 @@ from cli.audits import audited
 from cli.bringing import bring
 from cli.demo_data import DemoData, WindowData
 from cli.diffs import sides_under, versus
+from cli.files import new_file
 from cli.item_places import item_place
 from cli.memories_learned import learned_from
 from cli.models_audit import AuditData, FindingData
@@ -38,6 +39,9 @@ from cli.render_sessions import render_sessions
 from cli.render_show import render_context
 from cli.render_why import render_why
 from cli.replays import replay
+from cli.report.lanes import Wanted
+from cli.report.report import report
+from cli.report.written import is_report
 from cli.style import Style, pad, plural, typed
 from cli.summaries import Summaries
 from cli.timeline import timeline
@@ -91,7 +95,8 @@ def demonstrate(settings: Settings, out: Output) -> None:
             why(live, item_place(live, str(key), EXPLAINED)),
             lost_with(live, key, "k1"),
         )
-        data = _collected(live, key, path, imported.new, held, reasons)
+        page = _page(live, key, name, Path(path).with_suffix(".html"))
+        data = _collected(live, key, path, imported.new, held, reasons, page)
         if out.as_json:
             out.show(data, "")
             return
@@ -111,8 +116,32 @@ def _database() -> Path:
     return Path(tempfile.mkdtemp(prefix="ctxlog-demo-")) / "ctxlog.db"
 
 
+def _page(live: Live, key: StreamKey, name: str, file: Path) -> str:
+    """Write the page of the session beside its log; nothing is written over that is no such page,
+    or where nothing may be written."""
+    if file.exists() and not is_report(file):
+        return ""
+    made = report(live, [key], {str(key): name}, comparing=_strategies(live))
+    try:
+        with new_file(str(file), force=True) as stream:
+            stream.write(made.html())
+    except OSError:
+        return ""
+    return str(file)
+
+
+def _strategies(live: Live) -> Wanted:
+    return Wanted([LEFT, RIGHT], Summaries(live, "extractive"))
+
+
 def _collected(
-    live: Live, key: StreamKey, path: str, new: int, held: DiffData, reasons: _Reasons
+    live: Live,
+    key: StreamKey,
+    path: str,
+    new: int,
+    held: DiffData,
+    reasons: _Reasons,
+    page: str,
 ) -> DemoData:
     planted = _planted()
     return DemoData(
@@ -130,6 +159,7 @@ def _collected(
         ],
         findings=list(_planted_in(reasons.audit.findings, planted)),
         why=reasons.why,
+        report=page,
         recovered=reasons.recovered.sentences,
     )
 
@@ -234,6 +264,9 @@ def _told(
     yield wrapped("And on your own sessions, without that variable:", style)
     yield "  unset CTXLOG_DB"
     yield style.block(f"  {program} import --all")
+    if data.report:
+        yield wrapped("The same as a page to look at, in a browser:", style)
+        yield style.block(f"  {nearest(Path(data.report))}")
 
 
 def _learned(live: Live, key: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cli.exports import odd_tools
@@ -66,6 +66,10 @@ def rendered(
     ``form`` is a dialect, ``json`` or ``text``, ``own`` the dialect of the session there.
     """
     tools, parameters = _surroundings(live, place, call, form == own)
+
+    def uses_tools() -> bool:
+        return any(live.log.read(place.stream, types=["tool_result_recorded"]))
+
     if form in ("json", "text"):
         body: Any = _neutral(made.items)
         problems: list[str] = []
@@ -73,17 +77,20 @@ def rendered(
         body = dialect(form).render(made.items, tools, parameters)
         problems = dialect(form).validate(body)
     notes = [] if form in ("json", "text") else odd_tools(tools)
-    return body, problems, [*notes, *_never_recorded(live, place.stream, made.items, tools)]
+    return body, problems, [*notes, *never_recorded(made.items, tools, uses_tools)]
 
 
-def _never_recorded(
-    live: Live, stream: StreamKey, items: Sequence[Item], tools: object
+def never_recorded(
+    items: Sequence[Item], tools: object, uses_tools: Callable[[], bool]
 ) -> list[str]:
-    """What the true request held and nobody wrote down, as far as that can be known."""
+    """What the true request held and nobody wrote down, as far as that can be known.
+
+    ``uses_tools`` says whether a tool ever gave something back in the session.
+    """
     missing = []
     if not any(item.role in SYSTEM_ROLES for item in items):
         missing.append("the system prompt")
-    if tools is None and any(live.log.read(stream, types=["tool_result_recorded"])):
+    if tools is None and uses_tools():
         missing.append("the tool definitions")
     return ([f"never recorded: {' and '.join(missing)}"] if missing else []) + erased_items(items)
 
@@ -96,7 +103,11 @@ def _proved(call: RecordedEvent) -> list[str]:
 
 def erased_items(items: Sequence[Item]) -> list[str]:
     """That something of it is gone by now, and stands there as what is left of it."""
-    count = sum(item.form == "redacted" for item in items)
+    return erased_told(sum(item.form == "redacted" for item in items))
+
+
+def erased_told(count: int) -> list[str]:
+    """That so many items of something are gone by now."""
     if not count:
         return []
     return [f"{count} of its items {'was' if count == 1 else 'were'} erased since"]
@@ -125,10 +136,17 @@ def _surroundings(
         for event in live.log.read(place.stream, to=place.position, types=kinds):
             call, since = (event, None) if event.type == "model_called" else (call, event.position)
     data = call.data if call is not None else {}
+    tools = _tools(live, place.stream, place.position, since or data.get("tools"))
+    return tools, parameters_of(data, same=same)
+
+
+def parameters_of(data: Mapping[str, Any], *, same: bool) -> dict[str, Any]:
+    """The model and the parameters that a ModelCalled holds; of a dialect that is not the same one
+    its model alone."""
     parameters: dict[str, Any] = {"model": data["model"]} if data.get("model") else {}
     if same and isinstance(data.get("parameters"), dict):
         parameters |= data["parameters"]
-    return _tools(live, place.stream, place.position, since or data.get("tools")), parameters
+    return parameters
 
 
 def _tools(live: Live, stream: StreamKey, position: int, named: object) -> Any:

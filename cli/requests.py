@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
 
 from cli.endpoints import DEFAULT_URL
 from cli.models_request import RequestData
 from cli.naming import call_of, ref_of
-from cli.replays import erased_items, replay
+from cli.replays import erased_told, replay
 from eventlog import RecordedEvent
 from eventlog.errors import InputRefused
 from projections import Live
-from projections.items import Item
 from projections.references import Reference
 from projections.sent import Requests
-from projections.verdicts import Verdict, judge, messages_alone
+from projections.verdicts import Verdict, erased_in, judge, messages_alone
 from projections.wire import STYLES, as_sent, whole_of
 
 As = Literal["json", "curl", "python"]
@@ -50,7 +50,7 @@ def request_of_call(live: Live, place: Reference) -> RequestData:
             "(`replay` makes a request of any place)"
         )
     verdict = judge(live, place.stream, call)
-    text, same, notes = "", False, []
+    text, same = "", False
     kind: Literal["as_sent", "as_sendable"] = "as_sendable"
     if call.data.get("manifest") is not None:
         sent = Requests(live).sent(place.stream, call)
@@ -58,19 +58,13 @@ def request_of_call(live: Live, place: Reference) -> RequestData:
         request: Any = whole_of(sent.body, call.data)
         body, same = as_sent(request, call.data, salt)
         kind, text = "as_sent", body.decode()
-        notes = _known_as_sent(call, verdict, sent.items, same=same)
+        notes = known_as_sent(call, verdict, erased_in(sent.items), same=same)
     else:
         made, problems = replay(live, place, "")
         request = made.request
         text = as_sent(request, {}, None)[0].decode()
-        notes = [f"{_name(verdict)}; this is what the events give"]
-        notes += [n for n in made.notes if n not in notes[0] and verdict.name != "partial"]
-        notes += [f"repaired: {repair}" for repair in made.repairs]
-        notes += [f"not sendable: {problem}" for problem in problems]
-    if verdict.outcome_unknown:
-        notes.append("nobody knows whether it was answered")
-    url, headers = str(call.data.get("url") or ""), dict(call.data.get("headers") or {})
-    recorded = bool(url) and _URL.fullmatch(url) is not None
+        notes = known_as_sendable(verdict, made.notes, made.repairs, problems)
+    way = way_of(call)
     return RequestData(
         key=str(place.stream),
         ref=ref_of(place),
@@ -81,13 +75,32 @@ def request_of_call(live: Live, place: Reference) -> RequestData:
         outcome_unknown=verdict.outcome_unknown,
         same_bytes=same,
         bytes=len(text.encode()),
-        url=url if recorded else _PATHS[call.data["dialect"]],
-        url_recorded=recorded,
-        headers={name: text for name, text in headers.items() if _is_plain(text)},
+        url=way.url,
+        url_recorded=way.is_recorded,
+        headers=way.headers,
         request=request,
         text=text,
         notes=notes,
     )
+
+
+class Way(NamedTuple):
+    """Where a request goes, and what goes with it."""
+
+    url: str
+    is_recorded: bool
+    """Whether the address was; else it is the one where such a request goes."""
+    headers: dict[str, str]
+    """Those that were recorded and are plain text."""
+
+
+def way_of(call: RecordedEvent) -> Way:
+    """The way of a call."""
+    url, headers = str(call.data.get("url") or ""), dict(call.data.get("headers") or {})
+    plain = {name: text for name, text in headers.items() if _is_plain(text)}
+    if url and _URL.fullmatch(url) is not None:
+        return Way(url, True, plain)
+    return Way(_PATHS[call.data["dialect"]], False, plain)
 
 
 def before_sending(data: RequestData, form: As) -> list[str]:
@@ -113,16 +126,40 @@ def _name(verdict: Verdict) -> str:
     return f"{verdict.name}: {verdict.detail}" if verdict.detail else verdict.name
 
 
-def _known_as_sent(
-    call: RecordedEvent, verdict: Verdict, items: tuple[Item, ...], *, same: bool
+def known_as_sendable(
+    verdict: Verdict, notes: Iterable[str], repairs: Iterable[str], problems: Iterable[str]
 ) -> list[str]:
-    """How well the request of a call is known that was recorded, and why not better."""
+    """How well the request of a call is known that was only folded.
+
+    ``notes`` say what nobody recorded of it, ``repairs`` what was done for it, and ``problems`` why
+    a provider would refuse it none the less.
+    """
+    found = [f"{_name(verdict)}; this is what the events give"]
+    found += [note for note in notes if note not in found[0] and verdict.name != "partial"]
+    found += [f"repaired: {repair}" for repair in repairs]
+    found += [f"not sendable: {problem}" for problem in problems]
+    return found + _unanswered(verdict)
+
+
+def known_as_sent(call: RecordedEvent, verdict: Verdict, erased: int, *, same: bool) -> list[str]:
+    """How well the request of a call is known that was recorded, and why not better.
+
+    ``erased`` of its items were erased since, and ``same`` says whether its bytes are proved.
+    """
+    return _how_well(call, verdict, erased, same=same) + _unanswered(verdict)
+
+
+def _unanswered(verdict: Verdict) -> list[str]:
+    return ["nobody knows whether it was answered"] if verdict.outcome_unknown else []
+
+
+def _how_well(call: RecordedEvent, verdict: Verdict, erased: int, *, same: bool) -> list[str]:
     if same:
         return [f"{_name(verdict)}; byte for byte what was sent"]
     if verdict.name == "broken":
         return [f"{_name(verdict)}; this is not what was sent"]
     if verdict.erased or verdict.name == "erased":
-        told = erased_items(items) or ["some of it was erased since"]
+        told = erased_told(erased) or ["some of it was erased since"]
         return [f"erased: {told[0]}; what is left of it stands in its place"]
     if messages_alone(call):
         return [f"{_name(verdict)}; this is all that is known of it"]

@@ -106,5 +106,6 @@ class _Comparing(Walk):
         self.is_erased = bool(request.erased or lost)
         salt = self.salts.get(call.position)
         if not self.is_erased and salt is not None and call.data.get("wire_digest") is not None:
-            self.same_bytes = self._written.are_proved(call.data, salt, request.rows, tools.value)
+            style = self._written.style_of(call.data, salt, request.rows, tools.value)
+            self.same_bytes = style is not None
         return verdict

@@ -27,6 +27,7 @@ from projections.literals import Literals
 from projections.live import Live
 from projections.places import LEAST, Place, inside, places, runs_in
 from projections.quotes import texts_in
+from projections.sieve import Sieve
 
 DETECTORS: dict[str, str] = {
     "artifactory": "ArtifactoryDetector",
@@ -55,8 +56,14 @@ DETECTORS: dict[str, str] = {
 }
 """The modules and classes of ``detect_secrets.plugins`` that are used."""
 
+CHECKING = frozenset({"jwt"})
+"""Those that look in a way of their own, but only to drop some of what their patterns match."""
+
 NEVER = frozenset({"redacted", "session_forked"})
 """Events without a text of a conversation, which are never erased."""
+
+_LINES = 16
+"""Lines of a text that are looked at as one before each is looked at."""
 
 _PIECE = 2_000
 _OVERLAP = 300
@@ -155,22 +162,48 @@ def for_pattern(pattern: re.Pattern[str]) -> Look:
 def for_secrets() -> Look:
     """To look for secrets of known shapes. Raises InputRefused without ``detect-secrets``."""
     known = detectors()
+    sieve = _sieve()
 
     @functools.lru_cache(maxsize=1 << 16)  # a line is looked at before an erasure and after it
-    def in_line(line: str) -> tuple[Match, ...]:
+    def in_piece(piece: str, names: tuple[str, ...]) -> tuple[Match, ...]:
         return tuple(
             (name, masked(secret), secret)
-            for piece in _pieces(line)
-            for name, detector in known.items()
-            if any(detector.analyze_string(piece))
-            for secret in _secrets(detector, piece)
+            for name in names
+            # What it yields may be empty: a group of the pattern that did not take part.
+            if next(iter(known[name].analyze_string(piece)), None) is not None
+            for secret in _secrets(known[name], piece)
         )
 
     def scan(text: str) -> Iterator[Match]:
-        for line in text.splitlines():
-            yield from in_line(line)
+        # Most texts hold nothing, and of one that holds something most lines do not.
+        if not (in_text := sieve.may_match(text)):
+            return
+        lines = text.splitlines()
+        for at in range(0, len(lines), _LINES):
+            some = lines[at : at + _LINES]
+            if not (in_lines := sieve.may_match("\n".join(some), in_text)):
+                continue
+            for line in some:
+                for piece in _pieces(line):
+                    if names := sieve.may_match(piece, in_lines):
+                        yield from in_piece(piece, names)
 
     return Look(scan, joined=True)
+
+
+@functools.cache
+def _sieve() -> Sieve:
+    """What passes over the texts in which no detector finds anything."""
+    plain = importlib.import_module("detect_secrets.plugins.base").RegexBasedDetector
+    return Sieve(
+        {
+            # One that looks in a way of its own may find what none of its patterns matches.
+            name: detector.denylist
+            if type(detector).analyze_string is plain.analyze_string or name in CHECKING
+            else None
+            for name, detector in detectors().items()
+        }
+    )
 
 
 def matching(

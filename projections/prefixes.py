@@ -15,7 +15,7 @@ A row costs what changed since the call before, not what stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -39,6 +39,10 @@ _MOST = 4
 LEAST_MISSED = 2_000
 SHARE_MISSED = 0.05
 """What a bill may lack before it contradicts: the thresholds of Pydantic AI's cache health."""
+
+Heard = Callable[[int, Sequence[Part], int], None]
+"""Is told of each call how many entries of the request before stand at its front, what follows,
+and the tokens of its tools."""
 
 Key = tuple[str, int]
 """The model, and where the tools were declared: a cache serves no other."""
@@ -133,10 +137,15 @@ def prefix_rows(
 
 
 def rows_of(
-    made: Recording, noted: Noted, counting: Counter, *, ttl: float | None = None
+    made: Recording,
+    noted: Noted,
+    counting: Counter,
+    *,
+    ttl: float | None = None,
+    heard: Heard | None = None,
 ) -> list[PrefixRow]:
     """The same of what was read already, with ``noted`` looking on."""
-    walk = _Walk(made, noted, counting, ttl)
+    walk = _Walk(made, noted, counting, ttl, heard)
     observed(made, walk)
     return walk.rows
 
@@ -219,7 +228,15 @@ def _parts(request: Request) -> list[Part]:
 class _Walk:
     """The observer of the run: makes a row of each call."""
 
-    def __init__(self, made: Recording, noted: Noted, counting: Counter, ttl: float | None) -> None:
+    def __init__(
+        self,
+        made: Recording,
+        noted: Noted,
+        counting: Counter,
+        ttl: float | None,
+        heard: Heard | None,
+    ) -> None:
+        self._heard = heard
         self.rows: list[PrefixRow] = []
         self._noted, self._ttl = noted, ttl
         self._causes = noted.decisions.over(made.seen)
@@ -252,6 +269,8 @@ class _Walk:
 
     def _called(self, call: _Called, place: int, tail: Sequence[Part]) -> None:
         """Make the row, of a request that differs from the last one from a place on."""
+        if self._heard is not None:
+            self._heard(place, tail, self._tools.get(call.tools, 0))
         found = self._held(call, place, tail)
         gap = seconds(found.when, call.when) if found.call else None
         if found.front and self._ttl is not None and gap is not None and gap > self._ttl:

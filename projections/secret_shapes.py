@@ -13,8 +13,8 @@ import re
 
 from detect_secrets.plugins.base import RegexBasedDetector
 
-_ALONE = r"(?<![A-Za-z0-9])"
-"""Short prefixes have to begin a word."""
+_ALONE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+"""Short prefixes have to begin a word; in JSON a line end before it is written as ``\\n``."""
 
 
 class _Shape(RegexBasedDetector):

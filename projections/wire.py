@@ -114,14 +114,14 @@ class Written:
         while self._apart and self._apart[-1] >= kept:
             self._apart.pop()
 
-    def are_proved(
+    def style_of(
         self,
         call: Mapping[str, Any],
         salt: bytes,
         entries: Sequence[Sent],
         tools: Any,
-    ) -> bool:
-        """Whether the request of a call, written in a way that is known, is what was sent."""
+    ) -> Style | None:
+        """The way in which the request of a call is what was sent; None where no known one is."""
         provider, name = dialect(call["dialect"]), MESSAGES[call["dialect"]]
         for at in range(self._looked_at, len(entries)):
             if entries[at].sent[0].place != "messages":
@@ -141,8 +141,8 @@ class Written:
             if state.hexdigest() == call["wire_digest"]:
                 self._ways.remove(way)
                 self._ways.insert(0, way)  # one client wrote them all
-                return True
-        return False
+                return way.style
+        return None
 
 
 class _Way:

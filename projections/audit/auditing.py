@@ -93,9 +93,14 @@ def audit(
 
 
 def gathered(
-    live: Live, stream: StreamKey, counting: Counter, pasts: Pasts | None = None
+    live: Live,
+    stream: StreamKey,
+    counting: Counter,
+    pasts: Pasts | None = None,
+    heard: prefixes.Heard | None = None,
 ) -> Subject:
-    """Everything that the rules look at, of one session."""
+    """Everything that the rules look at, of one session; ``heard`` is told of each call's context
+    (see ``prefixes``)."""
     noted, requests = Noted(), prefixes.Noted()
     made = recording(requests.of(noted.of(live.log.read(stream))), counting)
     calls = list(live.log.read(stream, types=["model_called"]))
@@ -104,7 +109,7 @@ def gathered(
         noted=noted,
         counting=counting,
         verdicts=judge_all(live, stream, calls),
-        prefixes=prefixes.rows_of(made, requests, counting),
+        prefixes=prefixes.rows_of(made, requests, counting, heard=heard),
         stands=live.view(stream).standing(),
         recalled=recalled(live, stream, pasts or Pasts(live)),
     )

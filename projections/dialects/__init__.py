@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from eventlog.errors import InputRefused
 from projections.dialects import anthropic, openai_chat, openai_responses
 from projections.dialects.entries import RequestEntry
+from projections.dialects.translate import Cleaned, cleaned
 from projections.items import Item
 
 __all__ = ["DIALECTS", "DialectModule", "RequestEntry", "dialect"]
@@ -24,6 +25,7 @@ class _Render(Protocol):
         items: Sequence[Item],
         tools: Sequence[Mapping[str, Any]] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        cleaned: Cleaned = cleaned,
     ) -> dict[str, Any]: ...
 
 
@@ -44,6 +46,8 @@ class DialectModule(NamedTuple):
     """Items to a request body."""
     validate: Callable[[Mapping[str, Any]], list[str]]
     """The reasons for which the provider would refuse a request."""
+    problems: Callable[[Mapping[str, Any]], list[str]]
+    """The same of a request that is known to be JSON."""
     from_request: Callable[[Mapping[str, Any]], tuple[RequestEntry, ...]]
     to_request: _ToRequest
     parameters: Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -55,6 +59,7 @@ DIALECTS: dict[str, DialectModule] = {
         module.NAME,
         module.render,
         module.validate,
+        module.problems,
         module.from_request,
         module.to_request,
         module.parameters,

@@ -15,15 +15,18 @@ from typing import Any
 
 from eventlog.messages import Part
 from projections.dialects import media
-from projections.dialects.anthropic_rules import validate
+from projections.dialects.anthropic_marks import within_marks
+from projections.dialects.anthropic_rules import problems, validate
 from projections.dialects.entries import RequestEntry, message_list, parameters_of, with_rest
 from projections.dialects.translate import (
     ANTHROPIC_ID,
     CallIds,
+    Cleaned,
     Tool,
     arguments_object,
     body,
     clean,
+    cleaned,
     inner_parts,
     note,
     tool_name,
@@ -33,12 +36,11 @@ from projections.items import Item
 from projections.reading import call_part, is_system, readable, results_of, role_of
 from projections.splitting import split
 
-__all__ = ["NAME", "from_request", "parameters", "render", "to_request", "validate"]
+__all__ = ["NAME", "from_request", "parameters", "problems", "render", "to_request", "validate"]
 
 NAME = "anthropic"
 
 _NAME_LIMIT = 128
-_CACHE_MARKS = 4
 _DATED = re.compile(r".+_\d{8}")
 _FOREIGN = frozenset(
     {"image_url", "input_text", "output_text", "input_image", "input_file", "input_audio", "file"}
@@ -50,6 +52,7 @@ def render(
     items: Sequence[Item],
     tools: Sequence[Mapping[str, Any]] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    cleaned: Cleaned = cleaned,
 ) -> dict[str, Any]:
     """The request body of these items. What a message cannot say here is noted or left out."""
     pieces = [piece for item in items if readable(item) for piece in split(item)]
@@ -62,7 +65,7 @@ def render(
         writer.add(piece)
     fields: dict[str, Any] = {"system": system} if system else {}
     fields["messages"] = writer.finished()
-    return _marked(body(parameters, fields, tools_of(tools, _is_native, _tool)))
+    return within_marks(body(parameters, fields, tools_of(tools, _is_native, _tool), cleaned))
 
 
 def from_request(request: Mapping[str, Any]) -> tuple[RequestEntry, ...]:
@@ -340,52 +343,6 @@ def _fits_thinking(block: Any) -> bool:
         return isinstance(block.get("data"), str) and bool(block["data"])
     signature = block.get("signature")
     return isinstance(signature, str) and bool(signature) and isinstance(block.get("thinking"), str)
-
-
-def _marked(request: dict[str, Any]) -> dict[str, Any]:
-    """The request with no more than four cache marks: the latest ones."""
-    excess = _count(request) - _CACHE_MARKS
-    if excess <= 0:
-        return request
-    changed = dict(request)
-    messages = []
-    for message in request["messages"]:
-        blocks, excess = _unmarked(message["content"], excess)
-        messages.append({**message, "content": blocks})
-    changed["messages"] = messages
-    for field in ("system", "tools"):
-        if field in changed:
-            changed[field], excess = _unmarked(changed[field], excess)
-    return changed
-
-
-def _count(request: Mapping[str, Any]) -> int:
-    lists = [m["content"] for m in request["messages"]]
-    lists += [request.get("system"), request.get("tools")]
-    return sum(_marks(blocks) for blocks in lists)
-
-
-def _marks(blocks: Any) -> int:
-    if not isinstance(blocks, list):
-        return 0
-    dicts = [block for block in blocks if isinstance(block, Mapping)]
-    return sum((b.get("cache_control") is not None) + _marks(b.get("content")) for b in dicts)
-
-
-def _unmarked(blocks: Any, excess: int) -> tuple[Any, int]:
-    if not isinstance(blocks, list) or excess <= 0:
-        return blocks, excess
-    found: list[Any] = []
-    for block in blocks:
-        changed = block
-        if isinstance(block, Mapping) and excess > 0:
-            inner, excess = _unmarked(block.get("content"), excess)
-            changed = {**block, "content": inner} if isinstance(inner, list) else dict(block)
-            if excess > 0 and changed.get("cache_control") is not None:
-                del changed["cache_control"]
-                excess -= 1
-        found.append(changed)
-    return found, excess
 
 
 def _is_native(tool: Mapping[str, Any]) -> bool:

@@ -8,10 +8,11 @@ Source: Anthropic Messages API, its pages on tool use and extended thinking, and
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from projections.dialects.json_rules import json_fault
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -24,12 +25,12 @@ _MARKS = 4
 
 def validate(request: Mapping[str, Any]) -> list[str]:
     """The reasons for which the request would be refused; empty when there is none."""
-    try:
-        json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:
-        return ["a lone surrogate cannot be sent"]
-    except (TypeError, ValueError) as error:
-        return [f"not JSON: {error}"]
+    fault = json_fault(request)
+    return [fault] if fault else problems(request)
+
+
+def problems(request: Mapping[str, Any]) -> list[str]:
+    """The same of a request that is known to be JSON."""
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages:
         return ["messages: must be a list that is not empty"]

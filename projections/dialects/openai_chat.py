@@ -15,12 +15,14 @@ from typing import Any
 from eventlog.messages import SYSTEM_ROLES, Part
 from projections.dialects import media
 from projections.dialects.entries import RequestEntry, message_list, parameters_of, with_rest
-from projections.dialects.openai_chat_rules import validate
+from projections.dialects.openai_chat_rules import problems, validate
 from projections.dialects.translate import (
     SENDABLE_ID,
     CallIds,
+    Cleaned,
     Tool,
     body,
+    cleaned,
     note,
     result_text,
     tool_name,
@@ -31,7 +33,16 @@ from projections.reading import call_part, calls_of, readable, results_of, role_
 from projections.renaming import is_legacy
 from projections.splitting import split
 
-__all__ = ["NAME", "attributed", "from_request", "parameters", "render", "to_request", "validate"]
+__all__ = [
+    "NAME",
+    "attributed",
+    "from_request",
+    "parameters",
+    "problems",
+    "render",
+    "to_request",
+    "validate",
+]
 
 NAME = "openai_chat"
 
@@ -58,6 +69,7 @@ def render(
     items: Sequence[Item],
     tools: Sequence[Mapping[str, Any]] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    cleaned: Cleaned = cleaned,
 ) -> dict[str, Any]:
     """The request body of these items. What a message cannot say here is noted or left out."""
     writer = _Writer()
@@ -65,7 +77,9 @@ def render(
         if readable(item):
             for piece in split(item):
                 writer.add(piece)
-    return body(parameters, {"messages": writer.messages}, tools_of(tools, _is_native, _tool))
+    return body(
+        parameters, {"messages": writer.messages}, tools_of(tools, _is_native, _tool), cleaned
+    )
 
 
 def attributed(items: Sequence[Item]) -> list[tuple[Mapping[str, Any], Item]]:

@@ -7,10 +7,11 @@ Source: OpenAI API reference, "Create chat completion", and the error messages o
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from projections.dialects.json_rules import json_fault
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -23,12 +24,12 @@ _OTHERS_PARTS = frozenset(
 
 def validate(request: Mapping[str, Any]) -> list[str]:
     """The reasons for which the request would be refused; empty when there is none."""
-    try:
-        json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:
-        return ["a lone surrogate cannot be sent"]
-    except (TypeError, ValueError) as error:
-        return [f"not JSON: {error}"]
+    fault = json_fault(request)
+    return [fault] if fault else problems(request)
+
+
+def problems(request: Mapping[str, Any]) -> list[str]:
+    """The same of a request that is known to be JSON."""
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages:
         return ["messages: must be a list that is not empty"]

@@ -21,13 +21,15 @@ from eventlog.errors import InputRefused
 from eventlog.messages import SYSTEM_ROLES, Part
 from projections.dialects import media
 from projections.dialects.entries import RequestEntry, message_list, parameters_of, with_rest
-from projections.dialects.openai_responses_rules import validate
+from projections.dialects.openai_responses_rules import problems, validate
+from projections.dialects.openai_responses_tools import is_native, written_tool
 from projections.dialects.translate import (
     SENDABLE_ID,
     CallIds,
-    Tool,
+    Cleaned,
     body,
     clean,
+    cleaned,
     inner_parts,
     note,
     result_text,
@@ -38,7 +40,16 @@ from projections.items import Item
 from projections.reading import call_part, is_system, readable, results_of, role_of
 from projections.splitting import split
 
-__all__ = ["INSTRUCTIONS", "NAME", "from_request", "parameters", "render", "to_request", "validate"]
+__all__ = [
+    "INSTRUCTIONS",
+    "NAME",
+    "from_request",
+    "parameters",
+    "problems",
+    "render",
+    "to_request",
+    "validate",
+]
 
 NAME = "openai_responses"
 
@@ -57,6 +68,7 @@ def render(
     items: Sequence[Item],
     tools: Sequence[Mapping[str, Any]] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    cleaned: Cleaned = cleaned,
 ) -> dict[str, Any]:
     """The request body of these items. What a message cannot say here is noted or left out."""
     pieces = [piece for item in items if readable(item) for piece in split(item)]
@@ -71,7 +83,7 @@ def render(
     ids = CallIds(SENDABLE_ID)
     found = [native for piece in pieces for native in _items(piece, ids)]
     fields["input"] = _with_own_ids(_with_reasoning(_with_outputs(found)))
-    return body(parameters, fields, tools_of(tools, _is_native, _tool))
+    return body(parameters, fields, tools_of(tools, is_native, written_tool), cleaned)
 
 
 def from_request(request: Mapping[str, Any]) -> tuple[RequestEntry, ...]:
@@ -370,23 +382,3 @@ def _fits_call(native: Mapping[str, Any], call_id: str) -> bool:
         return True
     name = native.get("name")
     return isinstance(native.get(field), str) and isinstance(name, str) and tool_name(name) == name
-
-
-# -- tools ----------------------------------------------------------------------------------------
-
-
-def _is_native(tool: Mapping[str, Any]) -> bool:
-    kind = tool.get("type")
-    if not isinstance(kind, str) or "input_schema" in tool:
-        return False
-    if kind in ("function", "custom"):
-        return isinstance(tool.get("name"), str)
-    # Anthropic's own tools carry a date: web_search_20250305.
-    return not kind.rpartition("_")[2].isdecimal() or len(kind.rpartition("_")[2]) != 8
-
-
-def _tool(tool: Tool) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "function", "name": tool_name(tool.name)}
-    if tool.description:
-        found["description"] = tool.description
-    return {**found, "parameters": tool.schema, "strict": False}

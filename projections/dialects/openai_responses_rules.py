@@ -7,10 +7,11 @@ Source: OpenAI API reference, "Create a model response", and the error messages 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from projections.dialects.json_rules import json_fault
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ROLES = ("system", "developer", "user", "assistant")
@@ -21,12 +22,12 @@ _FIELDS = {"function_call": "arguments", "custom_tool_call": "input"}
 
 def validate(request: Mapping[str, Any]) -> list[str]:
     """The reasons for which the request would be refused; empty when there is none."""
-    try:
-        json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:
-        return ["a lone surrogate cannot be sent"]
-    except (TypeError, ValueError) as error:
-        return [f"not JSON: {error}"]
+    fault = json_fault(request)
+    return [fault] if fault else problems(request)
+
+
+def problems(request: Mapping[str, Any]) -> list[str]:
+    """The same of a request that is known to be JSON."""
     problems = _tools(request.get("tools"))
     instructions = request.get("instructions")
     if instructions is not None and not (isinstance(instructions, str) and instructions.strip()):

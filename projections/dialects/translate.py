@@ -223,10 +223,20 @@ def body(
     parameters: Mapping[str, Any] | None,
     fields: Mapping[str, Any],
     tools: Sequence[Mapping[str, Any]],
+    cleaned: Cleaned,
 ) -> dict[str, Any]:
     """The request: parameters, then what the context says; nothing that is empty."""
     given = {key: value for key, value in (parameters or {}).items() if key not in fields}
-    request = {**given, **fields, **({"tools": list(tools)} if tools else {})}
+    return cleaned({**given, **fields, **({"tools": list(tools)} if tools else {})})
+
+
+Cleaned = Callable[[dict[str, Any]], dict[str, Any]]
+"""What ``cleaned`` does; for many requests, each mostly the one before it, it can be done at less
+cost."""
+
+
+def cleaned(request: dict[str, Any]) -> dict[str, Any]:
+    """The request with U+FFFD for lone surrogates; itself where there are none."""
     return request if _is_clean(request) else dict(clean(request))
 
 

@@ -89,7 +89,7 @@ EACH: dict[str, list[list[str]]] = {
 
 APART = {
     *("demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"),
-    *("memory", "memory import"),
+    *("memory", "memory import", "serve"),
 }
 """Run on no log of ours, with a model, before all the others, behind them, or until another process
 ends."""

@@ -12,11 +12,20 @@ from pathlib import Path
 
 import pytest
 from hanging import no_hang
+from secrets_made import MADE_UP, OF_DETECTORS
 
 from eventlog import StreamKey, events
 from eventlog.redaction import Target, redact
-from projections import open_log
-from projections.findings import DETECTORS, detectors, masked, matching, secrets, standing
+from projections import findings, open_log
+from projections.findings import (
+    DETECTORS,
+    detectors,
+    for_secrets,
+    masked,
+    matching,
+    secrets,
+    standing,
+)
 from projections.live import Live
 from projections.secret_shapes import SHAPES
 
@@ -26,32 +35,6 @@ OTHER = StreamKey("local", "agent", "s2")
 # Put together here, so that no scanner of repositories takes this file for a leak.
 GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 AWS = "AKIA" + "IOSFODNN7EXAMPLE"
-
-WORD = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0e1F2g3H4i5J6k7L8m9N0o1P2"
-MADE_UP = {
-    "anthropic": [f"sk-ant-{kind}-" + WORD + "-_AA" for kind in ("api03", "admin01", "oat01")],
-    "openai_project": ["sk-proj-" + WORD[:30] + "-_" + "T3Blbk" + "FJ" + "_-" + WORD[:30]],
-    "model_service": [
-        "sk-or-v1-" + "0a1b" * 16,
-        "gsk" + "_" + WORD[:52],
-        "xai" + "-" + WORD[:80],
-        "pplx" + "-" + WORD[:48],
-        "r8" + "_" + WORD[:37],
-    ],
-    "github_fine_grained": ["github" + "_pat_" + WORD[:22] + "_" + WORD[:59]],
-    "google": [
-        "AI" + "za" + WORD[:33] + "-_",
-        "ya" + "29." + WORD[:60],
-        "GOC" + "SPX-" + WORD[:28],
-    ],
-    "hugging_face": ["hf" + "_" + WORD[:34], "api" + "_org_" + WORD[:34]],
-    "npm_access": ["npm" + "_" + WORD[:36]],
-    "slack_app": [
-        "xa" + "pp-1-A0123ABCD-1234567890-" + "0a1b" * 16,
-        "xo" + "xe.xo" + "xp-1-" + WORD,
-        "xo" + "xd-" + WORD[:40] + "%2F",
-    ],
-}
 
 
 @pytest.fixture
@@ -88,6 +71,19 @@ class TestSecrets:
             live.append(KEY, said(f"export KEY='{key}'; run"))
             found = {f.rule: f.texts for f in secrets(live) if f.position == number}
             assert found[f"ctxlog:{name}"] == (key,)
+
+    @pytest.mark.parametrize("name", DETECTORS)
+    def test_by_each_pattern_of_every_detector(self, live: Live, name: str) -> None:
+        for number, secret in enumerate(OF_DETECTORS[name], 1):
+            live.append(KEY, said(f'it is "{secret}"'))
+            assert name in {f.rule for f in secrets(live) if f.position == number}
+        patterns = detectors()[name].denylist
+        assert all(any(p.search(secret) for secret in OF_DETECTORS[name]) for p in patterns)
+
+    def test_behind_a_line_end_that_json_wrote_out(self, live: Live) -> None:
+        keys = [MADE_UP[name][-1] for name in ("hugging_face", "npm_access", "slack_app")]
+        live.append(KEY, *[said(json.dumps(f"keys:\n{key}")) for key in keys])
+        assert [f.texts for f in secrets(live)] == [(key,) for key in keys]
 
     def test_a_word_that_only_begins_like_one_is_none(self, live: Live) -> None:
         words = [
@@ -170,6 +166,22 @@ class TestSecrets:
     def test_a_secret_at_the_seam_of_two_pieces_of_a_long_line_is_found(self, live: Live) -> None:
         live.append(KEY, *[said("x" * before + f" {GITHUB} ") for before in range(1950, 2350, 40)])
         assert len(secrets(live)) == 10
+
+    def test_in_any_line_of_a_long_text(self) -> None:
+        lines = ["nothing"] * 40
+        for at in range(40):
+            found = list(for_secrets().scan("\n".join([*lines[:at], GITHUB, *lines])))
+            assert [secret for _, _, secret in found] == [GITHUB]
+
+    def test_by_a_detector_that_looks_in_a_way_of_its_own(
+        self, live: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        live.append(KEY, said("nothing of its pattern"))
+        own = detectors()["mailchimp"]
+        monkeypatch.setattr(type(own), "analyze_string", lambda self, text: [text])
+        cached = findings._sieve
+        monkeypatch.setattr(findings, "_sieve", cached.__wrapped__)
+        assert [f.rule for f in secrets(live)] == ["mailchimp"]
 
     def test_a_long_line_is_gone_through(self, live: Live) -> None:
         live.append(KEY, *[said(unit * (300_000 // len(unit))) for unit in ("://a:", "a", "AKC1 ")])

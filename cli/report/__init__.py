@@ -1,0 +1,1 @@
+"""The report: a session as one page."""
