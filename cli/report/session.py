@@ -174,7 +174,11 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
         calls=_calls(read, costs),
         cost=cost,
         events=[row for row in read.events if not _is_item(row)],
-        findings=[finding_data(each, str(key), name) for each in read.audit.findings],
+        findings=[
+            finding_data(each, str(key), name)
+            for each in read.audit.findings
+            if not each.position or each.position > (info.base or 0)  # the rest is its parent's
+        ],
         coverage=read.audit.coverage,
         compactions=takings(read),
         integrity=integrity(read),
