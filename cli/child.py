@@ -42,6 +42,20 @@ def waiting(*names: str) -> Iterator[set[signal.Signals]]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def unsignalled() -> Iterator[None]:
+    """Import, in the block, what answers in threads while this one waits for a signal.
+
+    Some libraries (numpy, which sqlite-utils imports where it is installed) begin threads as they
+    are imported. Born here, those get no signal; else one that comes while this thread does not
+    wait for it would be theirs, and end the program.
+    """
+    with waiting(*PASSED):
+        import sqlite_utils  # noqa: F401
+
+        yield
+
+
 def run(command: Sequence[str], env: Mapping[str, str], started: Callable[[], None]) -> int:
     """Run it to its end, and give its exit code. ``started`` is called as soon as it runs, and not
     before: threads and a fork do not go together. Raises CannotStart."""

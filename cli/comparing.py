@@ -13,11 +13,11 @@ from cli.summaries import Summaries
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from projections import Live, tokens
-from projections.compare import compare
+from projections.compare import Looking, compare
 from projections.comparison import Comparison, Row
 from projections.metrics.prices import Prices, Rates, Unknown
 from projections.observed import OBSERVED
-from projections.recording import recording
+from projections.recording import Recording, recording
 from projections.strategies.presets import PRESETS
 
 USUAL = ("none", "truncate", "compress", "cut", "clear", "compact")
@@ -52,14 +52,35 @@ def compared(
 ) -> CompareData:
     """Every strategy on every session. Raises InputRefused."""
     counting = tokens.counter()
-    named = [strategies_of(spec) for spec in specs]
     recordings = [recording(live.log.read(key), counting) for key in dict.fromkeys(keys)]
+    found = comparison(
+        recordings, specs, summaries, prices=prices, window=window, progress=progress
+    )
+    return compare_data(found, specs, summaries)
+
+
+def comparison(
+    recordings: Sequence[Recording],
+    specs: Sequence[str],
+    summaries: Summaries,
+    *,
+    prices: Asked | None = None,
+    window: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    looking: Looking | None = None,
+) -> Comparison:
+    """Every strategy on sessions that were read already; ``looking`` as in ``compare``.
+
+    Raises InputRefused.
+    """
+    counting = tokens.counter()
+    named = [strategies_of(spec) for spec in specs]
     for each in recordings:
         if not any(step.kind == "call" for step in each.steps):
             raise InputRefused(f"{each.key} has no call of a model, so there is nothing to compare")
     tables = tables_for(prices, recordings) if prices is not None else []
     with _frozen(), blaming([strategy for each in named for strategy in each]):
-        found = compare(
+        return compare(
             recordings,
             named,
             counting,
@@ -67,8 +88,8 @@ def compared(
             window,
             tables or None,
             progress=progress,
+            looking=looking,
         )
-    return _data(found, [OBSERVED, *specs], summaries)
 
 
 @contextlib.contextmanager
@@ -82,7 +103,9 @@ def _frozen() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _data(found: Comparison, typed: Sequence[str], summaries: Summaries) -> CompareData:
+def compare_data(found: Comparison, specs: Sequence[str], summaries: Summaries) -> CompareData:
+    """A comparison as ``compare`` gives it; ``specs`` as they were typed."""
+    typed = [OBSERVED, *specs]
     rows = [_row(row, text) for row, text in zip(found.rows, typed, strict=True)]
     used = any(row.summaries or row.needs_summary for row in found.rows[1:])
     said = summaries.label(used)

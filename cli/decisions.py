@@ -25,7 +25,7 @@ from projections import Live
 from projections.context import UNDOABLE
 from projections.force import decisions_in_force, out_of_force, pass_of
 from projections.items import RECOVERED
-from projections.ownership import is_observed
+from projections.ownership import is_observed, owner_at
 from projections.runs import origin
 
 LAST = "last"
@@ -154,10 +154,9 @@ def last_taken(live: Live, decision: Decision, done: ChangeData) -> list[str]:
 
 def _whose(live: Live, stream: StreamKey, position: int) -> str:
     """That a decision is the agent's own, which a fork of its session shares."""
-    info = live.log.stream(stream)
-    while info.parent is not None and position <= info.base:
-        info = live.log.stream(info.parent)
-    return "the agent's own: " if is_observed(live.log, info.key) else ""
+    return (
+        "the agent's own: " if is_observed(live.log, owner_at(live.log, stream, position)) else ""
+    )
 
 
 def _pinned_since(

@@ -17,6 +17,7 @@ from cli.audits import audited
 from cli.bringing import bring
 from cli.demo_data import DemoData, WindowData
 from cli.diffs import sides_under, versus
+from cli.files import new_file
 from cli.item_places import item_place
 from cli.memories_learned import learned_from
 from cli.models_audit import AuditData, FindingData
@@ -38,8 +39,9 @@ from cli.render_sessions import render_sessions
 from cli.render_show import render_context
 from cli.render_why import render_why
 from cli.replays import replay
+from cli.report.lanes import Wanted
 from cli.report.report import report
-from cli.report.written import is_report, write
+from cli.report.written import is_report
 from cli.style import Style, pad, plural, typed
 from cli.summaries import Summaries
 from cli.timeline import timeline
@@ -119,12 +121,17 @@ def _page(live: Live, key: StreamKey, name: str, file: Path) -> str:
     or where nothing may be written."""
     if file.exists() and not is_report(file):
         return ""
-    made = report(live, [key], {str(key): name})
+    made = report(live, [key], {str(key): name}, comparing=_strategies(live))
     try:
-        write(made, str(file), force=True)
+        with new_file(str(file), force=True) as stream:
+            stream.write(made.html())
     except OSError:
         return ""
     return str(file)
+
+
+def _strategies(live: Live) -> Wanted:
+    return Wanted([LEFT, RIGHT], Summaries(live, "extractive"))
 
 
 def _collected(

@@ -79,8 +79,8 @@ class PrefixCauseData(BaseModel):
     lost: int
 
 
-class PrefixTableData(BaseModel):
-    """``diff S --prefix``: one row a call, and what they sum up to."""
+class PrefixSumsData(BaseModel):
+    """What the calls of a session sum up to."""
 
     key: str
     ttl: float | None
@@ -109,4 +109,9 @@ class PrefixTableData(BaseModel):
     """Of that what was read."""
     contradicted: list[int]
     """Calls whose bill says that something broke which the log does not know of."""
+
+
+class PrefixTableData(PrefixSumsData):
+    """``diff S --prefix``: one row a call, and what they sum up to."""
+
     rows: list[PrefixCallData]

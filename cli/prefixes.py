@@ -10,6 +10,7 @@ from cli.models_prefix import (
     DecisionData,
     PrefixCallData,
     PrefixCauseData,
+    PrefixSumsData,
     PrefixTableData,
 )
 from eventlog import StreamKey
@@ -28,12 +29,20 @@ def prefix_table(live: Live, stream: StreamKey, ttl: float | None) -> PrefixTabl
         error = NoContext(str(stream))
         error.args = (f"{str(stream)!r} has no call, so nothing could be cached",)
         raise error
+    sums = prefix_sums(rows, stream, counting.name, ttl)
+    return PrefixTableData(**sums.model_dump(), rows=[call_data(row) for row in rows])
+
+
+def prefix_sums(
+    rows: Sequence[PrefixRow], stream: StreamKey, counter: str, ttl: float | None = None
+) -> PrefixSumsData:
+    """What rows that are at hand sum up to; ``counter`` is the name of what counted them."""
     known = [row for row in rows if row.missed is not None]
     told = [row.billed for row in rows if row.billed and row.billed.cached is not None]
-    return PrefixTableData(
+    return PrefixSumsData(
         key=str(stream),
         ttl=ttl,
-        counter=counting.name,
+        counter=counter,
         calls=len(rows),
         broken=sum(row.is_broken for row in rows),
         tokens=sum(row.tokens for row in rows),
@@ -48,7 +57,6 @@ def prefix_table(live: Live, stream: StreamKey, ttl: float | None) -> PrefixTabl
         held=sum(row.held or 0 for row in known),
         read=sum((row.held or 0) - (row.missed or 0) for row in known),
         contradicted=[row.call for row in rows if row.contradicts],
-        rows=[call_data(row) for row in rows],
     )
 
 

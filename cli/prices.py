@@ -163,11 +163,11 @@ def tables_for(asked: Asked, recordings: Sequence[Recording]) -> list[Prices | U
             found.append(each)
         elif each == RECORDED:
             models = dict.fromkeys(step.text for step in calls if step.text)
-            found += [_of_model(name, asked.own, times) for name in models]
+            found += [of_model(name, asked.own, times) for name in models]
             if not models:
                 found.append(Unknown(name=RECORDED))
         else:
-            table = _of_model(each, asked.own, times)
+            table = of_model(each, asked.own, times)
             if isinstance(table, Unknown) and not _is_called(each, calls):
                 raise InputRefused(_unheard_of(each, asked.own))
             found.append(table)
@@ -191,7 +191,8 @@ def _unheard_of(name: str, own: Mapping[str, Prices]) -> str:
     )
 
 
-def _of_model(name: str, own: Mapping[str, Prices], times: Sequence[str]) -> Prices | Unknown:
+def of_model(name: str, own: Mapping[str, Prices], times: Sequence[str]) -> Prices | Unknown:
+    """The table of a model as it was at some times, or one of the config with that name."""
     if name in own:
         return own[name]
     from harness.prices import model_prices

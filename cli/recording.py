@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cli.child import PASSED, waiting
+from cli.child import unsignalled
 from cli.endpoints import DEFAULT_URL, LOOPBACK
 from cli.models_recording import RecordedData
 from cli.naming import typed_name
@@ -54,12 +54,7 @@ def recording(
     """
     from eventlog.errors import InputRefused
 
-    with waiting(*PASSED):
-        # Some libraries (numpy, which sqlite-utils imports where it is installed) begin threads as
-        # they are imported. Born here, those get no signal; else one that comes while this thread
-        # does not wait for it would be theirs, and end the program.
-        import sqlite_utils  # noqa: F401
-
+    with unsignalled():
         from harness.recording.proxy import Proxy
         from harness.recording.recorder import Recorder
         from harness.recording.sessions import session_key

@@ -103,10 +103,26 @@ def reached(log: EventLog, table: Derived) -> Iterator[tuple[sqlite3.Connection,
 
     None where the table is not there, or is not of this program. Fetch before it is left.
     """
-    with log._mutex, connection.translated(log.path):
+    with picture(log) as db, connection.translated(log.path):
+        yield db, Stamp(table).read(db)
+
+
+@contextlib.contextmanager
+def picture(log: EventLog) -> Iterator[sqlite3.Connection]:
+    """One unchanging picture of the file: all that is read in the block is of one moment, whatever
+    other processes append meanwhile. Nothing can be written in it, and no other thread reads."""
+    with log._mutex:
         db = log._ready()
-        db.execute("begin")
+        if db.in_transaction:  # it is one already
+            yield db
+            return
+        with connection.translated(log.path):
+            db.execute("begin")
         try:
-            yield db, Stamp(table).read(db)
+            with connection.translated(log.path):
+                db.execute("select 1 from events limit 1").fetchone()  # the moment is this one
+            yield db
         finally:
-            db.execute("rollback")
+            if db.in_transaction:  # SQLite ends it by itself where the disk fails
+                with connection.translated(log.path):
+                    db.execute("rollback")

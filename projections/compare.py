@@ -6,7 +6,7 @@ a session, which are found once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from eventlog.errors import InputRefused
 from projections.comparison import FORCED, Comparison, row, winners
@@ -17,15 +17,19 @@ from projections.metrics.measure import Calibrated, Measured, Options, measure
 from projections.metrics.prices import Prices, Unknown
 from projections.observed import OBSERVED, observed
 from projections.recording import Recording
+from projections.runs import Origin
 from projections.strategies.base import Strategy
 from projections.strategies.spec import parse
-from projections.strategies.window import Embed
+from projections.strategies.window import Embed, Window
 from projections.tokens import Counter
 from projections.whatif import Observer, Runner, WhatIf
 from projections.written import Summarize
 
 Summarizing = Callable[[Recording], Summarize | None]
 """From a session to what writes its summaries: where they are kept, they are kept with it."""
+
+Looking = Callable[[Recording, int], Observer | None]
+"""Who else looks on at a run: of a session, by the number of the strategy, 0 for ``observed``."""
 
 
 def compare(
@@ -39,14 +43,15 @@ def compare(
     options: Options | None = None,
     embed: Embed | None = None,
     progress: Callable[[int, int], None] | None = None,
+    looking: Looking | None = None,
 ) -> Comparison:
     """Measure each strategy on each recording.
 
     ``specs`` are text forms or parsed strategies; ``observed`` is there without being named.
     ``summarizing`` gives what writes the summaries of a session; None: nothing does.
     ``options`` holds what else can be set; ``window`` and ``prices`` come before it. ``progress``
-    is told (runs done, runs in all). Raises InputRefused for a wrong spec, for no recordings, and
-    for recordings that were made with another counter.
+    is told (runs done, runs in all); ``looking`` gives who looks on beside. Raises InputRefused
+    for a wrong spec, for no recordings, and for recordings that were made with another counter.
     """
     if not recordings:
         raise InputRefused("there is no session to compare strategies on")
@@ -69,13 +74,14 @@ def compare(
 
     for recording in recordings:
         ground = Ground(recording, counter)
-        base = measure(ground, _observed(recording), options)
+        base = measure(ground, _seen(_observed(recording), recording, 0, looking), options)
         measured[0].append(base.model_copy(update={"prefix": _with_recorded(base, ground)}))
         factors.append(base.calibration)
         one_more()
         summarize = summarizing(recording) if summarizing is not None else None
         for place, strategies in enumerate(named, 1):
             run = _whatif(recording, strategies, counter, summarize, embed)
+            run = _seen(run, recording, place, looking)
             measured[place].append(measure(ground, run, options, base))
             one_more()
     draws = Draws(len(recordings))
@@ -125,6 +131,25 @@ def _whatif(
     embed: Embed | None,
 ) -> Callable[[Observer], WhatIf]:
     return lambda observer: Runner(recording, strategies, counter, summarize, observer, embed).run()
+
+
+def _seen(
+    run: Callable[[Observer], WhatIf], recording: Recording, place: int, looking: Looking | None
+) -> Callable[[Observer], WhatIf]:
+    """The run with one more who looks on."""
+    other = looking(recording, place) if looking is not None else None
+    if other is None:
+        return run
+    beside: Observer = other
+
+    def both(observer: Observer) -> WhatIf:
+        def told(made: WhatIf, window: Window, touched: Mapping[Origin, None]) -> None:
+            observer(made, window, touched)
+            beside(made, window, touched)
+
+        return run(told)
+
+    return both
 
 
 def _with_recorded(base: Measured, ground: Ground) -> object:

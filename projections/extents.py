@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 _ON = re.compile(r"[A-Za-z0-9_-]*")
 _GOES_ON = {
+    "aws": re.compile("[A-Z0-9]*"),  # of one length for ever, and by chance in base64
     "azure_storage_key": re.compile(r"[A-Za-z0-9+/=]*"),
     "basic_auth": re.compile(r"(?:[^\s/?#\"'`<>@\\]{1,256}@)*"),  # "@" inside the password
     "ctxlog:slack_app": re.compile(r"[A-Za-z0-9%/+_-]*"),

@@ -198,6 +198,20 @@ def row_of(query: Query, key: str) -> SessionRow | None:
     return next(iter(_rows(query, "where key = ?", (key,))), None)
 
 
+def billed(query: Query, keys: Collection[str]) -> dict[str, int]:
+    """Of some sessions the tokens of input that their providers counted, from a cache or not; those
+    of which nothing was counted are left out."""
+    marks = ", ".join("?" * len(keys))
+    names = ("input", "cached", "cache_write")
+    figures = [f"json_extract(s.state, '$.usage.{name}')" for name in names]
+    sums = " + ".join(f"coalesce({figure}, 0)" for figure in figures)
+    sql = (
+        f"select r.key, {sums} from sessions r join sessions_states s on s.stream = r.stream "
+        f"where r.key in ({marks}) and coalesce({', '.join(figures)}) is not null"
+    )
+    return dict(query(sql, tuple(keys)).fetchall())
+
+
 def linked(query: Query) -> list[tuple[str, str]]:
     """The sessions that came out of another one, with that one's key."""
     return query("select key, parent from sessions where parent is not null", ()).fetchall()

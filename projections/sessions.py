@@ -25,6 +25,7 @@ from eventlog.recorded import RecordedEvent, StreamInfo, StreamKey
 from projections import session_rows as rows
 from projections.judging import judge_all
 from projections.live import Live
+from projections.session_copy import Copy
 from projections.session_figures import SessionStats, Source, stats_of
 from projections.session_rows import Query, SessionRow
 from projections.session_state import SessionState, SessionStatistics
@@ -64,6 +65,7 @@ class Sessions:
         self._log = log
         self._judge = judge
         self._statistics = SessionStatistics()
+        self._copy: Copy | None = None
 
     def create(self, connection: sqlite3.Connection) -> None:
         """Make the tables empty."""
@@ -134,16 +136,15 @@ class Sessions:
     # -- reading --------------------------------------------------------------------------------
 
     def query(self) -> Query:
-        """What answers statements over the tables, up to date: the log; a table in memory, folded
-        from nothing, for a log that lacks them and is only read, or that somebody else writes to
-        for longer than this one waits."""
+        """What answers statements over the tables, up to date: the log; a copy in memory for a log
+        whose tables are behind and that is only read, or that somebody else writes to for longer
+        than this one waits. Who holds this pays for the copy once, then for what is new."""
         if self._brought_up():
             return self._log.query
-        memory = sqlite3.connect(":memory:", isolation_level=None)
-        self.create(memory)
-        for info in self._log.streams():
-            self._write(memory, info.row, self._statistics.fold(self._log.read(info.key)))
-        return memory.execute
+        if self._copy is None:
+            self._copy = Copy(self._log, self)
+        self._copy.bring_up()
+        return self._copy.query
 
     def completed(self, query: Query, keys: Iterable[str]) -> Iterator[tuple[SessionState, Source]]:
         """Some sessions with their recorded calls judged and their source counted.

@@ -19,9 +19,12 @@ sys.path.append(str(Path(__file__).parents[1]))  # bench, of which some tests ta
 # as long as one of them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# In the background of a shell the one is ignored, under nohup the other, and would be by every
+# process that a test stops: it would wait for ever for one that goes on.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    # In the background of a shell it is ignored, and would be by every process that a test stops.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 # How long an example takes says how busy the machine is, not whether it is right.
@@ -30,6 +33,30 @@ settings.register_profile("new", UNTIMED)
 # Two runs of the same code say the same; ``make reliability`` looks for new examples.
 settings.register_profile("same", UNTIMED, derandomize=True)
 settings.load_profile("same")
+FEWER = 0.4
+"""The share of its examples that a test runs in that profile; they are the first of the same ones,
+and a test that names a handful runs them all. ``make reliability`` runs all of every test."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Scale what tests say of themselves: a profile alone is only the default of those that do not.
+
+    Hypothesis offers no other place for it than the attribute that its own plugin reads.
+    """
+    if settings.get_current_profile_name() != "same":
+        return
+    tests = {getattr(item, "function", None) for item in items}
+    for test in (test for test in tests if getattr(test, "is_hypothesis_test", False)):
+        own = test._hypothesis_internal_use_settings or settings.default
+        if own.max_examples > 20:
+            fewer = max(20, int(own.max_examples * FEWER))
+            test._hypothesis_internal_use_settings = settings(own, max_examples=fewer)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client of a provider tries again at once, and as often as it always does."""
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
 
 
 @pytest.fixture

@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from cli.opening import opened
-from cli.options import complete_session, settings_of
+from cli.options import (
+    BaseUrlOption,
+    SummarizerOption,
+    complete_preset,
+    complete_prices,
+    complete_session,
+    complete_strategy,
+    settings_of,
+)
 from cli.output import output
 
 
@@ -21,34 +29,111 @@ def command(
         str, typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600).")
     ] = "ctxlog-report.html",
     force: Annotated[bool, typer.Option("--force", help="Replace FILE.")] = False,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--compare",
+            metavar="SPEC",
+            help="Also what this strategy would have made of it; repeatable.",
+            autocompletion=complete_strategy,
+        ),
+    ] = None,
+    preset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="Also what a known agent does, or all of them.",
+            autocompletion=complete_preset,
+        ),
+    ] = None,
+    prices: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prices",
+            metavar="TABLE",
+            help="What strategies are priced at, as in compare; repeatable.",
+            autocompletion=complete_prices,
+        ),
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     full: Annotated[
         bool, typer.Option("--full", help="All of every text, however large the file gets.")
     ] = False,
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Mask no keys and tokens.")
+    ] = False,
+    summarizer: SummarizerOption = "extractive",
+    base_url: BaseUrlOption = None,
 ) -> None:
     """Write a page to look at: one HTML file that needs no network.
 
+    It shows the context of every call as a river with the cliffs of compaction, the transcript as
+    seen at any call, each exact request, what every compaction lost, what broke the cache, where
+    the tokens went, and how well all of that is known. With --compare also what other strategies
+    would have made of it. Secrets of known shapes are masked; the file is for its owner alone
+    (0600), and what people said stands in it as it was said.
+
+    For two strategies: ctxlog report last --compare truncate:turns=20 --compare clear:keep=3
+
     Example: ctxlog report last -o report.html
     """
+    from pathlib import Path
+
+    from cli.comparing import specs_of
+    from cli.files import new_file
     from cli.naming import session_key, short_names, whole_session
+    from cli.prices import asked_prices
     from cli.progress import Meter
+    from cli.report.lanes import Wanted
     from cli.report.model import ReportData
+    from cli.report.opening_page import NO_BROWSER, open_page
     from cli.report.report import report
-    from cli.report.written import write
+    from cli.summaries import Summaries
+    from eventlog.errors import InputRefused
 
     out = output(ctx)
-    with opened(settings_of(ctx)) as live:
+    is_compared = bool(compare or preset)
+    if not is_compared and (prices or summarizer != "extractive" or base_url is not None):
+        raise InputRefused("--prices and --summarizer are of strategies: name one with --compare")
+    specs = specs_of(compare or (), preset or ()) if is_compared else []
+    tables = asked_prices(prices or ())
+    # Named first: whether it can be written is known before what takes long.
+    with new_file(file, force=force) as stream, opened(settings_of(ctx)) as live:
         keys = list(
             dict.fromkeys(session_key(live, whole_session(s, "reported")) for s in sessions)
         )
         names = short_names(live, map(str, keys))
-        with Meter(out, "read", "events") as meter:
-            made = report(live, keys, names, full=full, progress=meter.show)
-    size = write(made, file, force=force)
+        with Meter(out, "read", "events") as meter, Meter(out, "compared", "runs") as runs:
+
+            def ran(done: int, whole: int) -> None:
+                meter.close()
+                runs.show(done, whole)
+
+            wanted = None
+            if is_compared:
+                summaries = Summaries(live, summarizer, base_url, out.note)
+                wanted = Wanted(specs, summaries, tables, ran)
+            made = report(
+                live,
+                keys,
+                names,
+                full=full,
+                with_secrets=show_secrets,
+                progress=meter.show,
+                comparing=wanted,
+            )
+        stream.write(made.html())
+        size = stream.tell()
+        if wanted is not None and (asked := wanted.summaries.told()):
+            out.note(asked)
     data = ReportData(
         file=file,
         bytes=size,
         sessions=[str(key) for key in keys],
         cut=sum(len(each.texts.cut) for each in made.sessions),
-        masked=sum(sum(each.data.masked.counts.values()) for each in made.sessions),
+        masked=None if show_secrets else sum(each.secrets for each in made.sessions),
     )
     out.show(data, f"wrote {file}, {size:,} bytes")
+    if open_ and not open_page(Path(file).resolve().as_uri()):
+        out.note(NO_BROWSER)

@@ -46,6 +46,8 @@ class RequestsData(BaseModel):
     """Why a call has none."""
     chunks: list[int] = []
     """The number of the first piece of each chunk."""
+    names: list[str] = []
+    """Of a page that is served: by which each chunk is asked for."""
 
 
 def requests_data(made: Bodies, mask: Callable[[Any], Any]) -> tuple[RequestsData, Chunks]:

@@ -13,7 +13,7 @@ from eventlog.recorded import RecordedEvent, StreamKey
 from projections.judging import Folds
 from projections.live import Live
 
-LOOKS = 300_000
+LOOKS = 400_000
 """Items looked at."""
 
 
@@ -23,27 +23,28 @@ def chosen(live: Live, stream: StreamKey, calls: Mapping[int, RecordedEvent]) ->
     All of them where that takes no more than ``LOOKS``. Else the first and the last, those on both
     sides of where a context stopped going on from the one before it, and every n-th of the rest.
     """
-    folds, sizes, broken = Folds(live, stream), dict[int, int](), list[int]()
+    folds, sizes, broken = Folds(live, stream), dict[int, int](), list[tuple[int, ...]]()
     before = size = 0
     for number, call in calls.items():
         same = folds.move(call.position - 1)
         if same < size:
-            broken += (before, number)
+            broken.append((before, number))
         standing = folds.standing
         size = 0 if isinstance(standing, CriticalUnknown) else len(standing)
         sizes[number], before = size, number
     if sum(sizes.values()) <= LOOKS:
         return set(calls)
-    numbers = list(calls)
-    found = {numbers[0], numbers[-1]}
-    _thinned(found, list(dict.fromkeys(broken)), sizes, LOOKS // 2)
-    _thinned(found, numbers, sizes, LOOKS)
+    found = {next(iter(calls)), number}
+    _thinned(found, broken, sizes, LOOKS // 2)
+    _thinned(found, [(number,) for number in calls], sizes, LOOKS)
     return found
 
 
-def _thinned(found: set[int], numbers: Sequence[int], sizes: Mapping[int, int], most: int) -> None:
-    """Add every n-th of the calls, so that about so many items are looked at."""
+def _thinned(
+    found: set[int], groups: Sequence[tuple[int, ...]], sizes: Mapping[int, int], most: int
+) -> None:
+    """Add every n-th of some groups of calls, so that about so many items are looked at."""
     room = most - sum(sizes[number] for number in found)
-    wanted = sum(sizes[number] for number in numbers if number not in found)
+    wanted = sum(sizes[number] for group in groups for number in group)
     if room > 0 and wanted:
-        found.update(numbers[:: -(-wanted // room)])
+        found.update(number for group in groups[:: -(-wanted // room)] for number in group)

@@ -88,18 +88,16 @@ class _Writing:
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces
-        self._clean: dict[Any, Any] = {}
-        """Of what was seen before, by its key: the same without lone surrogates, where it has any;
-        else the key itself."""
-        self._keys: dict[int, tuple[Any, Any]] = {}
-        """Of the last request: its values and their keys, by the ``id`` of the value."""
+        self._known: dict[Any, _Value] = {}
+        """What was seen before, by its key."""
+        self._last: dict[int, _Value] = {}
+        """What the last request is made of, by the ``id`` of what stands in it."""
         self.listed = ""
         """The field of the next request that holds its messages."""
 
     def cleaned(self, request: dict[str, Any]) -> dict[str, Any]:
         """What ``translate.cleaned`` gives, without looking through what was seen before."""
-        self._keys = {}
-        found = {}
+        self._last, found = {}, {}
         for name, value in request.items():
             is_list = name == self.listed and isinstance(value, list)
             found[clean(name)] = [*map(self._cleaned, value)] if is_list else self._cleaned(value)
@@ -107,28 +105,35 @@ class _Writing:
 
     def _cleaned(self, value: Any) -> Any:
         key = self._pieces.key(value)
-        known = self._clean.get(key)
+        known = self._known.get(key)
         if known is None:
-            made = clean(value)
-            known = self._clean[key] = key if made is value else _Changed(made)
-        if isinstance(known, _Changed):
-            return known.value
-        self._keys[id(value)] = (value, key)
-        return value
+            known = self._known[key] = _Value(clean(value), {})
+        self._last[id(known.clean)] = known
+        return known.clean
 
     def numbers(self, request: dict[str, Any]) -> list[int]:
         """The pieces of the request."""
         messages = request[self.listed]
-        entries = [self._number("," if at else "", each) for at, each in enumerate(messages)]
+        entries = (self._number("," if at else "", each) for at, each in enumerate(messages))
         return numbers_of(self._pieces, request, 0, self.listed, entries)
 
     def _number(self, front: str, message: Any) -> int:
-        value, key = self._keys.get(id(message), (None, None))
-        return self._pieces.of_value(front, message, 0, key if value is message else None)
+        known = self._last.get(id(message))
+        if known is None:  # a provider's rule over the whole of it has changed the message
+            return self._pieces.of_value(front, message)
+        number = known.numbers.get(front)
+        if number is None:
+            number = known.numbers[front] = self._pieces.of_value(front, message)
+        return number
 
 
-class _Changed(NamedTuple):
-    value: Any
+class _Value(NamedTuple):
+    """A value that was seen before."""
+
+    clean: Any
+    """The first that was like it, without lone surrogates."""
+    numbers: dict[str, int]
+    """Its pieces, by what stands in front of it."""
 
 
 class _Items:

@@ -12,7 +12,11 @@ from pydantic import BaseModel
 
 from cli.models_audit import FindingData
 from cli.models_log import TimelineRow
+from cli.models_prefix import PrefixSumsData
 from cli.report.bodies import RequestsData
+from cli.report.contributors import ContributorsData
+from cli.report.model_compactions import TakingData
+from cli.report.model_integrity import IntegrityData
 from projections.audit.model import Coverage, MemoryRow, MoveRow
 from projections.session_state import Provenance
 from projections.usage import UsageTotals
@@ -103,6 +107,8 @@ class CallData(BaseModel):
     outcome: Literal["answered", "failed", "unknown"]
     error: str = ""
     billed: UsageTotals | None = None
+    cost: float | None = None
+    """At the prices of its model, as billed; see ``CostData``."""
     came: int = 0
     """Items that came since the call before."""
     came_tokens: int = 0
@@ -111,14 +117,64 @@ class CallData(BaseModel):
     memories: list[MemoryRow] = []
 
 
+class LaneMove(BaseModel):
+    """What a strategy decided between two calls, of one kind and for one reason."""
+
+    kind: str
+    by: str
+    """The strategy; a rung of its ladder behind it."""
+    reason: str = ""
+    items: list[str]
+    """As runs."""
+    count: int
+    brought: list[str] = []
+    """The messages that stand for them."""
+    unseen: list[str] = []
+    """Of a summary: the items of which its summarizer was shown nothing, as runs."""
+    before: int
+    """Tokens."""
+    after: int
+
+
+class CurvesData(BaseModel):
+    """What ``compare`` measured of each call in one lane."""
+
+    tokens: list[int]
+    """Of the request, in the counter, tool definitions included."""
+    cached: list[int]
+    """Of these and of what nobody recorded, what a cache would have had."""
+    unrecorded: int = 0
+    """Tokens that stood in front of every request and are not in the log."""
+    spent: list[list[float] | None]
+    """At each price table what each call costs; null where its prices are unknown."""
+
+
 class LaneData(BaseModel):
-    """The contexts of all calls, as they were or as a strategy would have made them."""
+    """The contexts of all calls, as a strategy would have made them. Teacher-forced."""
 
     name: str
-    """``observed``, or a spec as it was typed."""
+    """A spec as it was typed."""
     rows: list[RowData] = []
     """Renditions that only this lane has; numbered on from the rows of the session."""
     contexts: list[ContextData] = []
+    moves: list[list[LaneMove]] = []
+    """What was decided before each call, since the one before."""
+    curves: CurvesData
+
+
+class CostData(BaseModel):
+    """What the calls of a session cost, as billed, each at the prices of its model."""
+
+    total: float | None
+    """Of the calls whose price is known; null where none is."""
+    currency: str = ""
+    known: int
+    """Answered calls of which that is known."""
+    unknown: int
+    """Answered calls of which it is not."""
+    models: list[str] = []
+    """Those that nobody has prices of."""
+    source: str = ""
 
 
 class TextsData(BaseModel):
@@ -128,6 +184,8 @@ class TextsData(BaseModel):
     """In characters, whole."""
     chunks: list[int] = []
     """The number of the first text of each chunk."""
+    names: list[str] = []
+    """By which a served page asks for each chunk; in a file they are numbered."""
     cut: dict[int, int] = {}
     """Texts of which head and tail stand here, and how many characters between them do not."""
 
@@ -162,6 +220,17 @@ class SessionData(BaseModel):
     """What happened beside items: compactions, clearings, rewinds, failures."""
     findings: list[FindingData]
     coverage: Coverage | None = None
+    compactions: list[TakingData] = []
+    """And what was put in the place of single items: all that took content out of sight."""
+    integrity: IntegrityData | None = None
+    prefix: PrefixSumsData | None = None
+    """``diff --prefix`` without its rows, which stand at the calls; null without a call."""
+    contributors: ContributorsData = ContributorsData()
+    cost: CostData | None = None
+    lanes: list[LaneData] = []
+    """One a strategy that was asked for, beside the observed contexts of the calls."""
+    observed: CurvesData | None = None
+    """With lanes: what was measured of the calls as they were."""
     texts: TextsData
     masked: MaskedData
     requests: RequestsData = RequestsData()

@@ -19,6 +19,7 @@ SCRIPTS = (
     "data",
     "states",
     "river",
+    "lines",
     "list",
     "places",
     "message",
@@ -26,11 +27,13 @@ SCRIPTS = (
     "filter",
     "prompts",
     "requests",
+    "request",
     "inspector",
     "findings",
     "overview",
     "rows",
     "transcript",
+    "losses",
     "compactions",
     "compare",
     "prefix",
@@ -38,7 +41,9 @@ SCRIPTS = (
     "integrity",
     "search",
     "keys",
+    "staying",
     "live",
+    "sessions",
     "main",
 )
 """The files of the page's script, in the order in which they are joined."""
@@ -54,6 +59,7 @@ STYLES = (
     "contributors",
     "integrity",
     "search",
+    "live",
     "print",
 )
 """The files of its style, likewise."""

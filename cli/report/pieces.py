@@ -7,7 +7,7 @@ numbered pieces, and hashed on from where it differs from the one before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -52,17 +52,18 @@ class Pieces:
 
     def key(self, value: Any) -> Any:
         """Equal for values that JSON writes alike, and cheap for those that are known."""
-        if isinstance(value, str):
+        kind = type(value)
+        if kind is str:
             return value
-        if isinstance(value, dict):
+        if kind is dict or kind is list:
             if id(value) in self._known:
-                return ("#", id(value))
-            return ("{", *((name, self.key(inner)) for name, inner in value.items()))
-        if isinstance(value, list | tuple):
-            if id(value) in self._known:
-                return ("#", id(value))
+                return id(value)  # no other key is an int
+            if kind is dict:
+                return ("{", *value, *map(self.key, value.values()))
             return ("[", *map(self.key, value))
-        return (type(value), repr(value))  # 1, 1.0 and True are equal, and so are 0.0 and -0.0
+        if kind is tuple:
+            return ("[", *map(self.key, value))
+        return (kind, repr(value))  # 1, 1.0 and True are equal, and so are 0.0 and -0.0
 
     def of_text(self, text: str) -> int:
         """The piece that is this text."""
@@ -135,12 +136,12 @@ def numbers_of(
     body: Mapping[str, Any],
     style: int = 0,
     listed: str = "",
-    entries: Sequence[int] = (),
+    entries: Iterable[int] = (),
 ) -> list[int]:
     """The pieces of a body: one for each field, and what stands between them.
 
     ``listed`` is the field whose value is a list of the ``entries``, which are pieces with a comma
-    in front of each but the first.
+    in front of each but the first; they are asked for in their turn.
     """
     text = STYLES[style].text
     colon = ": " if STYLES[style].blanks else ":"

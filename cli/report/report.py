@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cli.models_whatif import CompareData
 from cli.report.bodies import requests_data
 from cli.report.chunks import Chunks
+from cli.report.lanes import Lanes, Wanted, lanes
 from cli.report.model import HeadData, MaskedData, NamedSession, SessionData
 from cli.report.page import page
 from cli.report.plain import plain
 from cli.report.requests import Bodies, bodies
-from cli.report.session import read, session_data
+from cli.report.session import Reading, read, session_data
 from cli.report.texts import Packed, Texts
 from cli.safetext import one_line
 from eventlog import StreamKey
@@ -35,11 +37,18 @@ class Made(NamedTuple):
     json: str
     texts: Packed
     pieces: Chunks
+    mask: Callable[[str], str]
+    """What masks the secrets of the session."""
+
+    @property
+    def secrets(self) -> int:
+        """How many were masked."""
+        return sum(self.data.masked.counts.values())
 
     def blocks(self, number: int) -> Iterator[tuple[str, str]]:
         """What is decoded when somebody looks."""
-        yield from ((f"chunk-{number}-{n}", t) for n, t in enumerate(self.texts.chunks.texts))
-        yield from ((f"pieces-{number}-{n}", t) for n, t in enumerate(self.pieces.texts))
+        yield from ((f"texts-{number}-{n}", t) for n, t in enumerate(self.texts.chunks.texts))
+        yield from ((f"requests-{number}-{n}", t) for n, t in enumerate(self.pieces.texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,7 @@ class Report:
 
     head: HeadData
     sessions: list[Made]
+    compared: CompareData | None = None
 
     def html(self) -> str:
         """The page, as one file."""
@@ -56,6 +66,8 @@ class Report:
         for number, made in enumerate(self.sessions):
             (later if number else blocks).append((f"session-{number}", made.json))
             later += made.blocks(number)
+        if self.compared is not None:
+            later.append(("compare", dumps(self.compared.model_dump(mode="json"))))
         titles = ", ".join(one_line(each.title or each.name, 60) for each in self.head.sessions)
         told = "\n\n".join(plain(made.data) for made in self.sessions)
         return page(f"{titles} · ctxlog", blocks, later, noscript=told)
@@ -67,15 +79,25 @@ def report(
     names: Mapping[str, str],
     *,
     full: bool = False,
+    with_secrets: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    comparing: Wanted | None = None,
 ) -> Report:
-    """Read sessions; ``names`` are what people type for them.
+    """Read sessions; ``names`` are what people type for them, ``comparing`` the strategies to try.
 
-    With ``full`` no text is cut, and the request of every call is there. Raises StreamNotFound,
-    CriticalUnknown.
+    With ``full`` no text is cut, and the request of every call is there; ``with_secrets`` nothing
+    is masked. Raises StreamNotFound, CriticalUnknown, InputRefused.
     """
     pasts = Pasts(live)
-    made = [_made(live, key, names[str(key)], pasts, full, progress) for key in keys]
+    found: Lanes | None = None
+    readings: Iterable[Reading] = (read(live, key, pasts, progress) for key in keys)
+    if comparing is not None:  # a comparison is one of all sessions
+        readings = [*readings]
+        found = lanes(readings, comparing)
+    made = [
+        _made(reading, names[str(reading.key)], found, full=full, with_secrets=with_secrets)
+        for reading in readings
+    ]
     if not full:
         room = SIZE - len(page("", ())) - sum(len(one.json) + one.pieces.size for one in made)
         wanted = sum(one.texts.chunks.size for one in made)
@@ -84,30 +106,35 @@ def report(
                 one.texts.cut_to(max(_LEAST, room * one.texts.chunks.size // wanted))
     finished = [_finished(one) for one in made]
     named = [_named(one.data) for one in finished]
-    return Report(HeadData(sessions=named), finished)
+    compared = _compared(found.data, finished) if found is not None else None
+    return Report(HeadData(sessions=named), finished, compared)
 
 
 def _made(
-    live: Live,
-    key: StreamKey,
-    name: str,
-    pasts: Pasts,
-    full: bool,
-    progress: Callable[[int, int], None] | None,
+    reading: Reading, name: str, found: Lanes | None, *, full: bool, with_secrets: bool
 ) -> Made:
     texts = Texts()
-    data = session_data(read(live, key, pasts, progress), texts, name)
-    requests = bodies(live, key, texts.add, every=full)
-    masker = Masker()
-    for text in _strings(data.model_dump(mode="json", exclude_defaults=True)):
-        masker.look(text)
-    for text in (*texts.all, *_own(requests)):
-        masker.look(text)
-    table = texts.packed(masker.mask)
-    data.requests, pieces = requests_data(requests, masker.mask)
-    masked = SessionData.model_validate(_masked(data.model_dump(), masker.mask))
-    masked.masked = MaskedData(is_on=True, counts=masker.counts)
-    return Made(masked, _json(masked), table, pieces)
+    data = session_data(reading, texts, name)
+    if found is not None:
+        found.put(data, reading, texts)
+    requests = bodies(reading.live, reading.key, texts.add, every=full)
+    mask, masked = _as_it_is, MaskedData(is_on=not with_secrets)
+    if not with_secrets:
+        masker = Masker()
+        short = _strings(data.model_dump(mode="json", exclude_defaults=True))
+        for text in (*short, *texts.all, *_own(requests)):
+            masker.look(text)
+        mask, masked.counts = masker.mask, masker.counts
+    table = texts.packed(mask)
+    data.requests, pieces = requests_data(requests, mask)
+    if not with_secrets:
+        data = SessionData.model_validate(_masked(data.model_dump(), mask))
+    data.masked = masked
+    return Made(data, _json(data), table, pieces, mask)
+
+
+def _as_it_is(text: str) -> str:
+    return text
 
 
 def _finished(made: Made) -> Made:
@@ -118,6 +145,13 @@ def _finished(made: Made) -> Made:
 
 def _json(data: SessionData) -> str:
     return dumps(data.model_dump(mode="json", exclude_defaults=True))
+
+
+def _compared(data: CompareData, made: Sequence[Made]) -> CompareData:
+    """The table with the literals masked that a session masks."""
+    masks = dict(zip(data.sessions, (one.mask for one in made), strict=True))
+    needed = [one.model_copy(update={"text": masks[one.session](one.text)}) for one in data.needed]
+    return data.model_copy(update={"needed": needed})
 
 
 def _named(data: SessionData) -> NamedSession:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cli.report.pieces import Pieces, comma_of, numbers_of
@@ -74,16 +74,19 @@ class SentRequests(Walk):
         style = None
         if salt is not None and call.data.get("wire_digest") is not None:
             style = self._proving.style_of(call.data, salt, self.request.rows, tools)
-        self._write(provider, name, STYLES.index(style) if style is not None else 0)
-        parameters = call.data.get("parameters") or {}
-        lone = [entry for row in self._apart for entry in row.sent]
-        body = provider.to_request(lone, tools, parameters)
-        if (self._begun and self._begun[-1].strange) or body.get(name) != []:
+        self._restyle(STYLES.index(style) if style is not None else 0)
+        lone = self._lone()
+        sent = [entry for row in lone for entry in row.sent]
+        body = provider.to_request(sent, tools, call.data.get("parameters") or {})
+        if body.get(name) != []:
             return self._whole(provider, call, tools, salt)
-        if self._entries:
+        if len(lone) < len(self.request.rows):
             body[name] = [None]  # a list that holds something; what it holds is in the pieces
         found = whole_of(body, call.data)
-        numbers = numbers_of(self._pieces, found, self._style, name, self._entries)
+        entries = self._written(provider, name)
+        numbers = numbers_of(self._pieces, found, self._style, name, entries)
+        if self._begun and self._begun[-1].strange:
+            return self._whole(provider, call, tools, salt)
         return numbers, style is not None
 
     def _whole(
@@ -97,17 +100,25 @@ class SentRequests(Walk):
         styles = (n for n, style in enumerate(STYLES) if style.text(whole).encode() == written)
         return numbers_of(self._pieces, whole, next(styles)), same
 
-    def _write(self, provider: DialectModule, name: str, style: int) -> None:
-        """Take in the rows that are new."""
+    def _restyle(self, style: int) -> None:
         if style != self._style:
             self._style = style
             self._cut(0)
+
+    def _lone(self) -> list[Row]:
+        """The rows that are none of its messages."""
+        new = self.request.rows[len(self._begun) :]
+        return self._apart + [row for row in new if _is_apart(row)]
+
+    def _written(self, provider: DialectModule, name: str) -> Iterator[int]:
+        """The pieces of its messages, those of the rows that are new taken in."""
         for row in self.request.rows[len(self._begun) :]:
             last = self._begun[-1] if self._begun else _Kept(-1)
             self._begun.append(self._next(provider, name, row, last))
+        yield from self._entries
 
     def _next(self, provider: DialectModule, name: str, row: Row, last: _Kept) -> _Kept:
-        if all(entry.place != "messages" for entry in row.sent):
+        if _is_apart(row):
             self._apart.append(row)
             return last._replace(number=-1, apart=last.apart + 1)
         first = row.sent[0].group
@@ -133,6 +144,10 @@ class SentRequests(Walk):
                 number = self._pieces.of_value(front, messages[0], self._style, key)
             found = self._made[asked] = (row, number)
         return found[1]
+
+
+def _is_apart(row: Row) -> bool:
+    return all(entry.place != "messages" for entry in row.sent)
 
 
 def _messages(provider: DialectModule, name: str, sent: tuple[RequestEntry, ...]) -> list[Any]:

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from cli.audits import finding_data
 from cli.heads import session_head
 from cli.models_log import TimelineRow
+from cli.prefixes import prefix_sums
+from cli.report.compactions import takings
 from cli.report.contexts import Contexts
+from cli.report.contributors import contributors
+from cli.report.costs import call_costs
+from cli.report.integrity import integrity
 from cli.report.model import (
     CATEGORIES,
     CallData,
@@ -38,7 +43,6 @@ from projections.prefixes import PrefixRow
 from projections.recording import Step
 from projections.runs import origin, position_of, standing
 from projections.sessions import session_stats
-from projections.tokens import count_item
 
 Progress = Callable[[int, int], None]
 
@@ -85,7 +89,7 @@ def read(live: Live, key: StreamKey, pasts: Pasts, progress: Progress | None = N
         pasts,
         lambda *call: heard.append((call[0], [*call[1]], call[2])),
     )
-    known = _renditions(live, subject, (label for _, tail, _ in heard for label, _ in tail))
+    known = _renditions(live, subject, (part for _, tail, _ in heard for part in tail))
     categories = {label: category_of(item) for label, (item, _) in known.items()}
     contexts = Contexts(categories.__getitem__)
     for call in heard:
@@ -112,9 +116,9 @@ def read(live: Live, key: StreamKey, pasts: Pasts, progress: Progress | None = N
     )
 
 
-def _renditions(live: Live, subject: Subject, sent: Iterable[str]) -> dict[str, tuple[Item, int]]:
-    """Every rendition by its name, with its tokens; ``sent`` are the names of those that calls were
-    given, whatever the log says of them now."""
+def _renditions(live: Live, subject: Subject, sent: Iterable[Part]) -> dict[str, tuple[Item, int]]:
+    """Every rendition by its name, with its tokens; ``sent`` are those that calls were given,
+    whatever the log says of them now."""
     found: dict[str, tuple[Item, int]] = {}
     for step in subject.recording.seen:
         if not isinstance(step, Step):
@@ -122,11 +126,10 @@ def _renditions(live: Live, subject: Subject, sent: Iterable[str]) -> dict[str, 
                 found.setdefault(counted[0].rendition, counted)
         elif step.item is not None:
             found.setdefault(step.item.rendition, (step.item, step.tokens))
-    for label in dict.fromkeys(sent):
+    for label, size in dict(sent).items():
         if label not in found:
             made = live.materialize(subject.recording.key, [standing(label)])
-            item = made[0] if made else _absent(label)
-            found[label] = item, count_item(subject.counting, item)
+            found[label] = (made[0] if made else _absent(label)), size
     return found
 
 
@@ -153,22 +156,34 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
     later."""
     live, key, info = read.live, read.key, read.live.log.stream(read.key)
     stats = session_stats(live, key)
+    rows, calls = _rows(read, texts), read.subject.prefixes
+    counting = read.subject.counting
+    costs, cost = call_costs(read.subject.recording)
     return SessionData(
         key=str(key),
         name=name,
         title=stats.title,
         facts=stats.model_dump(mode="json"),
         categories=list(CATEGORIES),
-        counter=read.subject.counting.name,
+        counter=counting.name,
         base=info.base or 0,
         parent=str(info.parent) if info.parent is not None else "",
         version=live.log.version(key),
         head=session_head(live.log, key).head,
-        rows=_rows(read, texts),
-        calls=_calls(read),
+        rows=rows,
+        calls=_calls(read, costs),
+        cost=cost,
         events=[row for row in read.events if not _is_item(row)],
-        findings=[finding_data(each, str(key), name) for each in read.audit.findings],
+        findings=[
+            finding_data(each, str(key), name)
+            for each in read.audit.findings
+            if not each.position or each.position > (info.base or 0)  # the rest is its parent's
+        ],
         coverage=read.audit.coverage,
+        compactions=takings(read),
+        integrity=integrity(read),
+        prefix=prefix_sums(calls, key, counting.name) if calls else None,
+        contributors=contributors(read, rows, texts),
         texts=TextsData(),
         masked=MaskedData(is_on=False),
     )
@@ -220,19 +235,21 @@ def _time(read: Reading, position: int) -> str:
     return iso(moment(event.occurred_at, event.recorded_at)) if event is not None else ""
 
 
-def _calls(read: Reading) -> list[CallData]:
+def _calls(read: Reading, costs: Sequence[float | None]) -> list[CallData]:
     events = {
         event.position: iso(moment(event.occurred_at, event.recorded_at))
         for event in read.live.log.read(read.key, types=["model_called"])
     }
     rows = {row.position: row for row in read.audit.calls}
     return [
-        _call(rows[prefix.position], prefix, context, events.get(prefix.position, ""))
-        for prefix, context in zip(read.subject.prefixes, read.contexts, strict=True)
+        _call(rows[prefix.position], prefix, context, cost, events.get(prefix.position, ""))
+        for prefix, context, cost in zip(read.subject.prefixes, read.contexts, costs, strict=True)
     ]
 
 
-def _call(row: CallRow, prefix: PrefixRow, context: ContextData, at: str) -> CallData:
+def _call(
+    row: CallRow, prefix: PrefixRow, context: ContextData, cost: float | None, at: str
+) -> CallData:
     return CallData(
         position=row.position,
         at=at,
@@ -244,6 +261,7 @@ def _call(row: CallRow, prefix: PrefixRow, context: ContextData, at: str) -> Cal
         outcome=row.outcome,
         error=row.error,
         billed=prefix.billed,
+        cost=cost,
         came=row.came_count,
         came_tokens=row.came_tokens,
         moves=list(row.moves),

@@ -11,14 +11,11 @@ never breaks a call.
 
 from __future__ import annotations
 
-import socket
 import sys
 import threading
 import time
 import warnings
-from contextlib import suppress
 from dataclasses import dataclass
-from http.server import ThreadingHTTPServer
 from typing import Any
 
 from eventlog.errors import InputRefused
@@ -26,23 +23,14 @@ from eventlog.messages import Dialect
 from eventlog.recorded import StreamKey
 from harness.recording.complaints import RecordingWarning
 from harness.recording.incoming import Guard, Refused
+from harness.recording.listener import LOOPBACK, Listener, names_of
 from harness.recording.passed import PassedCall
 from harness.recording.proxying import Handler
 from harness.recording.recorder import RecordedCall, Recorder
 from harness.recording.upstreams import Upstreams
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-MOST_CONNECTIONS = 256
-"""At once; one more is told to come again."""
-
 GRACE = 2.0
 """Seconds that calls have to end when the proxy is closed."""
-
-_FULL = (
-    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
-    b"Connection: close\r\n\r\n"
-)
 
 
 class ProxyStopped(ConnectionError):
@@ -90,12 +78,9 @@ class Proxy:
             if at.port == self.port and at.host in (*LOOPBACK, host):
                 self._server.server_close()
                 raise InputRefused(f"{upstream.url} is this proxy itself")
-        shown = [f"[{name}]" if ":" in name else name for name in (host, *LOOPBACK)]
-        names = {f"{name}:{self.port}".lower() for name in shown}
-        names |= {name.lower() for name in shown if self.port == 80}
-        self.guard = Guard(frozenset(names), token)
+        self.guard = Guard(names_of((host, *LOOPBACK), self.port), token)
         self.is_stopping = False
-        self._shown_host = shown[0]
+        self._shown_host = f"[{host}]" if ":" in host else host
         self._thread: threading.Thread | None = None
         self._open: set[PassedCall] = set()
         self._beginning = 0
@@ -202,45 +187,10 @@ class Proxy:
             return Tally(self._calls, tuple(self._keys), self._failed, missed, is_lost=False)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
+class _Server(Listener):
     def __init__(self, proxy: Proxy, host: str, port: int) -> None:
         self.proxy = proxy
-        if ":" in host:
-            self.address_family = socket.AF_INET6
-        self._slots = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        super().__init__((host, port), Handler)
-
-    def server_bind(self) -> None:
-        """Without asking for the name of this machine, which may take seconds."""
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """In a thread of its own, as long as there are not too many."""
-        if not self._slots.acquire(blocking=False):
-            with suppress(OSError):
-                request.settimeout(1)
-                request.sendall(_FULL)
-            self.shutdown_request(request)
-            return
-        try:
-            super().process_request(request, client_address)
-        except BaseException:
-            self._slots.release()
-            raise
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Until the connection ends."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._slots.release()
+        super().__init__(host, port, Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that could not even be begun; its client sees it end."""

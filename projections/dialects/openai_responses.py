@@ -22,11 +22,11 @@ from eventlog.messages import SYSTEM_ROLES, Part
 from projections.dialects import media
 from projections.dialects.entries import RequestEntry, message_list, parameters_of, with_rest
 from projections.dialects.openai_responses_rules import problems, validate
+from projections.dialects.openai_responses_tools import is_native, written_tool
 from projections.dialects.translate import (
     SENDABLE_ID,
     CallIds,
     Cleaned,
-    Tool,
     body,
     clean,
     cleaned,
@@ -83,7 +83,7 @@ def render(
     ids = CallIds(SENDABLE_ID)
     found = [native for piece in pieces for native in _items(piece, ids)]
     fields["input"] = _with_own_ids(_with_reasoning(_with_outputs(found)))
-    return body(parameters, fields, tools_of(tools, _is_native, _tool), cleaned)
+    return body(parameters, fields, tools_of(tools, is_native, written_tool), cleaned)
 
 
 def from_request(request: Mapping[str, Any]) -> tuple[RequestEntry, ...]:
@@ -382,23 +382,3 @@ def _fits_call(native: Mapping[str, Any], call_id: str) -> bool:
         return True
     name = native.get("name")
     return isinstance(native.get(field), str) and isinstance(name, str) and tool_name(name) == name
-
-
-# -- tools ----------------------------------------------------------------------------------------
-
-
-def _is_native(tool: Mapping[str, Any]) -> bool:
-    kind = tool.get("type")
-    if not isinstance(kind, str) or "input_schema" in tool:
-        return False
-    if kind in ("function", "custom"):
-        return isinstance(tool.get("name"), str)
-    # Anthropic's own tools carry a date: web_search_20250305.
-    return not kind.rpartition("_")[2].isdecimal() or len(kind.rpartition("_")[2]) != 8
-
-
-def _tool(tool: Tool) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "function", "name": tool_name(tool.name)}
-    if tool.description:
-        found["description"] = tool.description
-    return {**found, "parameters": tool.schema, "strict": False}

@@ -10,6 +10,7 @@ from projections.metrics.ground import Ground
 from projections.metrics.model import Result
 from projections.metrics.prefix import Curve
 from projections.metrics.prices import Prices, Rates
+from projections.usage import UsageTotals
 from projections.whatif import WhatIf
 
 
@@ -62,6 +63,8 @@ class Request(NamedTuple):
     written: int = 0
     billed: bool = False
     """``shown`` and ``written`` are as billed too: a summarizer's provider said what it read."""
+    call: int = 0
+    """The place of the call that it is, or that came next."""
 
     def prompt(self, factor: float) -> float:
         """All that went in, as billed."""
@@ -77,20 +80,35 @@ def requests(run: WhatIf, curve: Curve, ground: Ground) -> Iterator[Request]:
     calls = ground.calls
 
     def when(call: int) -> str:
-        return calls[min(call, len(calls) - 1)].when if calls else ""
+        return calls[place(call)].when if calls else ""
 
-    for tokens, cached, facts in zip(curve.tokens, curve.cached, calls, strict=False):
-        yield Request(facts.when, cached, tokens - cached, facts.output)
+    def place(call: int) -> int:
+        return max(0, min(call, len(calls) - 1))
+
+    sent = zip(curve.tokens, curve.cached, calls, strict=False)
+    for number, (tokens, cached, facts) in enumerate(sent):
+        yield Request(facts.when, cached, tokens - cached, facts.output, call=number)
     for each in run.asked:
         usage = each.written.usage
         if usage is None or usage.prompt is None or usage.output is None:
-            yield Request(when(each.call), shown=each.shown, written=each.written_tokens)
+            shown, written, billed = each.shown, each.written_tokens, False
         else:
-            shown, written = usage.prompt, usage.output
-            yield Request(when(each.call), shown=shown, written=written, billed=True)
+            shown, written, billed = usage.prompt, usage.output, True
+        yield Request(
+            when(each.call),
+            shown=shown,
+            written=written,
+            billed=billed,
+            call=place(each.call),
+        )
     for change in run.changes if not run.asked else ():
         if change.kind == "summarised":
-            yield Request(when(change.call), shown=covered(change, ground), written=change.after)
+            yield Request(
+                when(change.call),
+                shown=covered(change, ground),
+                written=change.after,
+                call=place(change.call),
+            )
 
 
 def volume(requests: Sequence[Request], factor: float) -> Volume:
@@ -114,6 +132,43 @@ def parts(requests: Sequence[Request], prices: Prices, factor: float) -> tuple[P
     else:
         met[prices] = list(requests)
     return tuple(Part(rates=_only(rates), volume=volume(of, factor)) for rates, of in met.items())
+
+
+def spending(
+    requests: Sequence[Request], prices: Prices, factor: float, calls: int
+) -> tuple[float, ...]:
+    """What each of so many calls costs, with the summaries that were made since the one before.
+
+    Together it is the total of ``cost``, but for rounding.
+    """
+    found = [0.0] * calls
+    for each in requests if calls else ():
+        rates = prices.of_call(each.when, each.prompt(factor))
+        counted = rates.cache_read * each.cached + rates.cache_write * each.fresh
+        summaries = rates.input * each.shown + rates.output * each.written
+        found[each.call] += (
+            counted * factor
+            + rates.output * each.output
+            + summaries * (1 if each.billed else factor)
+        )
+    return tuple(map(_money, found))
+
+
+def billed_cost(prices: Prices, when: str, billed: UsageTotals) -> float | None:
+    """What a call cost as it was billed; None where input or output is not known.
+
+    Where the bill does not tell what was read from a cache, all of it costs what the input does.
+    """
+    prompt, output = billed.prompt, billed.output
+    if prompt is None or output is None:
+        return None
+    rates = prices.of_call(when, prompt)
+    return _money(
+        rates.input * (billed.input or 0)
+        + rates.cache_read * (billed.cached or 0)
+        + rates.cache_write * (billed.cache_write or 0)
+        + rates.output * output
+    )
 
 
 def _only(rates: Rates) -> Rates:

@@ -10,7 +10,16 @@ from projections.metrics import prices as pricing
 from projections.metrics.accounting import Accounting
 from projections.metrics.artifacts import Artifacts
 from projections.metrics.compactions import Compactions, compactions
-from projections.metrics.costs import Cost, Request, Volume, cost, parts, requests, volume
+from projections.metrics.costs import (
+    Cost,
+    Request,
+    Volume,
+    cost,
+    parts,
+    requests,
+    spending,
+    volume,
+)
 from projections.metrics.ground import Ground
 from projections.metrics.meter import Meter
 from projections.metrics.model import Result
@@ -79,6 +88,10 @@ class Measured(Result):
     volume: Volume
     costs: tuple[Cost | None, ...]
     """At each price table; None where that is unknown."""
+    cached: tuple[int, ...]
+    """Of each request what a cache would have had; see ``prefix.Curve``."""
+    spending: tuple[tuple[float, ...] | None, ...]
+    """At each price table what each call costs; None likewise."""
     dialect: str
     """The session's own."""
     validity: tuple[Validity, ...]
@@ -134,6 +147,13 @@ def measure(
         prefix=stability(sent, breaks),
         volume=volume(paid, factor),
         costs=_costs(paid, options.prices, factor, baseline),
+        cached=sent.cached,
+        spending=tuple(
+            None
+            if isinstance(prices, Unknown)
+            else spending(paid, prices, factor, len(ground.calls))
+            for prices in options.prices
+        ),
         dialect=ground.dialect,
         validity=meter.validity.result(),
         accounting=meter.accounting,

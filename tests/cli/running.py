@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +69,74 @@ def process(
         timeout=60,
         **{"capture_output": True, **options},
     )
+
+
+FORKING = """
+import importlib, json, os, pkgutil, sys
+from concurrent.futures import ThreadPoolExecutor
+import cli, eventlog, projections
+from cli.main import run
+
+for package in (cli, eventlog, projections):
+    for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        importlib.import_module(found.name)
+
+def told(fd):
+    with open(fd, "rb") as stream:
+        return stream.read().decode("latin-1")
+
+for arguments, more in json.loads(sys.stdin.readline()):
+    pipes = [os.pipe() for _ in range(2)]
+    if (child := os.fork()) == 0:
+        for fd, (_, end) in enumerate(pipes, 1):
+            os.dup2(end, fd)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.environ.update(more)
+        sys.argv[1:] = arguments
+        try:
+            run()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+        sys.stdout.flush()
+        os._exit(code)
+    for _, end in pipes:
+        os.close(end)
+    with ThreadPoolExecutor(2) as readers:
+        out, err = readers.map(told, [start for start, _ in pipes])
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(json.dumps([arguments, code, out, err]), flush=True)
+"""
+
+
+def processes(
+    commands: Sequence[Sequence[str | Path]],
+    home: Path,
+    *,
+    by: Sequence[str] = (),
+    env: Sequence[Mapping[str, str]] = (),
+    **options: Any,
+) -> list[subprocess.CompletedProcess[bytes]]:
+    """Command lines, each in a process of its own that is forked from one that has loaded all.
+
+    ``by`` is a program that starts the one, such as ``setpriv``; ``env`` is what each finds in its
+    environment, besides the usual. None has anything on its standard input.
+    """
+    lines = [[str(arg) for arg in command] for command in commands]
+    given = json.dumps(list(zip(lines, env or [{}] * len(lines), strict=True)))
+    done = subprocess.run(
+        [*by, sys.executable, "-c", FORKING],
+        input=given.encode() + b"\n",
+        env=environment(home),
+        cwd=home,
+        check=True,
+        stdout=subprocess.PIPE,
+        timeout=120,
+        **options,
+    )
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(told) == len(lines)
+    return [
+        subprocess.CompletedProcess(args, code, out.encode("latin-1"), err.encode("latin-1"))
+        for args, code, out, err in told
+    ]

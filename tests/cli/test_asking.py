@@ -172,6 +172,7 @@ class TestWhatCannotBeAsked:
         assert result.exit_code == 6
         assert result.stderr.splitlines()[-1].startswith(f"ctxlog: gpt-x at {server.url}: maximum")
 
+    @pytest.mark.usefixtures("impatient")
     def test_a_dead_endpoint(self, db: Path) -> None:
         result = ask(db, nowhere(), *TWO)
         assert (result.exit_code, result.stdout) == (6, "")

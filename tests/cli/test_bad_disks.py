@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from demo_log import demo_log
-from running import environment, process, run
+from running import environment, processes, run
 
 from eventlog import EventLog
 from eventlog.integrity import head, verify
@@ -50,46 +50,54 @@ def no_file_grows() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-@pytest.mark.parametrize("command", LOOKING, ids=lambda command: command[0])
-def test_looking_needs_no_space(command: list[str], tmp_path: Path) -> None:
-    db = demo_log(tmp_path)
-    usual = run(*command, "--db", tmp_path / "d.db")
-    shutil.rmtree(tmp_path / "other", ignore_errors=True)
-    (tmp_path / "other").mkdir()
-    db = demo_log(tmp_path / "other")
-    done = process(*command, "--db", db, home=tmp_path, preexec_fn=no_file_grows)
-    assert done.stderr.decode().count("Traceback") == 0
-    assert done.returncode == usual.exit_code, done.stderr
-    assert done.stdout != b""
+def each_with_its_log(commands: list[list[str]], folder: Path) -> list[list[str | Path]]:
+    """The same commands, each of a new log."""
+    found: list[list[str | Path]] = []
+    for number, command in enumerate(commands):
+        (folder / str(number)).mkdir(parents=True)
+        found.append([*command, "--db", demo_log(folder / str(number))])
+    return found
 
 
-@pytest.mark.parametrize("command", CHANGING, ids=lambda command: command[0])
-def test_changing_is_refused_whole_and_works_when_there_is_space(
-    command: list[str], tmp_path: Path
-) -> None:
-    db = demo_log(tmp_path)
-    with EventLog(db, read_only=True) as log:
-        before = head(log)
-    done = process(*command, "--db", db, home=tmp_path, preexec_fn=no_file_grows)
-    assert done.returncode == 5
-    assert done.stderr.count(b"\n") == 1
-    with EventLog(db) as log:
-        assert head(log) == before
-        assert verify(log).problems == ()
-    assert run(*command, "--db", db).exit_code == 0
+def test_looking_needs_no_space(tmp_path: Path) -> None:
+    usual = [run(*command) for command in each_with_its_log(LOOKING, tmp_path / "usual")]
+    commands = each_with_its_log(LOOKING, tmp_path / "full")
+    for each, done in zip(
+        usual, processes(commands, tmp_path, preexec_fn=no_file_grows), strict=True
+    ):
+        assert done.stderr.decode().count("Traceback") == 0, done
+        assert done.returncode == each.exit_code, done
+        assert done.stdout != b"", done
 
 
-def without_rights(*args: str | Path, home: Path) -> subprocess.CompletedProcess[bytes]:
-    """A command of somebody who may write only what the modes of the files say; not so root."""
-    command: list[str] = [sys.executable, "-m", "cli.main", *map(str, args)]
+def test_changing_is_refused_whole_and_works_when_there_is_space(tmp_path: Path) -> None:
+    commands = each_with_its_log(CHANGING, tmp_path / "full")
+    before = []
+    for *_, db in commands:
+        with EventLog(db, read_only=True) as log:
+            before.append(head(log))
+    for command, was, done in zip(
+        commands, before, processes(commands, tmp_path, preexec_fn=no_file_grows), strict=True
+    ):
+        assert done.returncode == 5, done
+        assert done.stderr.count(b"\n") == 1, done
+        with EventLog(command[-1]) as log:
+            assert head(log) == was, done
+            assert verify(log).problems == ()
+        assert run(*command).exit_code == 0, done
+
+
+def without_rights(
+    *commands: list[str | Path], home: Path
+) -> list[subprocess.CompletedProcess[bytes]]:
+    """Commands of somebody who may write only what the modes of the files say; not so root."""
+    by: list[str] = []
     if os.geteuid() == 0:
         drops = shutil.which("setpriv")
         if drops is None:
             pytest.skip("root may write everything")
-        command = [drops, "--inh-caps=-all", "--bounding-set=-all", *command]
-    return subprocess.run(
-        command, env=environment(home), cwd=home, capture_output=True, timeout=60, check=False
-    )
+        by = [drops, "--inh-caps=-all", "--bounding-set=-all"]
+    return processes(commands, home, by=by)
 
 
 class TestFolderForReadingOnly:
@@ -121,12 +129,12 @@ class TestFolderForReadingOnly:
     def test_everything_can_be_looked_at(self, tmp_path: Path) -> None:
         folder = self.folder(tmp_path, killed=False)
         try:
-            for command in LOOKING:
-                done = without_rights(*command, "--db", folder / "d.db", home=tmp_path)
-                assert done.returncode in (0, 1), (command, done.stderr)
-            for command in CHANGING:
-                done = without_rights(*command, "--db", folder / "d.db", home=tmp_path)
-                assert done.returncode == 5
+            commands = [[*each, "--db", folder / "d.db"] for each in (*LOOKING, *CHANGING)]
+            found = without_rights(*commands, home=tmp_path)
+            for done in found[: len(LOOKING)]:
+                assert done.returncode in (0, 1), done
+            for done in found[len(LOOKING) :]:
+                assert done.returncode == 5, done
                 assert b"commands that only look work all the same" in done.stderr
             assert os.listdir(folder) == ["d.db"]
         finally:
@@ -137,8 +145,9 @@ class TestFolderForReadingOnly:
     ) -> None:
         folder = self.folder(tmp_path, killed=True)
         try:
-            for command in (["sessions"], ["verify"], ["backup", tmp_path / "b.db"]):
-                done = without_rights(*command, "--db", folder / "d.db", home=tmp_path)
+            commands = [["sessions"], ["verify"], ["backup", tmp_path / "b.db"]]
+            commands = [[*each, "--db", folder / "d.db"] for each in commands]
+            for done in without_rights(*commands, home=tmp_path):
                 assert done.returncode == 5
                 assert b"d.db-wal" in done.stderr
                 assert b"copy both files" in done.stderr

@@ -236,6 +236,7 @@ class TestOneMessage:
 class TestContinuing:
     """An answer that failed is finished, and its message is not said a second time."""
 
+    @pytest.mark.usefixtures("impatient")
     def test_a_failure_says_how_the_answer_is_finished(
         self, live: Live, server: ModelServer, capsys: Captured
     ) -> None:
@@ -356,6 +357,7 @@ class TestSlips:
         told = run("chat", "--permissions", "bogus", "-m", "m", "--base-url", server.url).stderr
         assert "'--permissions': 'bogus' is not one of" in told
 
+    @pytest.mark.usefixtures("impatient")
     def test_a_pipe_that_stops_says_at_which_line(self, live: Live, server: ModelServer) -> None:
         args = ("chat", "s", "-m", "m", "--db", live.log.path, "--base-url")
         failed = run(*args, nowhere(), input='\n"""one\ntwo"""\nthree\n')

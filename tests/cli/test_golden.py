@@ -294,6 +294,7 @@ class TestJson:
 
 def test_every_command_has_its_files() -> None:
     apart = {"chat", "record", "proxy"}  # they talk with others: test_chat, test_recording
+    apart |= {"report", "serve"}  # a page is what they give: test_reporting, test_serving
     apart |= {"prompt test"}  # it asks a model: test_prompt_test
     names = {name for name in registered() if name}
     under = {name.partition(" ")[0] for name in names if " " in name}

@@ -58,6 +58,7 @@ EACH: dict[str, list[list[str]]] = {
     ],
     "compare": [["S", "-s", "clear:keep=0"], ["S", "-s", "none", "--csv"]],
     "audit": [["S"], ["S", "--prefix", "--rule", "prefix"]],
+    "report": [["S", "--out", "/dev/null", "--force"]],
     "why": [["S", "2"], ["S", "3@c1"]],
     "recover": [["S", "2", "3"], ["S", "--lost", "k1", "--all"], ["S", "--query", "ORD"]],
     "run": [["S", "-s", "clear:keep=0", "--dry-run"], ["S", "-s", "truncate:turns=1"]],
@@ -89,7 +90,7 @@ EACH: dict[str, list[list[str]]] = {
 
 APART = {
     *("demo", "import", "backup", "delete", "state", "state import", "record", "proxy", "chat"),
-    *("memory", "memory import"),
+    *("memory", "memory import", "serve"),
 }
 """Run on no log of ours, with a model, before all the others, behind them, or until another process
 ends."""

@@ -82,7 +82,10 @@ class TestAsking:
         assert run("head", "--db", db).stdout == before
         assert run("verify", "--db", db).exit_code == 0
 
-    def test_what_cannot_be_kept_is_used_and_told(self, db: Path, server: ModelServer) -> None:
+    def test_what_cannot_be_kept_is_used_and_told(
+        self, db: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("cli.opening.PATIENCE", 0.05)
         with EventLog(db) as writer, writer.writing():
             result = asked(db, server, *REPLAY)
         assert result.exit_code == 0, result.output
@@ -139,6 +142,7 @@ class TestOfNoUse:
         assert paid - without == pytest.approx(asked_for * 200 / 1e6)
 
 
+@pytest.mark.usefixtures("impatient")
 class TestWrongInput:
     """One line that says what to do, and the right exit code."""
 
@@ -277,6 +281,7 @@ class TestWrongInput:
         assert all(len(body) < 4 * 3_500 for body in server.bodies)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_what_was_written_before_it_died_is_kept(db: Path) -> None:
     """A long comparison that dies near its end must not be paid for from the start."""
     dead: list[bool] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
@@ -43,12 +44,21 @@ def db(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory)
     return path
 
 
+@functools.cache
 def asked(*args: str | Path) -> Any:
-    """What a command tells, also where it has findings."""
+    """What a command tells, also where it has findings; these only look, so once is enough."""
     command, *rest = args
     result = run(command, "--json", *rest)
     assert result.exit_code in (0, 1), result.output
     return json.loads(result.stdout)["data"]
+
+
+@functools.cache
+def printed(*args: str | Path) -> str:
+    """What a command shows; several findings may lead to the same."""
+    result = run(*args)
+    assert result.exit_code in (0, 1), (args, result.output)
+    return result.stdout
 
 
 def flat(text: str) -> str:
@@ -114,9 +124,7 @@ class TestWhatToTypeNext:
                 assert finding["rule"] in ("verdicts", "coverage"), finding
                 continue
             command, *args = shlex.split(finding["next"])
-            result = run(command, "--db", db, *args)
-            assert result.exit_code in (0, 1), (finding["next"], result.output)
-            shown = result.stdout
+            shown = printed(command, "--db", db, *args)
             for name in about(finding):
                 assert re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", shown), (finding, name)
 

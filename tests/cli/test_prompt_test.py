@@ -144,6 +144,7 @@ class TestReport:
 class TestEndpoints:
     """An endpoint that cannot be asked is no failed prompt: 6, not 1."""
 
+    @pytest.mark.usefixtures("impatient")
     def test_one_that_is_not_there(self, folder: Path, tried: Test) -> None:
         result = tried(url=nowhere())
         assert result.exit_code == 6

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import ROOT, data, environment, process, run
+from running import ROOT, data, environment, process, processes, run
 
 from eventlog.events import SessionStarted
 from projections import open_log
@@ -129,8 +129,9 @@ class TestRecord:
         assert [s["key"] for s in json.loads(shown.stdout)["data"]["sessions"]] == [key]
 
     def test_a_name_that_is_an_option_is_refused(self, tmp_path: Path) -> None:
-        for name in ("--", "-x", "ann/bot/--json"):
-            done = process("record", "--session", name, "touch", "ran", home=tmp_path)
+        names = ("--", "-x", "ann/bot/--json")
+        commands = [["record", "--session", name, "touch", "ran"] for name in names]
+        for done in processes(commands, tmp_path):
             assert done.returncode == 2
             assert done.stderr.count(b"\n") == 1
             assert b"cannot begin with '-'" in done.stderr
@@ -169,11 +170,11 @@ class TestRecord:
 
     def test_an_option_of_ours_behind_the_command_is_told(self, tmp_path: Path) -> None:
         given = ["true", "--session", "foo"]
-        done = process("record", *given, home=tmp_path)
+        other = (["--", *given], ["true", "--", "--session=x"], ["true", "session"])
+        told, *others = processes([["record", *args] for args in (given, *other)], tmp_path)
         hint = b"ctxlog: --session goes to true, since it stands behind it"
-        assert done.stderr.splitlines()[0].startswith(hint)
-        for args in (["--", *given], ["true", "--", "--session=x"], ["true", "session"]):
-            assert hint not in process("record", *args, home=tmp_path).stderr
+        assert told.stderr.splitlines()[0].startswith(hint)
+        assert [hint in done.stderr for done in others] == [False] * 3
 
     def test_its_input_is_its_own(self, tmp_path: Path) -> None:
         done = process("record", "--", "cat", home=tmp_path, input=b"from outside")
@@ -255,25 +256,31 @@ class TestRecord:
             done = process("record", "--", *python(tmp_path, AGENT), "1", home=tmp_path, env=env)
             assert done.returncode == 7, done.stderr
 
-    @pytest.mark.parametrize(
-        ("given", "found"),
-        [("", "127.0.0.1"), ("a.example, b.example", "a.example,b.example,127.0.0.1"), ("*", "*")],
-    )
-    def test_what_needs_no_proxy_stays_so(self, given: str, found: str, tmp_path: Path) -> None:
-        env = {"HTTP_PROXY": nowhere(), "NO_PROXY": given, "no_proxy": given}
-        done = process("record", "--", "sh", "-c", "echo $NO_PROXY; echo $no_proxy",
-                       home=tmp_path, env=env)  # fmt: skip
-        assert done.stdout.decode().split() == [found, found]
+    def test_what_needs_no_proxy_stays_so(self, tmp_path: Path) -> None:
+        found = {
+            "": "127.0.0.1",
+            "a.example, b.example": "a.example,b.example,127.0.0.1",
+            "*": "*",
+        }
+        env = [{"HTTP_PROXY": nowhere(), "NO_PROXY": given, "no_proxy": given} for given in found]
+        command = ["record", "--", "sh", "-c", "echo $NO_PROXY; echo $no_proxy"]
+        for each, done in zip(
+            found.values(), processes([command] * 3, tmp_path, env=env), strict=True
+        ):
+            assert done.stdout.decode().split() == [each, each]
 
-    @pytest.mark.parametrize(
-        "address", ["https://u:SECRET@x:99999/v1", "ftp://u:SECRET@x", "https://u:SECRET@x/ v1",
-                    "u:SECRET@x", "https://u:SEC/RET@[", "ftp://x/v1?key=SECRET"],
-    )  # fmt: skip
-    def test_a_password_in_an_address_is_not_shown(self, address: str, tmp_path: Path) -> None:
-        done = process("record", "--", "true", home=tmp_path, env={"OPENAI_BASE_URL": address})
-        assert done.returncode == 2
-        assert b"RET" not in done.stderr
-        assert b"provider" in done.stderr
+    def test_a_password_in_an_address_is_not_shown(self, tmp_path: Path) -> None:
+        addresses = (
+            "https://u:SECRET@x:99999/v1", "ftp://u:SECRET@x", "https://u:SECRET@x/ v1",
+            "u:SECRET@x", "https://u:SEC/RET@[", "ftp://x/v1?key=SECRET",
+        )  # fmt: skip
+        env = [{"OPENAI_BASE_URL": address} for address in addresses]
+        for address, done in zip(
+            addresses, processes([["record", "--", "true"]] * 6, tmp_path, env=env), strict=True
+        ):
+            assert done.returncode == 2, address
+            assert b"RET" not in done.stderr, address
+            assert b"provider" in done.stderr, address
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
     def test_a_summary_that_cannot_be_written_changes_no_exit_code(self, tmp_path: Path) -> None:
@@ -284,32 +291,29 @@ class TestRecord:
             )
         assert done.returncode == 4
 
-    @pytest.mark.parametrize(
-        ("command", "code", "said"),
-        [(["nosuch"], 127, "there is no such command"), (["/etc/passwd"], 126, "cannot be run"),
-         ([""], 126, "cannot be run")],
-    )  # fmt: skip
-    def test_a_command_that_cannot_be_run(
-        self, command: list[str], code: int, said: str, tmp_path: Path
-    ) -> None:
-        done = process("record", "--", *command, home=tmp_path)
-        assert (done.returncode, done.stdout) == (code, b"")
-        assert done.stderr.count(b"\n") == 1
-        assert said.encode() in done.stderr
+    def test_a_command_that_cannot_be_run(self, tmp_path: Path) -> None:
+        expected = [
+            ("nosuch", 127, b"there is no such command"),
+            ("/etc/passwd", 126, b"cannot be run"),
+            ("", 126, b"cannot be run"),
+        ]
+        commands = [["record", "--", command] for command, *_ in expected]
+        for (_, code, said), done in zip(expected, processes(commands, tmp_path), strict=True):
+            assert (done.returncode, done.stdout) == (code, b""), done
+            assert done.stderr.count(b"\n") == 1, done
+            assert said in done.stderr, done
 
-    @pytest.mark.parametrize(
-        ("args", "env", "code"),
-        [(["--db", "/"], {}, 5), (["--upstream", "ftp://x"], {}, 2),
-         (["--upstream", "openai=http://a", "--upstream", "http://b"], {}, 2),
-         ([], {"OPENAI_BASE_URL": "http://u:p@x"}, 2), (["--session", ""], {}, 2),
-         ([], {"HTTPS_PROXY": "socks5://x"}, 2)],
-    )  # fmt: skip
-    def test_what_is_wrong_is_said_before_anything_runs(
-        self, args: list[str], env: dict[str, str], code: int, tmp_path: Path
-    ) -> None:
-        done = process("record", *args, "--", "touch", "ran", home=tmp_path, env=env)
-        assert done.returncode == code, done.stderr
-        assert done.stderr.count(b"\n") == 1
+    def test_what_is_wrong_is_said_before_anything_runs(self, tmp_path: Path) -> None:
+        wrong: list[tuple[list[str], dict[str, str], int]] = [
+            (["--db", "/"], {}, 5), (["--upstream", "ftp://x"], {}, 2),
+            (["--upstream", "openai=http://a", "--upstream", "http://b"], {}, 2),
+            ([], {"OPENAI_BASE_URL": "http://u:p@x"}, 2), (["--session", ""], {}, 2),
+            ([], {"HTTPS_PROXY": "socks5://x"}, 2),
+        ]  # fmt: skip
+        commands = [["record", *args, "--", "touch", "ran"] for args, *_ in wrong]
+        done = processes(commands, tmp_path, env=[env for _, env, _ in wrong])
+        assert [each.returncode for each in done] == [code for *_, code in wrong], done
+        assert [each.stderr.count(b"\n") for each in done] == [1] * len(wrong), done
         assert not (tmp_path / "ran").exists()
 
     def test_without_a_command_it_says_how(self, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from given import KEY, OTHER, in_child, plain, said
 
 from eventlog import EventLog, RecordedEvent
-from eventlog.catching_up import Progress, catch_up_in_steps, reached
+from eventlog.catching_up import Progress, catch_up_in_steps, picture, reached
 from eventlog.derived import drop_table
 from eventlog.errors import Busy, ReadOnlyLog
 from eventlog.reading import PAGE
@@ -163,6 +163,27 @@ class TestMeanwhile:
             assert sequence == 1
             assert db.execute("select count(*) from texts").fetchone() == (1,)
         assert at(log, Texts()) == 2
+
+
+class TestPicture:
+    """What is read in several steps is told as if it had been one."""
+
+    def test_what_others_append_meanwhile_is_not_in_it(self, log: EventLog) -> None:
+        log.append(KEY, said("one"))
+        with EventLog(log.path, read_only=True) as reader:
+            with picture(reader), reached(reader, Texts()) as (_, at):
+                log.append(KEY, said("two"))
+                assert at is None
+                assert [event.position for event in reader.read(KEY)] == [1]
+            assert reader.version(KEY) == 2
+
+    def test_it_ends_with_whatever_happens_in_it(self, log: EventLog) -> None:
+        log.append(KEY, said("one"))
+        with EventLog(log.path, read_only=True) as reader:
+            with pytest.raises(KeyError), picture(reader):
+                raise KeyError
+            log.append(KEY, said("two"))
+            assert reader.last_sequence() == 2
 
 
 class TestDropTable:

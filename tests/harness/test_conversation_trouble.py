@@ -128,6 +128,7 @@ def test_what_is_no_answer_ends_the_reply_and_says_why(name: str, live: Live) ->
     assert "\n" not in end.detail
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("name", ["status 429", "status 500", "the head breaks off"])
 def test_each_attempt_of_the_client_is_a_call_with_its_own_end(name: str, live: Live) -> None:
     happened = talks(live, FAILURES[name][0], max_retries=2)
@@ -139,6 +140,7 @@ def test_each_attempt_of_the_client_is_a_call_with_its_own_end(name: str, live: 
     ]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_client_that_succeeds_at_last(live: Live) -> None:
     answers = InOrder(refused(503), no_head, said("here it is"))
     with serving(answers) as server:
@@ -148,6 +150,7 @@ def test_a_client_that_succeeds_at_last(live: Live) -> None:
         assert types(live, talk.key).count("model_failed") == 2
 
 
+@pytest.mark.usefixtures("impatient")
 def test_no_server_at_all(live: Live) -> None:
     client = OpenAI(api_key="sk-test-1234567", base_url=nowhere(), max_retries=1)
     talk = Conversation(live, client, "m", session="s")

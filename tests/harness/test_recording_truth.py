@@ -214,16 +214,19 @@ def recorded(
     )
 
 
-@pytest.mark.parametrize("kind", true_agent.KINDS)
 class TestFiftyCalls:
     """With tools, streams, a refusal, a retry, a stream that is left, answers sent back in three
     ways."""
 
+    @pytest.mark.parametrize("kind", true_agent.KINDS)
     def test_of_a_client_that_is_wrapped(self, tmp_path: Path, kind: str) -> None:
         with scripted(Script(kind)) as server:
             wrapped(kind, server, tmp_path, {})
             check(tmp_path / "r.db", server, tmp_path)
 
+    @pytest.mark.parametrize(
+        "kind", ["chat", "messages", pytest.param("responses", marks=pytest.mark.slow)]
+    )
     def test_of_a_process_that_is_recorded(self, tmp_path: Path, kind: str) -> None:
         with scripted(Script(kind)) as server:
             done = recorded(kind, server.url, tmp_path)

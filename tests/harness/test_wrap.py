@@ -538,8 +538,13 @@ class TestAwaited:
 class TestAConversation:
     """Answers are sent back in three ways; no decision is read into that."""
 
-    @pytest.mark.parametrize("how", ["object", "dump", "without nulls"])
-    @pytest.mark.parametrize("is_streamed", [False, True])
+    @pytest.mark.parametrize(
+        ("how", "is_streamed"),
+        [("object", True), ("dump", False), ("without nulls", True),
+         pytest.param("object", False, marks=pytest.mark.slow),
+         pytest.param("dump", True, marks=pytest.mark.slow),
+         pytest.param("without nulls", False, marks=pytest.mark.slow)],
+    )  # fmt: skip
     def test_fifty_calls_are_exact(self, tmp_path: Path, how: str, is_streamed: bool) -> None:
         def scripted(request: dict[str, Any]) -> Any:
             if request.get("stream"):

@@ -348,6 +348,7 @@ class TestWhatACompactionLost:
 
 
 MEGABYTE = 1_000_000
+SHARES = [0.3, pytest.param(1.0, marks=pytest.mark.slow)]
 HOSTILE = [
     *(
         "a",
@@ -378,10 +379,11 @@ HOSTILE = [
 class TestHostileText:
     """One crafted tool result must not stop the agent that is being logged."""
 
+    @pytest.mark.parametrize("share", SHARES)
     @pytest.mark.parametrize("unit", HOSTILE, ids=lambda unit: repr(unit[:12]))
-    def test_of_a_megabyte_is_gone_through(self, unit: str) -> None:
-        text = unit * (MEGABYTE // len(unit))
-        with no_hang():
+    def test_of_a_megabyte_is_gone_through(self, unit: str, share: float) -> None:
+        text = unit * (int(share * MEGABYTE) // len(unit))
+        with no_hang(share):
             anchors(text, "human")
 
 

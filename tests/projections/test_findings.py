@@ -16,8 +16,16 @@ from secrets_made import MADE_UP, OF_DETECTORS
 
 from eventlog import StreamKey, events
 from eventlog.redaction import Target, redact
-from projections import open_log
-from projections.findings import DETECTORS, detectors, masked, matching, secrets, standing
+from projections import findings, open_log
+from projections.findings import (
+    DETECTORS,
+    detectors,
+    for_secrets,
+    masked,
+    matching,
+    secrets,
+    standing,
+)
 from projections.live import Live
 from projections.secret_shapes import SHAPES
 
@@ -158,6 +166,22 @@ class TestSecrets:
     def test_a_secret_at_the_seam_of_two_pieces_of_a_long_line_is_found(self, live: Live) -> None:
         live.append(KEY, *[said("x" * before + f" {GITHUB} ") for before in range(1950, 2350, 40)])
         assert len(secrets(live)) == 10
+
+    def test_in_any_line_of_a_long_text(self) -> None:
+        lines = ["nothing"] * 40
+        for at in range(40):
+            found = list(for_secrets().scan("\n".join([*lines[:at], GITHUB, *lines])))
+            assert [secret for _, _, secret in found] == [GITHUB]
+
+    def test_by_a_detector_that_looks_in_a_way_of_its_own(
+        self, live: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        live.append(KEY, said("nothing of its pattern"))
+        own = detectors()["mailchimp"]
+        monkeypatch.setattr(type(own), "analyze_string", lambda self, text: [text])
+        cached = findings._sieve
+        monkeypatch.setattr(findings, "_sieve", cached.__wrapped__)
+        assert [f.rule for f in secrets(live)] == ["mailchimp"]
 
     def test_a_long_line_is_gone_through(self, live: Live) -> None:
         live.append(KEY, *[said(unit * (300_000 // len(unit))) for unit in ("://a:", "a", "AKC1 ")])

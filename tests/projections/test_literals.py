@@ -33,6 +33,18 @@ class TestLiterals:
         assert known.first_in_bytes(b"\x00" + form.encode() + b"\xff") == SECRET
         assert known.first_in(form[1 : len(form) // 2]) == ""
 
+    @pytest.mark.parametrize("crowd", [0, 300])
+    def test_everywhere_it_stands_whatever_stands_before_it(self, crowd: int) -> None:
+        some = ["----------key", "short-1234", SECRET * 9]
+        known = Literals([*(f"another text {n}" for n in range(crowd)), *some])
+        for before in range(20):
+            text = "-" * before
+            places = set()
+            for each in some * 2:
+                places.add((len(text), len(text) + len(each), each))
+                text += each + "; "
+            assert {span for span in known.spans_in(text) if span[0] >= before} == places
+
     def test_what_is_too_short_to_mean_itself_is_not_looked_for(self) -> None:
         short = "x" * (LEAST - 1)
         assert not Literals([short, ""])

@@ -35,7 +35,7 @@ def every_line(text: str) -> Iterator[tuple[str, str, str]]:
                         yield name, masked(secret), secret
 
 
-def texts() -> st.SearchStrategy[str]:
+def texts(between: str = "") -> st.SearchStrategy[str]:
     """Secrets, what only looks like one, and what may stand between them."""
     secrets = st.sampled_from([*SECRETS, jwt(ALNUM[:43]), private_key()])
     near = st.builds(lambda secret, at: secret[at:], secrets, st.integers(1, 6)) | st.builds(
@@ -55,7 +55,9 @@ def texts() -> st.SearchStrategy[str]:
             *("x" * 1_990, "-" * 2_290, "word " * 400, "\\n", '\\"'),
         ]
     )
-    plain = st.lists(secrets | glue | near | cut | st.text(max_size=8), max_size=9).map("".join)
+    plain = st.lists(secrets | glue | near | cut | st.text(max_size=8), max_size=9).map(
+        between.join
+    )
     return plain | plain.map(json.dumps) | plain.map(lambda t: json.dumps(json.dumps({"a": t})))
 
 
@@ -69,16 +71,21 @@ def mask(*some: str) -> list[str]:
 class TestMasker:
     """Without these a key that a tool printed is shared with the page."""
 
-    @settings(max_examples=300)
+    @settings(max_examples=200)
     @given(texts())
     def test_what_is_found_is_what_every_detector_finds_in_every_line(self, text: str) -> None:
         assert list(SCAN(text)) == list(every_line(text))
 
-    @settings(max_examples=200)
+    @settings(max_examples=150)
     @given(texts())
-    def test_nothing_that_was_found_is_left_and_nothing_is_found_again(self, text: str) -> None:
+    def test_nothing_that_was_found_is_left(self, text: str) -> None:
         [shown] = mask(text)
         assert not [secret for _, _, secret in SCAN(text) if secret in shown]
+
+    @settings(max_examples=150)
+    @given(texts("\n"))
+    def test_nothing_is_found_again(self, text: str) -> None:
+        [shown] = mask(text)
         assert not list(SCAN(shown))
 
     @pytest.mark.parametrize("rule", OF_ALL)
@@ -159,6 +166,10 @@ class TestMasker:
         masker.look(f"https://me:{GITHUB}@github.com/me/it")
         assert masker.counts == {"basic_auth": 1, "github_token": 1}
         assert masker.total == 1
+
+    def test_two_that_overlap_go_as_one(self) -> None:
+        both = "://me:word@r.org/:_auth" + f"Token=npm_{ALNUM[:36]}"
+        assert mask(f"https{both}") == [f"https{masked(both)}"]
 
     def test_many_secrets_cost_no_more_than_a_walk(self) -> None:
         many = [f"gh{'p'}_" + f"{n:06d}" * 6 for n in range(1_000)]
@@ -258,6 +269,11 @@ class TestPrivateKeys:
         one = private_key("EC PRIVATE KEY")
         [shown] = mask(f"{one}\n{one}\n")
         assert shown == f"{masked(one)}\n{masked(one)}\n"
+
+    def test_one_that_was_cut_before_another(self) -> None:
+        one, other = "\n".join(private_key().splitlines()[:3]), private_key("EC PRIVATE KEY")
+        [shown] = mask(f"{one}\n...\n{other}\n")
+        assert shown == f"{masked(one)}\n...\n{masked(other)}\n"
 
     def test_its_lines_alone_elsewhere(self) -> None:
         _, shown = mask(private_key(), f"tail: {KEY_LINES[4]}\n")

@@ -25,6 +25,7 @@ from projections.session_figures import SessionStats
 from projections.session_rows import NAME, VERSION, newest
 from projections.session_state import SessionStatistics
 from projections.sessions import (
+    Sessions,
     folded_stats,
     judged,
     keep_up,
@@ -538,6 +539,25 @@ class TestTheTable:
             with open_log(live.log.path, read_only=True) as reader:
                 assert [s.human_messages for s in list_sessions(reader)] == [1]
             list_sessions(live)
+
+    def test_who_only_reads_goes_on_from_what_the_file_holds(self, live: Live) -> None:
+        live.append(KEY, said("x"), CALLED)
+        list_sessions(live)
+        live.append(KEY, said("a secret"))
+        live.log.fork(CHILD, KEY, at=3)
+        with open_log(live.log.path, read_only=True) as reader:
+            sessions = Sessions(reader.log)
+            assert {row.key: row.calls for row in newest(sessions.query())}[str(KEY)] == 1
+            live.append(CHILD, said("y"))
+            redact(live.log, [Target(KEY, 3)], stream=KEY)
+            live.append(KEY._replace(session="new"), said("z"))
+            found = {row.key: row for row in newest(sessions.query())}
+        folded = {
+            str(info.key): row_of(SessionStatistics().fold(live.log.read(info.key)))
+            for info in live.log.streams()
+        }
+        assert len(folded) == 3
+        assert found == folded
 
     def test_the_words_of_an_erased_message_leave_it(self, live: Live) -> None:
         live.append(KEY, said("my password is hunter2"))

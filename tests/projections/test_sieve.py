@@ -28,7 +28,7 @@ class TestSieve:
     ) -> None:
         assert any(len(word) > 2 for _, words in needed(pattern) for word in words), name
 
-    @settings(max_examples=250)
+    @settings(max_examples=120)
     @given(st.data())
     def test_whatever_a_detector_matches_gets_through(self, data: st.DataObject) -> None:
         _, pattern = data.draw(st.sampled_from(PATTERNS))
@@ -36,7 +36,7 @@ class TestSieve:
         assert holds(text, pattern)
         assert holds(f"é\n{text}\n한", pattern)
 
-    @settings(max_examples=250)
+    @settings(max_examples=120)
     @given(st.data())
     def test_whatever_pattern_it_is(self, data: st.DataObject) -> None:
         pattern = data.draw(patterns())

@@ -2,20 +2,28 @@
 
 const CHECKPOINT = 64;
 
-/** Where data comes from: this file, or a server. Each gives JSON or null. */
+/** Where the data is, and what keeps all of every text. */
+const [HOST, KEEPS] = document.getElementById("live") ? ["page", "ctxlog serve --full"] : ["file", "ctxlog report --full"];
+
+/** Where data comes from: this file, or a server (live.js). Each gives JSON or null. */
 const fileSource = {
   async json(name) {
+    if (!document.getElementById(name)) await parsed();
     const found = document.getElementById(name);
     return found ? JSON.parse(found.textContent) : null;
   },
-  async chunk(session, number) {
-    if (document.readyState === "loading") {
-      await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
-    }
-    const found = document.getElementById(`chunk-${session}-${number}`);
+  async chunk(name) {
+    await parsed();
+    const found = document.getElementById(name);
     return found ? inflated(found.textContent) : null;
   },
 };
+
+/** Some of the data stands behind the script, so that nobody waits for it. */
+async function parsed() {
+  if (document.readyState !== "loading") return;
+  await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+}
 
 async function inflated(base64) {
   const packed = Uint8Array.from(atob(base64.trim()), (char) => char.charCodeAt(0));
@@ -28,18 +36,32 @@ class Session {
   constructor(index, data, source) {
     this.index = index;
     this.source = source;
+    this.chunks = new Map();
     this.take(data);
   }
 
+  /** Of what is decoded already that which is still there. */
+  keepChunks() {
+    const there = new Set(["texts", "requests"].flatMap((table) => this.data[table].chunks.map((_, chunk) => this.chunkName(table, chunk))));
+    for (const name of [...this.chunks.keys()]) if (!there.has(name)) this.chunks.delete(name);
+  }
+
+  /** By which a chunk is asked for: what is served is called by what it holds, so it stays when a session goes on. */
+  chunkName(table, chunk) {
+    const { names } = this.data[table];
+    return names ? `chunk-${names[chunk]}` : `${table}-${this.index}-${chunk}`;
+  }
+
   take(data) {
-    this.data = { findings: [], events: [], ...data, texts: { lengths: [], chunks: [], cut: {}, ...data.texts }, masked: { counts: {}, ...data.masked } };
+    this.data = { findings: [], events: [], ...data, texts: { lengths: [], chunks: [], cut: {}, ...data.texts }, masked: { counts: {}, ...data.masked }, requests: { ways: [], bodies: {}, left_out: [], faults: {}, chunks: [], ...data.requests } };
     this.rows = data.rows;
     this.calls = data.calls || [];
+    this.takings = null;
     this.categories = data.categories;
-    this.chunks = new Map();
+    this.keepChunks();
     this.lanes = [
-      { name: "observed", rows: [], contexts: this.calls.map((call) => call.context), moves: this.calls.map((call) => call.moves || []) },
-      ...(data.lanes || []),
+      { name: "observed", rows: [], contexts: this.calls.map((call) => call.context), moves: this.calls.map((call) => call.moves || []), curves: data.observed || null },
+      ...(data.lanes || []).map((lane) => ({ rows: [], moves: [], contexts: [], ...lane })),
     ];
     this.byName = new Map(this.rows.map((row, number) => [row.r, number]));
     this.items = [];
@@ -51,7 +73,14 @@ class Session {
     for (const lane of this.lanes) {
       lane.checkpoints = new Map();
       lane.left = null;
+      lane.byName = new Map();
+      lane.rows.forEach((row, index) => { if (row.original === undefined) lane.byName.set(row.r, this.rows.length + index); });
     }
+  }
+
+  /** The number of a row that people name: of a lane's own messages in that lane only. */
+  numberOf(name, lane = 0) {
+    return this.lanes[lane]?.byName.get(name) ?? this.byName.get(name);
   }
 
   /** A row of the session, or of a lane, by its number. */
@@ -84,12 +113,12 @@ class Session {
   }
 
   /** The numbers of the rows that runs such as 58-120 or 57.0 name. */
-  named(runs) {
+  named(runs, lane = 0) {
     const found = [];
     for (const run of runs || []) {
       const dash = run.indexOf("-");
       if (dash < 0) {
-        const number = this.byName.get(run);
+        const number = this.numberOf(run, lane);
         if (number !== undefined) found.push(number);
         continue;
       }
@@ -109,7 +138,7 @@ class Session {
       of.left = new Map();
       (of.moves || []).forEach((moves, index) => {
         for (const move of moves) {
-          for (const number of this.named(move.items)) {
+          for (const number of this.named(move.items, lane)) {
             if (!of.left.has(number)) of.left.set(number, []);
             of.left.get(number).push([index + 1, move]);
           }
@@ -131,11 +160,22 @@ class Session {
   /** A text: itself, or out of its chunk. */
   async text(named) {
     if (typeof named === "string") return named;
-    const { chunks } = this.data.texts;
-    const chunk = firstAtLeast(chunks, (first) => first, named + 1) - 1;
-    if (!this.chunks.has(chunk)) this.chunks.set(chunk, this.source.chunk(this.index, chunk));
-    const found = await this.chunks.get(chunk);
-    return found === null ? "(this text is not in the file)" : found[named - chunks[chunk]];
+    const found = await this.chunked("texts", named);
+    return found === null ? `(this text is not in the ${HOST})` : found;
+  }
+
+  /** An entry of a table that stands in chunks: "texts", or "requests" with their pieces; null where it is not there. */
+  async chunked(table, number) {
+    const { chunks } = this.data[table];
+    const chunk = firstAtLeast(chunks, (first) => first, number + 1) - 1;
+    const name = this.chunkName(table, chunk);
+    if (!this.chunks.has(name)) {
+      const asked = this.source.chunk(name, this);
+      this.chunks.set(name, asked);
+      asked.catch(() => this.chunks.delete(name));
+    }
+    const found = await this.chunks.get(name);
+    return found === null ? null : found[number - chunks[chunk]];
   }
 
   /** The characters of a text, and how many of them are not in the file. */

@@ -81,6 +81,13 @@ function percent(part, of) {
   return of ? `${Math.round((100 * part) / of)} %` : "–";
 }
 
+/** Money with as many digits as say something: $0.14, $12.3, 0.0021 EUR. */
+function money(amount, currency = "") {
+  const digits = amount >= 1000 ? 0 : amount >= 0.1 || amount === 0 ? 2 : Math.min(8, 1 - Math.floor(Math.log10(Math.abs(amount))));
+  const number = new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(amount);
+  return currency === "USD" ? `$${number}` : `${number} ${currency}`.trim();
+}
+
 /** The time of day, or the date with it where that is another one than before. */
 function clock(iso, before) {
   if (!iso) return "";

@@ -30,7 +30,7 @@ function showCall(root, session, n, lane = 0) {
   put(root,
     el("h2", {}, link(address(session, `c${n}${lane ? `~${lane}` : ""}`), `Call c${n}`), lane ? el("span", { class: "verdict" }, session.lanes[lane].name) : badge(call.verdict)),
     el("p", { class: "dim clamp" }, [call.model, call.at ? clock(call.at) : "", kind].filter(Boolean).join(" · ")),
-    lane ? el("p", { class: "dim" }, "What this strategy would have given it; the call itself was never made so.")
+    lane ? el("p", { class: "dim" }, "What this strategy would have given it; the call itself was never made so. ", link(address(session, "compare"), "all strategies"))
       : el("p", { class: "verdictline" }, `${VERDICTS[call.verdict] || call.verdict}${call.detail ? `: ${call.detail}` : ""}.`),
     call.outcome !== "answered" ? el("p", { class: "bad clamp" }, call.outcome === "failed" ? `✖ failed: ${call.error || "nobody said why"}` : "? nobody knows whether it was answered") : null,
     categoryBar(session, tokens),
@@ -55,7 +55,9 @@ function facts(session, call, n, lane) {
     if (typeof written === "number" && written) rows.push(["written to cache", whole(written)]);
     if (typeof output === "number") rows.push(["output", whole(output)]);
   }
-  if (!lane && call.cost) rows.push(["cost", typeof call.cost === "object" ? call.cost.words || "" : String(call.cost)]);
+  if (!lane && call.outcome === "answered") rows.push(["cost", typeof call.cost === "number" ? money(call.cost, session.data.cost?.currency) : "price unknown"]);
+  const { curves } = session.lanes[lane];
+  if (lane && curves) rows.push(["a cache could serve", `~${percent(curves.cached[n - 1], curves.tokens[n - 1] + (curves.unrecorded || 0))}`]);
   return el("dl", { class: "facts" }, rows.filter(([, value]) => value).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 
@@ -73,7 +75,7 @@ function changes(session, call, n, lane) {
     lines.push(el("li", { class: "move clamp" }, el("b", {}, LEAVING.has(move.kind) ? "− " : "~ "), `${plural(move.count, "item")} ${move.kind} by `, decision(session, move.by),
       ` (${short(move.before)} → ${short(move.after)} tokens)`, move.reason ? ` ${move.reason}` : ""));
   }
-  if (lane) return el("ul", { class: "changes" }, lines.length ? lines : el("li", { class: "dim" }, "see the signs below"));
+  if (lane) return el("ul", { class: "changes" }, lines.length ? lines : el("li", { class: "dim" }, "the strategy decided nothing"));
   for (const memory of call.memories || []) {
     lines.push(el("li", {}, "memory ", el("code", {}, memory.memory), ` of ${memory.of} in `, link(address(session, memory.item), memory.item),
       memory.standing === "stands" ? "" : ` – ${memory.standing} when it was shown`));
@@ -163,7 +165,7 @@ function contextRow(session, number, lane, sign = "") {
   const row = session.row(number, lane);
   return el("li", { class: row.category },
     el("span", { class: `since ${sign === "+" ? "plus" : sign ? "minus" : ""}`, title: SIGNS_SAID[sign], role: sign ? "img" : null, "aria-label": sign ? SIGNS_SAID[sign] : null }, sign),
-    link(address(session, row.r), row.r, { class: "id" }), el("span", { class: "who" }, row.who || "nobody"), el("span", { class: "say" }, row.prompt ? el("em", { class: "tag" }, row.prompt) : null, row.preview || "(empty)"), el("span", { class: "tok" }, short(row.tokens || 0)));
+    link(address(session, inLane(row.r, lane)), row.r, { class: "id" }), el("span", { class: "who" }, row.who || "nobody"), el("span", { class: "say" }, row.prompt ? el("em", { class: "tag" }, row.prompt) : null, row.preview || "(empty)"), el("span", { class: "tok" }, short(row.tokens || 0)));
 }
 
 /** What came of a call. */

@@ -60,7 +60,7 @@ function listenToKeys() {
 }
 
 function toView(name, event) {
-  if (!Object.hasOwn(VIEWS, name)) return;
+  if (!current.session || !Object.hasOwn(VIEWS, name)) return;
   event.preventDefault();
   visit(address(current.session, name));
 }
@@ -77,9 +77,11 @@ function positionShown() {
 /** The compaction before the place that is shown, or behind it. */
 function toCompaction(step) {
   const { session } = current;
+  if (!session) return;
   const all = session.compactions;
   if (!all.length) return say("there is no compaction");
   const view = shownView();
+  if (view?.nextCompaction) return view.nextCompaction(step);
   const isCall = Boolean(view?.slider && view.n);
   // The call right behind a compaction is where one stands after having gone to it.
   const position = positionShown();
@@ -105,6 +107,7 @@ function callAfter(session, row) {
 /** To what the last compaction before the shown call did. */
 function toDifference() {
   const { session } = current;
+  if (!session) return;
   const at = firstAtLeast(session.compactions, (row) => row.position, positionShown()) - 1;
   if (at < 0) return say(session.compactions.length ? "no compaction before this call" : "there is no compaction");
   visit(address(session, session.compactions[at].ref));

@@ -7,7 +7,7 @@ let source = fileSource;
 
 /** The address of a place in a session. */
 function address(session, hash) {
-  return head.sessions.length > 1 ? `${session.index + 1}/${hash}` : hash;
+  return source.isServed || head.sessions.length > 1 ? `${session.index + 1}/${hash}` : hash;
 }
 
 /** The address, without going there: once it stays so, since browsers refuse to hear of every step. */
@@ -43,8 +43,19 @@ function say(text) {
 }
 
 async function sessionAt(index) {
-  if (!sessions.has(index)) sessions.set(index, new Session(index, await source.json(`session-${index}`), source));
+  if (!sessions.has(index)) {
+    const data = await source.json(`session-${index}`);
+    if (data === null) throw new Fault("there is no such session here");
+    sessions.set(index, new Session(index, data, source));
+  }
   return sessions.get(index);
+}
+
+/** The number of the session that a place is in; null where it has to be chosen from a list first. */
+function indexOf(place) {
+  if (!source.isServed) return place.session ?? 0;
+  if (place.view === "sessions") return null;
+  return place.session ?? (head.sessions.length === 1 ? head.sessions[0].number : null);
 }
 
 let shows = 0;
@@ -53,21 +64,29 @@ async function show() {
   const turn = shows += 1;
   clearTimeout(remember.timer);
   const asked = placeOf(location.hash);
-  const isThere = asked.session >= 0 && asked.session < head.sessions.length;
-  const session = isThere ? await sessionAt(asked.session) : null;
+  const index = indexOf(asked);
+  if (index === null) return showSessions();
+  const isThere = source.isServed || (index >= 0 && index < head.sessions.length);
+  let session;
+  try {
+    session = isThere ? await sessionAt(index) : null;
+  } catch (fault) {
+    if (turn === shows) showFault(fault);
+    return;
+  }
   if (turn !== shows) return;
-  const missing = session ? lacking(session, asked) : `there is no session ${asked.session + 1} here`;
+  const missing = session ? lacking(session, asked) : `there is no session ${index + 1} here`;
   if (missing) {
     say(missing);
     if (current.session) return rewrite();
   }
-  if (missing) await showPlace(await sessionAt(isThere ? asked.session : 0), { session: isThere ? asked.session : 0, view: "overview" });
-  else await showPlace(session, asked);
+  if (missing) showPlace(session || await sessionAt(0), { session: session ? index : 0, view: "overview" });
+  else showPlace(session, asked);
   current.hash = missing ? "" : location.hash;
   if (missing) rewrite();
 }
 
-async function showPlace(session, place) {
+function showPlace(session, place) {
   const root = document.getElementById("view");
   const isSame = current.session === session && current.place?.view === place.view && root.view?.go && (place.lane || 0) === root.view.lane;
   const isOther = current.session !== session;
@@ -77,13 +96,18 @@ async function showPlace(session, place) {
   tabs(session, place);
   if (isSame) root.view.go(place);
   else {
-    root.view?.leave?.();
-    root.view = null;
-    clear(root).className = `view ${place.view}`;
+    cleared(root).className = `view ${place.view}`;
     window.scrollTo({ top: 0, behavior: "instant" });
     root.view = VIEWS[place.view].show(root, session, place) || root.view;
   }
   document.title = visible(`${(session.data.title || session.data.name).slice(0, 120)} · ${VIEWS[place.view].title} · ctxlog`);
+}
+
+/** The place of the views, after the one that was there has left it. */
+function cleared(root) {
+  root.view?.leave?.();
+  root.view = null;
+  return clear(root);
 }
 
 function top_(session) {
@@ -92,16 +116,19 @@ function top_(session) {
   put(clear(document.getElementById("top")),
     el("a", { href: `#${address(session, "overview")}`, class: "mark" }, "ctxlog"),
     el("h1", { class: "title", title: title(data) }, title(data)),
-    head.sessions.length > 1 ? el("select", { "aria-label": "session", onchange: (event) => { visit(`${Number(event.target.value) + 1}/overview`); } },
+    source.isServed && head.sessions.length !== 1 ? link("sessions", "all sessions") : null,
+    !source.isServed && head.sessions.length > 1 ? el("select", { "aria-label": "session", onchange: (event) => { visit(`${Number(event.target.value) + 1}/overview`); } },
       head.sessions.map((each, number) => el("option", { value: number, selected: number === session.index }, title(each).slice(0, 80)))) : null,
     el("code", { class: "key" }, data.name),
     [...counted(session.calls.map((call) => call.verdict))].map(([verdict, count]) => el("a", { class: "verdicts", href: `#${address(session, VIEWS.integrity ? "integrity" : "overview")}`, title: VERDICTS[verdict] }, badge(verdict), el("small", { class: "dim" }, ` ${whole(count)}`))),
-    el("span", { class: "buttons" },
-      el("button", { type: "button", title: "search ( / )", onclick: openSearch }, "search"),
-      themeButton(),
-      el("button", { type: "button", title: "keys ( ? )", "aria-label": "help: keys", onclick: help }, "?")),
+    buttons(el("button", { type: "button", title: "search ( / )", onclick: openSearch }, "search")),
   );
   put(clear(document.getElementById("foot")), el("p", {}, foot(data)));
+}
+
+function buttons(...more) {
+  return el("span", { class: "buttons" }, source.mark?.node, more, themeButton(),
+    el("button", { type: "button", title: "keys ( ? )", "aria-label": "help: keys", onclick: help }, "?"));
 }
 
 function foot(data) {
@@ -141,13 +168,20 @@ function listenToPrinting() {
 }
 
 async function begin() {
-  head = await source.json("head");
+  if (document.getElementById("live")) source = serverSource;
+  try {
+    head = await source.json("head");
+  } catch (fault) {
+    head = { sessions: [] };
+    return showFault(fault);
+  }
   if ("scrollRestoration" in history) history.scrollRestoration = "manual";
   window.addEventListener("hashchange", show);
   listenToKeys();
   listenToPrinting();
   document.getElementById("skip").addEventListener("click", () => document.getElementById("view").focus());
   await show();
+  source.follow?.();
   document.documentElement.classList.add("ready");
 }
 

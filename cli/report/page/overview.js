@@ -99,9 +99,17 @@ function figures(session) {
   const usage = facts.usage || {};
   const billed = ["input", "cached", "cache_write"].map((name) => usage[name]).filter((each) => typeof each === "number");
   if (billed.length) list.push(["billed input", short(billed.reduce((all, each) => all + each, 0)), `${short(usage.cached || 0)} from cache; ${short(usage.output || 0)} output`]);
-  const costs = session.calls.map((call) => call.cost).filter((each) => typeof each === "number");
-  if (costs.length) list.push(["cost", `$${costs.reduce((sum, each) => sum + each, 0).toFixed(2)}`, costs.length < session.calls.length ? `of ${plural(costs.length, "call")}` : ""]);
-  return el("section", { class: "figures", "aria-label": "figures" }, list.map(([name, value, note]) => el("div", {}, el("b", {}, value), el("span", {}, name), el("small", { class: "dim" }, note))));
+  list.push(costFigure(session));
+  return el("section", { class: "figures", "aria-label": "figures" }, list.filter(Boolean).map(([name, value, note]) => el("div", {}, el("b", {}, value), el("span", {}, name), el("small", { class: "dim" }, note))));
+}
+
+/** What the calls cost as far as that is known; what is not known is never nothing. */
+function costFigure(session) {
+  const { cost } = session.data;
+  if (!cost) return null;
+  const unknown = cost.unknown ? `${plural(cost.unknown, "call")} without ${cost.models?.length ? "a known price" : "a bill"}` : "";
+  if (typeof cost.total !== "number") return ["cost", "price unknown", cost.known ? "in several currencies" : cost.models?.length ? cost.models.slice(0, 3).join(", ") : "no bill was recorded"];
+  return ["cost", money(cost.total, cost.currency), [`as billed, at list prices`, unknown && `and ${unknown}`].filter(Boolean).join("; ")];
 }
 
 /** How often each value is there, the most frequent first. */

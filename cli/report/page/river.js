@@ -19,10 +19,10 @@ function columnsOf(session, lane, width) {
 
 /**
  * The drawing. `onchoose` hears of each call that the pointer is dragged over, `onpoint` of each that it
- * merely points at (null: of none), `onpick` of one that was clicked. `marks`: failed calls and breaks of
+ * merely points at (null: of none), `onpick` of one that was clicked. `most`: the tokens at its top. `marks`: failed calls and breaks of
  * the prefix below the axis. Its `place(n)` moves the line, its `columns` tell how many calls share one.
  */
-function river(session, { lane = 0, width, height, chosen = null, onchoose = null, onpoint = null, onpick = null, marks = false, label }) {
+function river(session, { lane = 0, width, height, chosen = null, onchoose = null, onpoint = null, onpick = null, marks = false, most = 0, label }) {
   const count = session.lanes[lane].contexts.length;
   const left = 46, bottom = marks ? 34 : 20, top = 20;
   const inner = Math.max(60, width - left - 8);
@@ -30,7 +30,7 @@ function river(session, { lane = 0, width, height, chosen = null, onchoose = nul
   const columns = columnsOf(session, lane, inner);
   const peak = Math.max(1, ...columns.map((column) => session.total(column.n, lane)));
   const limit = session.data.window || 0;
-  const highest = limit && peak > limit / 3 ? Math.max(peak, limit) : peak;
+  const highest = most || (limit && peak > limit / 3 ? Math.max(peak, limit) : peak);
   const x = (n) => left + ((n - 0.5) * inner) / count;
   const y = (tokens) => top + tall - (tokens * tall) / (highest * 1.06);
   const wide = inner / count;
@@ -57,6 +57,7 @@ function river(session, { lane = 0, width, height, chosen = null, onchoose = nul
       svg("text", { class: "axis", x: left + inner, y: y(limit) - 4, "text-anchor": "end" }, `window ${short(limit)}`));
   }
   if (lane === 0) drawing.append(...cliffs(session, x, top, tall, wide, width, marks));
+  else drawing.append(...laneCliffs(session, lane, x, top, tall, wide, width));
   if (lane === 0 && marks) drawing.append(...faults(session, columns, x, top + tall));
   for (const n of callTicks(count, inner)) {
     drawing.append(svg("text", { class: "axis", x: x(n), y: height - 5, "text-anchor": "middle" }, `c${n}`));
@@ -172,6 +173,15 @@ function cliffs(session, x, top, tall, wide, width, isTold) {
       svg("text", { class: "cliffname", x: turned ? at - 3 : at + 3, y: top - 6, "text-anchor": turned ? "end" : "start" }, name)));
   }
   return found;
+}
+
+/** The same of a strategy: where it summarised or dropped something; short ones where they are many. */
+function laneCliffs(session, lane, x, top, tall, wide, width) {
+  const calls = [];
+  session.lanes[lane].moves.forEach((moves, index) => { if (moves.some((move) => LEAVING.has(move.kind))) calls.push(index + 1); });
+  const isDense = calls.length * 14 > width;
+  const step = Math.max(1, Math.ceil(calls.length / width));
+  return calls.filter((_, at) => at % step === 0).map((n) => svg("line", { class: "cliff", x1: x(n) - wide / 2, x2: x(n) - wide / 2, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
 }
 
 /** The tokens of a compaction as 35k → ~924: ~ where nobody told and they are estimated. */

@@ -13,7 +13,7 @@ function itemRow(view, number, { isOpen, isCursor, isTarget }, ontoggle) {
   const node = el("div", { class: classes },
     el("div", { class: "line" },
       el("span", { class: "gutter", title: said, role: "img", "aria-label": said }, glyph),
-      link(address(session, row.r), row.r, { class: "id", "aria-label": `link to item ${row.r}`, tabindex: -1 }),
+      link(address(session, inLane(row.r, lane)), row.r, { class: "id", "aria-label": `link to item ${row.r}`, tabindex: -1 }),
       el("button", { type: "button", class: "item", "aria-expanded": String(isOpen), "data-lead": true, tabindex: -1, onclick: ontoggle },
         el("span", { class: "who" }, row.who || "nobody"),
         el("span", { class: "say" }, tags(row, seen, state, decided), row.preview ? seen.preview || row.preview : "(empty)"),
@@ -40,7 +40,7 @@ function tags(row, seen, state, decided) {
 function full(session, lane, number, shown, state) {
   const row = session.row(number, lane);
   const facts = [row.at ? clock(row.at) : "", row.label || "", `${whole(row.tokens || 0)} tokens (estimated)`].filter(Boolean).join(" · ");
-  const node = el("div", { class: "full" }, el("p", { class: "dim clamp" }, facts, row.call ? [" · answer of ", link(address(session, `c${row.call}`), `c${row.call}`)] : null, ` · ${state}`));
+  const node = el("div", { class: "full" }, el("p", { class: "dim clamp" }, facts, row.call ? [" · answer of ", link(address(session, inLane(`c${row.call}`, lane)), `c${row.call}`)] : null, ` · ${state}`));
   for (const agent of row.agents || []) node.append(el("p", { class: "agents" }, `↳ sub-agent ${agent} `, sessionLink(agent)));
   if (shown !== null && shown !== number) {
     const seen = session.row(shown, lane);

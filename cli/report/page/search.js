@@ -19,8 +19,8 @@ class Search {
   }
 
   open(session) {
-    if (this.session !== session) {
-      this.session = session;
+    if (this.data !== session.data) {  // another session, or this one has moved on
+      Object.assign(this, { session, data: session.data });
       this.query = null;
       this.rowsOf = null;
       clear(this.list);
@@ -152,6 +152,7 @@ class Search {
 let searching = null;
 
 function openSearch() {
+  if (!current.session) return;
   searching ||= new Search();
   searching.open(current.session);
 }

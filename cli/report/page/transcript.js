@@ -105,9 +105,9 @@ class Transcript {
     if (first || !this.n) this.choose(this.last, { quiet: true });
     if (place.compaction !== undefined) return this.toEvent(this.session.compactions[place.compaction - 1].ref);
     if (place.item === undefined) return;
-    const number = this.session.byName.get(place.item);
+    const number = this.session.numberOf(place.item, this.lane);
     if (number === undefined) return this.toEvent(place.item);
-    const index = this.at.get(this.session.originalOf(number));
+    const index = this.at.get(this.session.originalOf(number, this.lane));
     if (index === undefined) return say(`${place.item} is not an item of its own here`);
     this.aim(index);
     this.focus(index, { expand: true });
@@ -275,12 +275,29 @@ class Transcript {
 
 /** Items as they came and what else happened, in the order of the log. */
 function entriesOf(session, lane) {
-  const items = session.items.map((row) => ({ row, position: session.rows[row].position }));
+  // What the agent decided did not happen to a strategy, which has decisions and messages of its own.
+  const own = lane ? session.plain : session.items;
+  const items = own.map((row) => ({ row, position: session.rows[row].position }));
   (session.lanes[lane].rows || []).forEach((row, index) => {
     if (row.original === undefined) items.push({ row: session.rows.length + index, position: row.position });
   });
-  const events = (session.data.events || []).map((event) => ({ event, position: event.position }));
+  const events = lane ? laneEvents(session, lane) : (session.data.events || []).map((event) => ({ event, position: event.position }));
   const all = [...events, ...items];
   all.sort((one, other) => one.position - other.position || (one.event ? -1 : 0) - (other.event ? -1 : 0));
   return all;
+}
+
+const DECIDED = new Set(["context_compacted", "placeholder_substituted", "decision_undone", "repair_applied", "message_revised"]);
+
+/** Of a strategy: what happened in the conversation, and what it took out, each before the call that first lacked it. */
+function laneEvents(session, lane) {
+  const found = (session.data.events || []).filter((event) => !DECIDED.has(event.type)).map((event) => ({ event, position: event.position }));
+  session.lanes[lane].moves.forEach((moves, index) => {
+    for (const move of moves) {
+      if (!LEAVING.has(move.kind)) continue;
+      const preview = `by ${move.by}${move.reason ? `: ${move.reason}` : ""} (${short(move.before)} → ${short(move.after)} tokens)`;
+      found.push({ event: { ref: inLane(`c${index + 1}`, lane), type: move.kind, preview, items: move.count }, position: session.calls[index].position - 0.5 });
+    }
+  });
+  return found;
 }
