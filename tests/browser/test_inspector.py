@@ -33,7 +33,7 @@ class TestACall:
     def test_it_tells_what_came_and_what_left_and_by_which_decision(
         self, inspector: Locator
     ) -> None:
-        changes = inspector.locator(".changes")
+        changes = inspector.locator(".changes").first
         expect(changes).to_contain_text("+ 1 item came")
         expect(changes).to_contain_text("− 71 items summarised by k1 (14k → 924 tokens) auto")
         expect(changes).to_contain_text("the prefix of c28 broke: compaction at 3 by k1")

@@ -113,7 +113,8 @@ class Search {
     if (chunks.length > 1) this.stop.classList.remove("none");
     for (let chunk = 0; chunk < chunks.length; chunk += 1) {
       // What nobody has looked at before is not kept: all of it may be large.
-      const texts = await (session.chunks.get(chunk) || session.source.chunk(session.index, chunk)).catch?.(() => null);
+      const name = session.chunkName("texts", chunk);
+      const texts = await (session.chunks.get(name) || session.source.chunk(name, session)).catch(() => null);
       if (run !== this.run) return;
       (texts || []).forEach((text, at) => {
         const holders = this.rowsOf.get(chunks[chunk] + at);
