@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from demo_log import demo_log
 from playwright.sync_api import Page, expect
-from reported import demo_report
+from reported import demo_report, reported
 from running import run
+from small_log import small_log
 
 from cli.report.page import style_text
 
@@ -74,6 +75,21 @@ class TestFindings:
         expect(overview.locator(".findings li")).to_have_count(23)
         overview.evaluate("dispatchEvent(new Event('afterprint'))")
         expect(overview.locator(".findings li")).to_have_count(visible)
+
+
+class TestTwoSessions:
+    def test_a_fork_leads_to_what_it_goes_on_from(self, page: Page, tmp_path: Path) -> None:
+        page.goto(f"{reported(small_log(tmp_path), tmp_path)}#2/overview")
+        page.wait_for_selector("html.ready")
+        about = page.locator(".card", has_text="About this session")
+        expect(about).to_contain_text("goes on fromann/bot/refunds-0001 at event 13")
+        about.get_by_role("link", name="open it").click()
+        expect(page.locator(".key")).to_have_text("refunds-0001")
+        page.get_by_label("session", exact=True).select_option(label="Refunds · retry")
+        page.wait_for_url("**#2/overview")
+        page.evaluate("location.hash = '#9/c1'")
+        expect(page.locator("#note")).to_have_text("there is no session 9 here")
+        page.wait_for_url("**#2/overview")
 
 
 class TestEveryView:

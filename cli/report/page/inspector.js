@@ -85,7 +85,7 @@ function changes(session, call, n, lane) {
     lines.push(el("li", { class: "bad" }, `▾ the prefix of c${prefix.against || n - 1} broke: ${prefix.cause.replaceAll("_", " ")}`,
       prefix.break_at ? [" at ", link(address(session, prefix.break_at), prefix.break_at)] : "",
       (prefix.by || []).length ? [" by ", prefix.by.slice(0, 5).map((name, at) => [at ? ", " : "", decision(session, name)])] : "",
-      `; ${short(prefix.rewritten || 0)} tokens sent again as new`));
+      prefix.rewritten ? `; ${short(prefix.rewritten)} tokens sent again as new` : ""));
   } else if (prefix.against) {
     lines.push(el("li", { class: "good" }, "= begins with all of ", link(address(session, `c${prefix.against}`), `c${prefix.against}`), `: ${percent(prefix.reusable || 0, session.total(n))} could come from a cache`));
   }

@@ -118,7 +118,7 @@ function top_(session) {
     el("h1", { class: "title", title: title(data) }, title(data)),
     source.isServed && head.sessions.length !== 1 ? link("sessions", "all sessions") : null,
     !source.isServed && head.sessions.length > 1 ? el("select", { "aria-label": "session", onchange: (event) => { visit(`${Number(event.target.value) + 1}/overview`); } },
-      head.sessions.map((each, number) => el("option", { value: number, selected: number === session.index }, title(each).slice(0, 80)))) : null,
+      head.sessions.map((each, number) => el("option", { value: number, selected: number === session.index }, `${title(each).slice(0, 80)} · ${each.name}`))) : null,
     el("code", { class: "key" }, data.name),
     [...counted(session.calls.map((call) => call.verdict))].map(([verdict, count]) => el("a", { class: "verdicts", href: `#${address(session, VIEWS.integrity ? "integrity" : "overview")}`, title: VERDICTS[verdict] }, badge(verdict), el("small", { class: "dim" }, ` ${whole(count)}`))),
     buttons(el("button", { type: "button", title: "search ( / )", onclick: openSearch }, "search")),

@@ -88,9 +88,17 @@ class Search {
     if (this.items.size > MOST_HITS) return true;
     const from = between(text, Math.max(0, hit.index - CONTEXT)), to = between(text, Math.min(text.length, hit.index + hit[0].length + CONTEXT));
     const line = marked(el("span", { class: "say" }), `${from ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`.replace(/\s+/g, " "), this.query);
-    this.list.append(el("li", { class: row.category || "" }, el("a", { href: `#${address(this.session, name)}`, onclick: (click) => this.go(click, name) },
+    this.place(el("li", { class: row.category || "", "data-at": event ? event.position : row.position }, el("a", { href: `#${address(this.session, name)}`, onclick: (click) => this.go(click, name) },
       el("span", { class: "id" }, name), el("span", { class: "who" }, row.who || (event ? "event" : "")), line)));
     return true;
+  }
+
+  /** Hits stand in the order of the log, whenever they are found. */
+  place(hit) {
+    let before = this.list.lastElementChild;
+    while (before && Number(before.dataset.at) > Number(hit.dataset.at)) before = before.previousElementSibling;
+    if (before) before.after(hit);
+    else this.list.prepend(hit);
   }
 
   /** Which rows hold each text of the table. */

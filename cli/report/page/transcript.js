@@ -45,6 +45,8 @@ class Transcript {
     this.bar = el("section", { class: "sticky slider-bar", "aria-label": "as seen at a call" }, this.slider.node);
     this.panes = el("div", { class: "panes" }, this.prompts.node,
       el("section", { class: "middle" }, el("h2", { class: "offscreen" }, "Transcript"), this.filter.node, gutterLegend(), this.list.node, this.nothing = el("p", { class: "dim none" }, "nothing passes the filter")));
+    const longest = session.rows.reduce((most, row) => Math.max(most, row.r.length), 4);
+    document.documentElement.style.setProperty("--id", `${Math.min(14, longest)}ch`);
     put(root, this.bar, this.panes);
     this.measured = new ResizeObserver(() => document.documentElement.style.setProperty("--head", `${this.bar.offsetHeight}px`));
     this.measured.observe(this.bar);
