@@ -30,6 +30,7 @@ class TestKeys:
         name = demo.locator(".callname")
         demo.keyboard.press("]")
         expect(name).to_have_text("c18")
+        expect(demo.locator("#said")).to_have_text("call c18")
         demo.keyboard.press("[")
         demo.keyboard.press("[")
         expect(name).to_have_text("c16")
@@ -44,6 +45,9 @@ class TestKeys:
         expect(name).to_have_text("c40")
         demo.keyboard.press("{")
         expect(name).to_have_text("c29")
+        demo.keyboard.press("d")
+        demo.wait_for_url("**#k1")
+        expect(demo.locator("#view")).to_have_class("view compactions")
 
     def test_items(self, demo: Page) -> None:
         demo.keyboard.press("Home")

@@ -68,6 +68,8 @@ class TestFindings:
         shown = overview.locator(".findings li > span:first-child").all_text_contents()
         assert sorted(shown) == sorted(each["message"] for each in found)
         expect(overview.locator(".rule h3").first).to_contain_text("broken rules")
+        overview.get_by_role("link", name="7-8").first.click()
+        expect(overview.locator(".row.target .id")).to_have_text("7")
 
     def test_paper_has_them_all(self, overview: Page) -> None:
         visible = overview.locator(".findings li").count()

@@ -41,11 +41,17 @@ function ruleGroup(session, group) {
   return node;
 }
 
+/** What a finding is about, as a link where it is here; a run of items leads to its first one. */
+function refLink(session, ref) {
+  const place = /^\d+-\d+$/.test(ref) ? ref.slice(0, ref.indexOf("-")) : ref;
+  return lacking(session, placeOf(`#${place}`)) ? ref : link(address(session, place), ref);
+}
+
 function finding(session, each) {
   return el("li", { class: each.severity },
     el("span", {}, each.message), " ",
     each.heuristic ? el("em", { class: "tag", title: "it was inferred, and may be wrong" }, "heuristic") : null,
-    el("span", { class: "refs" }, (each.refs || []).slice(0, 12).map((ref) => [" ", lacking(session, placeOf(`#${ref}`)) ? ref : link(address(session, ref), ref)])),
+    el("span", { class: "refs" }, (each.refs || []).slice(0, 12).map((ref) => [" ", refLink(session, ref)])),
     each.next ? el("span", { class: "next" }, el("code", {}, `ctxlog ${each.next}`), " ", copyButton("copy", async () => `ctxlog ${each.next}`, "copy the command")) : null);
 }
 

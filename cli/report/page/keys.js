@@ -41,8 +41,8 @@ function listenToKeys() {
     const act = {
       j: view?.move && (() => view.move(1)),
       k: view?.move && (() => view.move(-1)),
-      "[": view?.slider?.last && (() => view.choose(Math.max(1, view.n - 1))),
-      "]": view?.slider?.last && (() => view.choose(Math.min(view.last, view.n + 1))),
+      "[": view?.slider?.last && (() => stepCall(view, -1)),
+      "]": view?.slider?.last && (() => stepCall(view, 1)),
       "{": () => toCompaction(-1),
       "}": () => toCompaction(1),
       d: () => toDifference(),
@@ -57,6 +57,12 @@ function listenToKeys() {
       act[event.key]();
     } else if (/^[1-7]$/.test(event.key)) toView(TABS[event.key - 1], event);
   });
+}
+
+/** A call on; said too, since the focus may be anywhere. */
+function stepCall(view, by) {
+  view.choose(Math.min(view.last, Math.max(1, view.n + by)));
+  announce(`call c${view.n}`);
 }
 
 function toView(name, event) {

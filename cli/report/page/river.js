@@ -189,11 +189,12 @@ function beforeAfter(row) {
   return `${row.before_estimated ? "~" : ""}${short(row.before_tokens || 0)} → ${row.after_estimated ? "~" : ""}${short(row.after_tokens || 0)}`;
 }
 
-/** What the colours mean, with the tokens of a call. */
+/** What the colours mean, with the tokens of a call; of call 0 those that any call has. */
 function legend(session, n, lane = 0) {
   const tokens = n ? session.tokens(n, lane) : null;
+  const isThere = (index) => tokens ? tokens[index] : session.lanes.some((each) => each.contexts.some((context) => context.tokens[index]));
   return el("ul", { class: "legend" }, session.categories.map((category, index) => {
-    if (tokens && !tokens[index]) return null;
+    if (!isThere(index)) return null;
     return el("li", {}, el("i", { class: `swatch ${category}` }), SHOWN[category], tokens ? el("b", {}, ` ${short(tokens[index])}`) : null);
   }));
 }

@@ -19,7 +19,7 @@ function itemRow(view, number, { isOpen, isCursor, isTarget }, ontoggle) {
         el("span", { class: "say" }, tags(row, seen, state, decided), row.preview ? seen.preview || row.preview : "(empty)"),
         row.at ? el("span", { class: "time" }, clock(row.at, row.at)) : null,
         (row.agents || []).length ? el("span", { class: "agents" }, `↳ ${row.agents.join(", ")}`) : null,
-        el("span", { class: "tok" }, seen === row ? short(row.tokens || 0) : [el("s", {}, short(row.tokens || 0)), ` ${short(seen.tokens || 0)}`]))));
+        el("span", { class: "tok", title: seen === row ? null : `${short(row.tokens || 0)} tokens as it came, ${short(seen.tokens || 0)} as it was seen` }, seen === row ? short(row.tokens || 0) : [el("s", {}, short(row.tokens || 0)), ` ${short(seen.tokens || 0)}`]))));
   if (isOpen) node.append(full(session, lane, number, shown, said));
   return node;
 }
