@@ -8,7 +8,6 @@ from demo_log import demo_log
 
 from cli.naming import short_names
 from cli.report.report import report
-from cli.report.written import write
 from eventlog import StreamKey
 from projections import Live, open_log
 
@@ -19,7 +18,7 @@ def reported(log: Path, folder: Path, *keys: StreamKey) -> str:
     with open_log(log) as live:
         chosen = list(keys) or _all(live)
         made = report(live, chosen, short_names(live, map(str, chosen)))
-        write(made, str(file), force=True)
+        file.write_text(made.html(), encoding="utf-8")
     return file.as_uri()
 
 
