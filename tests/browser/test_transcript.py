@@ -196,16 +196,19 @@ class TestPaper:
         self, new_page: Callable[..., Page], demo: str
     ) -> None:
         page = new_page(dark=True)
-        at(page, f"{demo}#c1")
-        page.emulate_media(media="print")
+        at(page, f"{demo}#c29")
+        place = "(node) => Math.round(node.getBoundingClientRect().top)"
+        before = page.locator(row(page, "150.0")).evaluate(place)
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
         expect(page.locator(".row")).to_have_count(108)
         expect(page.locator(".row").last).to_be_visible()
         expect(page.locator(".slider-bar .river")).to_be_visible()
         expect(page.locator("input[type=range]")).to_be_hidden()
         colour = "getComputedStyle(document.body).backgroundColor"
         assert page.evaluate(colour) == "rgb(255, 255, 255)"
-        page.evaluate("dispatchEvent(new Event('afterprint'))")
         page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
         assert page.locator(".row").count() < 108
+        assert page.locator(row(page, "150.0")).evaluate(place) == before
         assert page.evaluate(colour) != "rgb(255, 255, 255)"

@@ -190,6 +190,8 @@ class LongList {
 
   /** For paper: all of it, up to so many; how many are left out. */
   all(most) {
+    const first = this.first();
+    this.stood = { first, top: this.node.getBoundingClientRect().top + this.offsets[first] };
     this.everything = true;
     this.space.classList.add("flowing");
     const last = Math.min(this.length, most);
@@ -200,9 +202,11 @@ class LongList {
     return this.length - last;
   }
 
+  /** For the window again, where it stood. */
   some() {
     this.everything = false;
     this.space.classList.remove("flowing");
+    window.scrollBy({ top: this.node.getBoundingClientRect().top + this.offsets[this.stood.first] - this.stood.top, behavior: "instant" });
     this.refresh();
   }
 }
