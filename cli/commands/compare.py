@@ -10,13 +10,12 @@ from cli.opening import opened
 from cli.options import (
     BaseUrlOption,
     SummarizerOption,
-    complete_preset,
-    complete_prices,
     complete_session,
     complete_strategy,
     settings_of,
 )
 from cli.output import output
+from cli.strategy_options import PresetOption, PricesOption
 
 
 def command(
@@ -40,25 +39,8 @@ def command(
             autocompletion=complete_strategy,
         ),
     ] = None,
-    preset: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--preset",
-            metavar="NAME",
-            help="What a known agent does, or all of them.",
-            autocompletion=complete_preset,
-        ),
-    ] = None,
-    prices: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--prices",
-            metavar="TABLE",
-            help="A table per million tokens (in=3,out=15, also cached= and write=), the name of "
-            "one in the config, a model, or recorded: each model that was called. Repeatable.",
-            autocompletion=complete_prices,
-        ),
-    ] = None,
+    preset: PresetOption = None,
+    prices: PricesOption = None,
     window: Annotated[
         int | None, typer.Option("--window", metavar="N", min=1, help="Tokens the model can take.")
     ] = None,

@@ -8,13 +8,17 @@ import typer
 
 from cli.opening import opened
 from cli.options import (
-    complete_preset,
-    complete_prices,
     complete_session,
-    complete_strategy,
     settings_of,
 )
 from cli.output import output
+from cli.strategy_options import (
+    ComparedOption,
+    OpenOption,
+    PresetOption,
+    PricesOption,
+    SecretsOption,
+)
 
 
 def command(
@@ -30,40 +34,14 @@ def command(
     port: Annotated[
         int, typer.Option("--port", metavar="N", min=0, max=65535, help="0 takes a free one.")
     ] = 0,
-    compare: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--compare",
-            metavar="SPEC",
-            help="Also what this strategy would have made of it; repeatable.",
-            autocompletion=complete_strategy,
-        ),
-    ] = None,
-    preset: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--preset",
-            metavar="NAME",
-            help="Also what a known agent does, or all of them.",
-            autocompletion=complete_preset,
-        ),
-    ] = None,
-    prices: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--prices",
-            metavar="TABLE",
-            help="What strategies are priced at, as in compare; repeatable.",
-            autocompletion=complete_prices,
-        ),
-    ] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    compare: ComparedOption = None,
+    preset: PresetOption = None,
+    prices: PricesOption = None,
+    open_: OpenOption = False,
     full: Annotated[
         bool, typer.Option("--full", help="All of every text, however much that is.")
     ] = False,
-    show_secrets: Annotated[
-        bool, typer.Option("--show-secrets", help="Mask no keys and tokens.")
-    ] = False,
+    show_secrets: SecretsOption = False,
 ) -> None:
     """Look at the log in a browser, as it grows, until Ctrl-C.
 
