@@ -163,6 +163,7 @@ def _place(address: str) -> str:
 
 
 def settle(context: BrowserContext) -> None:
-    """Wait until what the pages have done so far has been told."""
+    """Wait until what the pages have done so far has been told; no longer than Playwright waits
+    anywhere, since a page without scripts would never answer."""
     for page in context.pages:
-        page.evaluate("() => new Promise((done) => setTimeout(done))")
+        page.wait_for_function("() => new Promise((done) => setTimeout(() => done(true)))")

@@ -39,6 +39,17 @@ def pytest_pycollect_makemodule(
     return Unbrowsed.from_parent(parent, path=module_path)
 
 
+HUNG = 240
+"""Seconds after which a test hangs: a script that a page never ends has no limit of its own."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A browser that hangs fails its test, with the stacks, and does not hold up all others."""
+    for item in items if config.pluginmanager.hasplugin("timeout") else ():
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.timeout(HUNG, method="thread"))
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
     """Chromium, and the event loop of what drives it."""
