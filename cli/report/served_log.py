@@ -6,7 +6,7 @@ It is opened for reading. What is asked every second is a few numbers; nothing i
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cli.following import File
 from cli.naming import short_names
@@ -20,9 +20,13 @@ from projections import session_rows as rows
 from projections.memory.stream import is_memory_stream
 from projections.session_rows import Query, SessionRow
 from projections.sessions import Sessions
+from projections.titles import parts_of
 
 PART = 100
 """Sessions of a part of the list."""
+
+_BEGUN = 50
+"""Events of a session among which its first message is looked for."""
 
 
 class ServedLog:
@@ -124,6 +128,13 @@ class ServedLog:
             is_more=skip + len(part) < total,
             skip=skip,
         )
+
+    def begun(self, keys: Iterable[str]) -> Iterator[str]:
+        """What was said first in some sessions, whole: their titles may be beginnings of it."""
+        for key in keys:
+            events = self.live.log.read(key, to=_BEGUN, types=["message_appended"])
+            for event in events:
+                yield from (part.text for part in parts_of(event.data))
 
     def _found(self, query: Query, text: str) -> Iterator[SessionRow]:
         if self.keys:
