@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import run
 from small_log import answered, called, said
 
 from cli.comparing import specs_of
+from cli.report import report as reports
 from cli.report.lanes import Wanted
 from cli.report.made import made_of
 from cli.report.report import report, without_secrets
@@ -151,3 +153,25 @@ class TestSize:
         told = "… (396,000 more characters; ctxlog show long)"
         assert all(call.error.endswith(told) and len(call.error) < 4_100 for call in calls)
         assert all(len(call.error) == 400_000 for call in whole)
+
+    def test_items_that_need_more_than_a_file_give_a_page_that_is_larger(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        key = StreamKey("ann", "bot", "many")
+        with open_log(tmp_path / "s.db") as live:
+            live.append(key, SessionStarted(), *(said("user", f"{n} is short") for n in range(30)))
+            monkeypatch.setattr(reports, "SIZE", 1_000)
+            made = report(live, [key, key], {str(key): "many"})
+            assert len(made.sessions[0].data.rows) == 30
+            live.append(key, said("user", " ".join(map(str, range(2_000)))))
+            monkeypatch.setattr(reports, "_LEAST", 1_000)
+            cut = report(live, [key], {str(key): "many"}).sessions[0].data.texts.cut
+        assert list(cut) == [0]
+
+    def test_a_larger_file_is_told(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with open_log(tmp_path / "s.db") as live:
+            live.append(StreamKey("ann", "bot", "one"), said("user", "Hello."))
+        monkeypatch.setattr(reports, "MOST", 1_000)
+        args = ("report", "one", "--out", tmp_path / "x.html", "--db", tmp_path / "s.db")
+        assert "larger than 1,000 bytes" in run(*args).stderr
+        assert "larger" not in run(*args, "--force", "--full").stderr
