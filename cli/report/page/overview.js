@@ -81,7 +81,7 @@ class Readout {
   tell(n) {
     clear(this.node);
     const { session } = this;
-    if (!n) return put(this.node, session.calls.length ? "Point at a call, or move with the arrow keys; a click or Enter shows what the model saw then. " : "", el("span", { class: "dim" }, "✂ cleared · ✖ a call failed · ▾ a call broke the prefix of one before"));
+    if (!n) return put(this.node, session.calls.length ? "Point at a call, or move with the arrow keys; a click or Enter shows what the model saw then. " : "", el("span", { class: "dim" }, "✂ cleared · ✖ a call failed · ▾ a call broke the prefix of one before", session.data.window ? "" : " · the limit of the model is unknown"));
     const tokens = session.tokens(n);
     put(this.node, el("b", {}, this.words(n)), " ", session.categories.map((category, at) => tokens[at] ? el("span", { class: "part-of" }, el("i", { class: `swatch ${category}` }), `${SHOWN[category]} ${short(tokens[at])}`) : null));
   }
