@@ -26,6 +26,7 @@ from cli.report.model import (
     TextsData,
 )
 from cli.report.texts import Texts
+from cli.report.titles import with_end
 from cli.saying import preview, who
 from cli.timeline import timeline
 from cli.told import rendered_by
@@ -42,6 +43,7 @@ from projections.prefix_requests import Part
 from projections.prefixes import PrefixRow
 from projections.recording import Step
 from projections.runs import origin, position_of, standing
+from projections.session_figures import SessionStats
 from projections.sessions import session_stats
 
 Progress = Callable[[int, int], None]
@@ -162,7 +164,7 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
     return SessionData(
         key=str(key),
         name=name,
-        title=stats.title,
+        title=_title(read, stats),
         facts=stats.model_dump(mode="json"),
         categories=list(CATEGORIES),
         counter=counting.name,
@@ -189,6 +191,17 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
     )
 
 
+_LONG_TITLE = 120
+"""Characters of a first message that stand for a title here: a page has more room than a line."""
+
+
+def _title(read: Reading, stats: SessionStats) -> str:
+    """The title; of one that is how a message begins more of it, and what is cut says so."""
+    humans = (i for i in read.renditions if i.is_human and i.rendition == i.id)
+    said = ("\n".join(p.text for p in item.parts if p.kind == "text") for item in humans)
+    return with_end(stats.title, said, _LONG_TITLE)
+
+
 def _is_item(row: TimelineRow) -> bool:
     return row.type in ("message_appended", "tool_result_recorded") or "." in row.ref
 
@@ -197,7 +210,8 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
     told = {row.ref: row for row in read.events}
     prompts = rendered_by(read.live, read.key)
     times: dict[int, str] = {}
-    found = []
+    asked: dict[str, tuple[int, int]] = {}
+    found: list[RowData] = []
     for item, size in zip(read.renditions, read.counts, strict=True):
         row = told.get(item.id)
         original = read.numbers.get(item.id) if item.rendition != item.id else None
@@ -206,6 +220,11 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
         if original is not None:
             at = times.get(position) or _time(read, position)
             times[position] = at
+        of = None
+        if original is None:
+            of = next((asked[each] for each in item.result_ids if each in asked), None)
+            parts = enumerate(item.parts)
+            asked |= {p.id: (len(found), at) for at, p in parts if p.kind == "call" and p.id}
         found.append(
             RowData(
                 r=item.rendition,
@@ -225,6 +244,7 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
                 pinned=row.pinned if row is not None else False,
                 erased=item.form == "redacted",
                 agents=row.started if row is not None and original is None else [],
+                of=of,
             )
         )
     return found

@@ -35,7 +35,7 @@ class TestACall:
     ) -> None:
         changes = inspector.locator(".changes").first
         expect(changes).to_contain_text("+ 1 item came")
-        expect(changes).to_contain_text("− 71 items summarised by k1 (14k → 924 tokens) auto")
+        expect(changes).to_contain_text("− 71 items summarised by k1 (14.5k → 924 tokens) auto")
         expect(changes).to_contain_text("the prefix of c28 broke: compaction at 3 by k1")
         inspector.get_by_text(re.compile("^left since c28")).click()
         inspector.get_by_text(re.compile("^left since c28")).click()
