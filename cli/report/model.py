@@ -117,6 +117,14 @@ class CallData(BaseModel):
     memories: list[MemoryRow] = []
 
 
+class NowData(BaseModel):
+    """The context as it stands now, of a session without a recorded call."""
+
+    context: ContextData
+    moves: list[MoveRow] = []
+    """What was decided since the beginning."""
+
+
 class LaneMove(BaseModel):
     """What a strategy decided between two calls, of one kind and for one reason."""
 
@@ -216,6 +224,8 @@ class SessionData(BaseModel):
     """The hash of its last event, hex."""
     rows: list[RowData]
     calls: list[CallData]
+    now: NowData | None = None
+    """Null with a call: then those say what stood when."""
     events: list[TimelineRow]
     """What happened beside items: compactions, clearings, rewinds, failures."""
     findings: list[FindingData]

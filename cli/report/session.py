@@ -10,7 +10,7 @@ from cli.heads import session_head
 from cli.models_log import TimelineRow
 from cli.prefixes import prefix_sums
 from cli.report.compactions import takings
-from cli.report.contexts import Contexts
+from cli.report.contexts import Contexts, runs_of
 from cli.report.contributors import contributors
 from cli.report.costs import call_costs
 from cli.report.integrity import integrity
@@ -20,6 +20,7 @@ from cli.report.model import (
     Category,
     ContextData,
     MaskedData,
+    NowData,
     PrefixData,
     RowData,
     SessionData,
@@ -33,7 +34,7 @@ from eventlog import RecordedEvent, StreamKey
 from eventlog.happened import iso, moment
 from eventlog.messages import SYSTEM_ROLES
 from projections import Live, tokens
-from projections.audit.auditing import RULES, audited, gathered
+from projections.audit.auditing import RULES, audited, gathered, move_row
 from projections.audit.model import Audit, CallRow
 from projections.audit.subject import Subject
 from projections.items import OBSERVATION, Item
@@ -172,6 +173,7 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
         head=session_head(live.log, key).head,
         rows=rows,
         calls=_calls(read, costs),
+        now=_now(read) if not calls else None,
         cost=cost,
         events=[row for row in read.events if not _is_item(row)],
         findings=[
@@ -245,6 +247,21 @@ def _calls(read: Reading, costs: Sequence[float | None]) -> list[CallData]:
         _call(rows[prefix.position], prefix, context, cost, events.get(prefix.position, ""))
         for prefix, context, cost in zip(read.subject.prefixes, read.contexts, costs, strict=True)
     ]
+
+
+def _now(read: Reading) -> NowData:
+    counted = read.subject.passages.standing
+    stands = [counted[item] for item, _ in read.subject.stands or () if item in counted]
+    sums = dict.fromkeys(CATEGORIES, 0)
+    for item, size in stands:
+        sums[category_of(item)] += size
+    return NowData(
+        context=ContextData(
+            add=runs_of([read.numbers[item.rendition] for item, _ in stands]),
+            tokens=[*sums.values()],
+        ),
+        moves=[move_row(read.subject, move) for move in read.subject.passages.rest.moves],
+    )
 
 
 def _call(

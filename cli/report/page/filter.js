@@ -47,7 +47,7 @@ class Filter {
 
   /** The numbers of the entries that pass. */
   passed(entries, session, n, lane, stands) {
-    this.whatChoice.options[1].textContent = n ? `what the model saw at c${n}` : "what the model saw";
+    this.whatChoice.options[1].textContent = n ? `what the model saw at c${n}` : "what stands now";
     const pattern = literally(this.words.trim());
     const found = [];
     entries.forEach((entry, index) => {
@@ -63,7 +63,7 @@ class Filter {
     if (this.what !== "all") {
       if (entry.event) {
         if (this.what === "seen") return false;
-      } else if (n && SEEN.has(stateOf(session, entry.row, n, lane, stands).state) !== (this.what === "seen")) return false;
+      } else if ((n || session.isNow(n, lane)) && SEEN.has(stateOf(session, entry.row, n, lane, stands).state) !== (this.what === "seen")) return false;
     }
     if (!pattern) return true;
     pattern.lastIndex = 0;

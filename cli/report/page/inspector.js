@@ -22,7 +22,8 @@ function badge(verdict) {
 function showCall(root, session, n, lane = 0) {
   const call = session.calls[n - 1];
   if (!call) {
-    put(root, el("p", { class: "dim" }, "no call"));
+    if (session.isNow(n, lane)) put(root, el("h2", {}, "As it stands now"), categoryBar(session, session.tokens(n)), legend(session, n), contents(session, n, lane));
+    else put(root, el("p", { class: "dim" }, "no call"));
     return;
   }
   const tokens = session.tokens(n, lane);

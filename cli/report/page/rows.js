@@ -4,9 +4,9 @@
 function itemRow(view, number, { isOpen, isCursor, isTarget }, ontoggle) {
   const { session, n, lane } = view;
   const row = session.row(number, lane);
-  const { state, row: shown, decided } = n ? stateOf(session, number, n, lane, view.stands) : { state: "seen", row: number };
+  const { state, row: shown, decided } = n || session.isNow(n, lane) ? stateOf(session, number, n, lane, view.stands) : { state: "seen", row: number };
   const seen = shown === null ? row : session.row(shown, lane);
-  const [glyph, meaning] = GLYPHS[state];
+  const [glyph, meaning] = signOf(session, state, n, lane);
   const why = decided ? `${decided[1].kind} by ${decided[1].by}${decided[1].reason ? `: ${decided[1].reason}` : ""}` : "";
   const said = why ? `${meaning} (${why})` : meaning;
   const classes = ["row", row.category, state, isOpen && "open", isCursor && "cursor", isTarget && "target"].filter(Boolean).join(" ");

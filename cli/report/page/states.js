@@ -10,6 +10,21 @@ const GLYPHS = {
   later: ["·", "came later"],
 };
 
+/** What they mean of the context as it stands now, where no call was recorded. */
+const NOW = {
+  seen: "stands as it came",
+  changed: "stands in another form",
+  summarised: "a summary stands for it",
+  gone: "it has left",
+  missing: "never in the context",
+};
+
+/** The sign of a state, and what it means at the call n. */
+function signOf(session, state, n, lane = 0) {
+  const [glyph, meaning] = GLYPHS[state];
+  return [glyph, session.isNow(n, lane) ? NOW[state] || meaning : meaning];
+}
+
 /** The states in which the model saw something of an item. */
 const SEEN = new Set(["seen", "changed"]);
 
@@ -41,9 +56,10 @@ function lastDecision(session, number, n, lane) {
 }
 
 /** What the signs of the gutter mean; folded until somebody asks. */
-function gutterLegend() {
+function gutterLegend(session) {
+  const states = Object.keys(session.now ? NOW : GLYPHS);
   return el("details", { class: "signs" },
     el("summary", {}, "what the signs mean"),
-    el("ul", {}, Object.entries(GLYPHS).map(([state, [glyph, meaning]]) =>
+    el("ul", {}, states.map((state) => [state, ...signOf(session, state, session.now ? 0 : 1)]).map(([state, glyph, meaning]) =>
       el("li", { class: state }, el("span", { class: "gutter", "aria-hidden": "true" }, glyph), el("span", {}, meaning)))));
 }

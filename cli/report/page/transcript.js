@@ -44,7 +44,7 @@ class Transcript {
     this.prompts = new Prompts(session, this.lane, this.entries, (index) => this.focus(index, { center: true }));
     this.bar = el("section", { class: "sticky slider-bar", "aria-label": "as seen at a call" }, this.slider.node);
     this.panes = el("div", { class: "panes" }, this.prompts.node,
-      el("section", { class: "middle" }, el("h2", { class: "offscreen" }, "Transcript"), this.filter.node, gutterLegend(), this.list.node, this.nothing = el("p", { class: "dim none" }, "nothing passes the filter")));
+      el("section", { class: "middle" }, el("h2", { class: "offscreen" }, "Transcript"), this.filter.node, gutterLegend(session), this.list.node, this.nothing = el("p", { class: "dim none" }, "nothing passes the filter")));
     const longest = session.rows.reduce((most, row) => Math.max(most, row.r.length), 4);
     document.documentElement.style.setProperty("--id", `${Math.min(14, longest)}ch`);
     put(root, this.bar, this.panes);
@@ -155,7 +155,7 @@ class Transcript {
   /** How an entry stands, as one word: it is drawn anew when that changes. */
   standing(index) {
     const { row } = this.entries[index];
-    if (!this.n) return "seen";
+    if (!this.n && !this.session.isNow(this.n, this.lane)) return "seen";
     const found = stateOf(this.session, row, this.n, this.lane, this.stands);
     return `${found.state} ${found.row} ${found.decided ? found.decided[0] : ""}`;
   }
