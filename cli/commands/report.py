@@ -30,7 +30,8 @@ def command(
         typer.Argument(metavar="S...", help="The sessions.", autocompletion=complete_session),
     ],
     file: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600).")
+        str,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600); - is stdout."),
     ] = "ctxlog-report.html",
     force: Annotated[bool, typer.Option("--force", help="Replace FILE.")] = False,
     compare: ComparedOption = None,
@@ -56,6 +57,8 @@ def command(
 
     Example: ctxlog report last -o report.html
     """
+    import contextlib
+    import io
     from pathlib import Path
 
     from cli.comparing import specs_of
@@ -74,10 +77,16 @@ def command(
     is_compared = bool(compare or preset)
     if not is_compared and (prices or summarizer != "extractive" or base_url is not None):
         raise InputRefused("--prices and --summarizer are of strategies: name one with --compare")
+    is_piped = file == "-"
+    if is_piped and (out.as_json or open_):
+        raise InputRefused("the page itself is the answer: --json and --open go with a file")
+    if is_piped and out.is_terminal:
+        raise InputRefused("a page is nothing for a terminal: name a file, or send it into a pipe")
     specs = specs_of(compare or (), preset or ()) if is_compared else []
     tables = asked_prices(prices or ())
     # Named first: whether it can be written is known before what takes long.
-    with new_file(file, force=force) as stream, opened(settings_of(ctx)) as live:
+    target = contextlib.nullcontext(io.StringIO()) if is_piped else new_file(file, force=force)
+    with target as stream, opened(settings_of(ctx)) as live:
         keys = list(
             dict.fromkeys(session_key(live, whole_session(s, "reported")) for s in sessions)
         )
@@ -101,10 +110,16 @@ def command(
                 progress=meter.show,
                 comparing=wanted,
             )
-        stream.write(made.html())
+        html = made.html()
+        if is_piped:
+            out.write_exactly(html)
+        else:
+            stream.write(html)
         size = stream.tell()
         if wanted is not None and (asked := wanted.summaries.told()):
             out.note(asked)
+    if is_piped:
+        return
     data = ReportData(
         file=file,
         bytes=size,

@@ -45,7 +45,7 @@ class RowData(BaseModel):
     position: int
     """Of the event that brought this rendition."""
     at: str = ""
-    """When it happened, UTC."""
+    """When it happened, UTC; empty where no clock says."""
     who: str
     category: Category
     form: str = "original"

@@ -144,6 +144,7 @@ class ServedLog:
             title=row.title,
             agent=key.agent,
             updated=row.happened_at,
+            is_clocked=row.is_clocked,
             provenance=row.provenance if not row.unjudged else None,
             messages=row.messages,
             calls=row.calls,

@@ -31,12 +31,13 @@ from cli.saying import preview, who
 from cli.timeline import timeline
 from cli.told import rendered_by
 from eventlog import RecordedEvent, StreamKey
-from eventlog.happened import iso, moment
+from eventlog.happened import source_moment
 from eventlog.messages import SYSTEM_ROLES
 from projections import Live, tokens
 from projections.audit.auditing import RULES, audited, gathered, move_row
 from projections.audit.model import Audit, CallRow
 from projections.audit.subject import Subject
+from projections.clocks import known_time
 from projections.items import OBSERVATION, Item
 from projections.memory.past import Pasts
 from projections.prefix_requests import Part
@@ -199,12 +200,13 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
     told = {row.ref: row for row in read.events}
     prompts = rendered_by(read.live, read.key)
     times: dict[int, str] = {}
+    timeless = _timeless(read)
     found = []
     for item, size in zip(read.renditions, read.counts, strict=True):
         row = told.get(item.id)
         original = read.numbers.get(item.id) if item.rendition != item.id else None
         position = _order(item.rendition)[0]
-        at = row.happened_at if row is not None else ""
+        at = row.happened_at if row is not None and row.position not in timeless else ""
         if original is not None:
             at = times.get(position) or _time(read, position)
             times[position] = at
@@ -234,12 +236,19 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
 
 def _time(read: Reading, position: int) -> str:
     event: RecordedEvent | None = read.live.log.at(read.key, [position]).get(position)
-    return iso(moment(event.occurred_at, event.recorded_at)) if event is not None else ""
+    return known_time(event) if event is not None else ""
+
+
+def _timeless(read: Reading) -> set[int]:
+    """The positions of what was brought in by a source that has no clock."""
+    lacking = {row.position for row in read.events if source_moment(row.occurred_at) is None}
+    found = read.live.log.at(read.key, lacking) if lacking else {}
+    return {position for position, event in found.items() if not known_time(event)}
 
 
 def _calls(read: Reading, costs: Sequence[float | None]) -> list[CallData]:
     events = {
-        event.position: iso(moment(event.occurred_at, event.recorded_at))
+        event.position: known_time(event)
         for event in read.live.log.read(read.key, types=["model_called"])
     }
     rows = {row.position: row for row in read.audit.calls}

@@ -84,7 +84,7 @@ const MOST_AGAIN = 500;
 function sessionRow(row) {
   const figure = (value, noun) => el("td", { class: "tok" }, value ? [short(value), el("span", { class: "noun" }, ` ${noun}`)] : null);
   return el("tr", { "data-number": row.number },
-    el("td", { class: "when" }, clock(row.updated).slice(0, 16)),
+    row.is_clocked ? el("td", { class: "when" }, clock(row.updated).slice(0, 16)) : el("td", { class: "when", title: "when it was imported: its source has no clock" }, `(${clock(row.updated).slice(0, 16)})`),
     el("td", { class: "agent" }, row.agent),
     el("td", { class: "name" }, link(`${row.number + 1}/overview`, row.title || "(no title)"), " ", el("code", { class: "dim" }, row.name)),
     el("td", {}, row.provenance ? badge(row.provenance) : null),
