@@ -129,7 +129,7 @@ function contents(session, n, lane) {
   const rowsOf = (list) => listed(list, (number) => contextRow(session, number, lane, signs.get(number)));
   node.append(
     system.length ? folding("system", `system (${system.length})`, summed(system), shares(system), () => rowsOf(system)) : el("p", { class: "dim section" }, "system: not recorded"),
-    tools ? folding("tools", "tools", tools, [["tools", tools / all]], () => el("p", { class: "dim" }, "The definitions stand in the exact request.")) : el("p", { class: "dim section" }, "tools: not recorded"),
+    tools ? folding("tools", "tools", tools, [["tools", tools / all]], () => el("p", { class: "dim" }, "The definitions stand in the request below.")) : el("p", { class: "dim section" }, "tools: not recorded"),
     folding("messages", `messages (${whole(messages.length)})`, summed(messages), shares(messages), () => rowsOf(messages)));
   if (left.length) {
     node.append(folding("left", `left since c${n - 1} (${whole(left.length)})`, summed(left), [], () => listed(left, (number) => contextRow(session, number, lane, "−"))));
