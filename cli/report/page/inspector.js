@@ -51,12 +51,14 @@ function facts(session, call, n, lane) {
     const { input, cached, cache_write: written, output } = call.billed;
     const sum = [input, cached, written].filter((each) => typeof each === "number");
     if (sum.length) rows.push(["billed input", `${whole(sum.reduce((all, each) => all + each, 0))} tokens`]);
+    const missing = unrecorded(session, n, lane);
+    if (missing) rows.push(["not recorded", el("span", { title: UNRECORDED_MEANS }, `≈${whole(missing)} tokens, billed`)]);
     if (typeof cached === "number") rows.push(["read from cache", whole(cached)]);
     if (typeof written === "number" && written) rows.push(["written to cache", whole(written)]);
-    if (typeof output === "number") rows.push(["output", whole(output)]);
+    if (typeof output === "number") rows.push(["output", `${leastOf(session)}${whole(output)}`]);
   }
   if (!lane && !call.billed) rows.push(["billed", call.outcome === "failed" ? "nothing that was recorded: it failed" : "not known: no usage was recorded"]);
-  else if (!lane && call.outcome === "answered") rows.push(["cost", typeof call.cost === "number" ? money(call.cost, session.data.cost?.currency) : "price unknown"]);
+  else if (!lane && call.outcome === "answered") rows.push(["cost", typeof call.cost === "number" ? `${leastOf(session)}${money(call.cost, session.data.cost?.currency)}` : "price unknown"]);
   const { curves } = session.lanes[lane];
   if (lane && curves) rows.push(["a cache could serve", `≈${percent(curves.cached[n - 1], curves.tokens[n - 1] + (curves.unrecorded || 0))}`]);
   return el("dl", { class: "facts" }, rows.filter(([, value]) => value).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
@@ -135,13 +137,14 @@ function contents(session, n, lane) {
   const node = el("div", { class: "contents" });
   const rowsOf = (list) => listed(list, (number) => contextRow(session, number, lane, signs.get(number)));
   // What nobody recorded is said of the call, not of what a strategy would have made of it.
-  const unrecorded = (what) => (lane ? "" : el("p", { class: "dim section" }, `${what}: not recorded`));
+  const untold = (what) => (lane ? "" : el("p", { class: "dim section" }, `${what}: not recorded`));
   node.append(
-    system.length ? folding("system", `system (${system.length})`, summed(system), shares(system), () => rowsOf(system)) : unrecorded("system"),
-    tools ? folding("tools", "tools", tools, [["tools", tools / all]], () => el("p", { class: "dim" }, lane ? "The definitions are those of the call itself." : "The definitions stand in the exact request.")) : unrecorded("tools"),
+    system.length ? folding("system", `system (${system.length})`, summed(system), shares(system), () => rowsOf(system)) : untold("system"),
+    tools ? folding("tools", "tools", tools, [["tools", tools / all]], () => el("p", { class: "dim" }, lane ? "The definitions are those of the call itself." : "The definitions stand in the exact request.")) : untold("tools"),
     folding("messages", `messages (${whole(messages.length)})`, summed(messages), shares(messages), () => rowsOf(messages)));
   if (left.length) {
-    node.append(folding("left", `left since c${n - 1} (${whole(left.length)})`, summed(left), [], () => listed(left, (number) => contextRow(session, number, lane, "−"))));
+    const before = standingAt(session, n - 1, lane);
+    node.append(folding("left", `gone since c${n - 1} (${whole(left.length)})`, summed(left.map((number) => before.get(number))), [], () => listed(left, (number) => contextRow(session, number, lane, "−"))));
   }
   return node;
 }

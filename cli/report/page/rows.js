@@ -43,7 +43,7 @@ const DRAWN = /[\u2500\u2501\u2503-\u259f]+|([=_*#~.-])\1{4,}/g;
 function peek(row) {
   const said = row.preview || "";
   if (row.category !== "result") return said;
-  const found = unnumbered(said).replace(DRAWN, " ").replace(/\s+/g, " ").replace(/^[\s\u2502|]+/, "").trim();
+  const found = unnumbered(said).replace(/^[=_*~-]{3,}\s/, "").replace(DRAWN, " ").replace(/\s+/g, " ").replace(/^[\s\u2502|]+/, "").trim();
   return found || said;
 }
 
@@ -138,6 +138,6 @@ function divider(session, event, { isCursor, isTarget }) {
   return el("div", { class: `divider ${isCompaction ? "compaction" : ""}${isCursor ? " cursor" : ""}${isTarget ? " target" : ""}`, "data-lead": true, tabindex: -1 },
     link(address(session, event.ref), event.ref, { class: "name", tabindex: -1 }),
     el("span", { class: "say" }, isCompaction ? `compaction${event.preview ? `: ${event.preview}` : ""}` : [what, event.preview && event.preview !== what ? `: ${event.preview}` : "", event.outcome ? ` (${event.outcome})` : ""].join("")),
-    isCompaction ? el("span", { class: "tok" }, `${beforeAfter(event)} · ${plural(event.items || 0, "item")} left`)
+    isCompaction ? el("span", { class: "tok" }, `${beforeAfter(event)}${agentsCount(event) ? ` (agent's count: ${agentsCount(event)})` : ""} · ${whatLeft(event)}`)
       : event.items ? el("span", { class: "tok" }, plural(event.items, "item")) : null);
 }

@@ -84,7 +84,7 @@ class Strip {
   constructor(onpick) {
     this.buttons = new Map(Object.keys(GLYPHS).map((state) =>
       [state, el("button", { type: "button", class: state, "aria-pressed": "false", onclick: () => onpick(state) })]));
-    this.node = el("div", { class: "strip", role: "group", "aria-label": "how the items stand at this call" }, [...this.buttons.values()]);
+    this.node = el("div", { class: "tally", role: "group", "aria-label": "how the items stand at this call" }, [...this.buttons.values()]);
   }
 
   /** `found`: the tally of the call; `what`: the choice of the filter. */
