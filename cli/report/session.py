@@ -44,7 +44,9 @@ from projections.prefix_requests import Part
 from projections.prefixes import PrefixRow
 from projections.recording import Step
 from projections.runs import origin, position_of, standing
+from projections.session_figures import SessionStats
 from projections.sessions import session_stats
+from projections.titles import clean, title_of, without_reminders
 
 Progress = Callable[[int, int], None]
 
@@ -164,7 +166,7 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
     return SessionData(
         key=str(key),
         name=name,
-        title=stats.title,
+        title=_title(read, stats),
         facts=stats.model_dump(mode="json"),
         categories=list(CATEGORIES),
         counter=counting.name,
@@ -190,6 +192,22 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
         texts=TextsData(),
         masked=MaskedData(is_on=False),
     )
+
+
+_LONG_TITLE = 120
+"""Characters of a first message that stand for a title here: a page has more room than a line."""
+
+
+def _title(read: Reading, stats: SessionStats) -> str:
+    """The title; of one that is how a message begins more of it, and what is cut says so."""
+    for item in read.renditions:
+        if not item.is_human or item.rendition != item.id:
+            continue
+        said = "\n".join(part.text for part in item.parts if part.kind == "text")
+        if title_of(said) == stats.title:
+            whole = " ".join(without_reminders(said).split())
+            return clean(whole if len(whole) <= _LONG_TITLE else f"{whole[:_LONG_TITLE].rstrip()}…")
+    return stats.title
 
 
 def _is_item(row: TimelineRow) -> bool:

@@ -38,11 +38,14 @@ def folded(path: Path) -> Path:
 def test_what_was_folded_does_not_stand_as_seen(page: Page, tmp_path: Path) -> None:
     page.goto(f"{reported(folded(tmp_path / 'm.db'), tmp_path)}#transcript")
     page.wait_for_selector("html.ready")
-    signs = page.locator(".row .gutter")
+    signs = page.locator(".row .line .gutter")
     expect(signs).to_have_text(["Σ", "Σ", "●", "●"])
-    assert signs.first.get_attribute("aria-label") == "a summary stands for it (summarised by k1)"
-    expect(page.locator(".slider-bar")).to_contain_text("as it stands now · 2 items · ~18 tokens")
-    page.get_by_label("what is shown").select_option("unseen")
+    assert (
+        signs.first.get_attribute("aria-label")
+        == "left: a summary stands for it (summarised by k1)"
+    )
+    expect(page.locator(".slider-bar")).to_contain_text("as it stands now · 2 items · ≈18 tokens")
+    page.get_by_role("button", name="only 2 items left: a summary stands for it").click()
     expect(page.locator(".row a.id")).to_have_text(["1", "2"])
 
 

@@ -82,7 +82,7 @@ function compactionsTable(session, all) {
     { title: "why", key: (each) => each.trigger || each.by || "", cell: (each) => [each.trigger || each.by || "not told", ...takingSigns(each)] },
     { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
     { title: "agent's count", key: (each) => (each.before_estimated === false ? each.before_tokens : -1), cell: (each) => (each.before_estimated === false ? short(each.before_tokens) : "–"), number: true },
-    { title: "left", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
+    { title: "gone", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
     { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(session, each), number: true },
     { title: "came up again", brief: "again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
   ], all, { label: "compactions" }));
@@ -210,7 +210,7 @@ function compaction(session, all, index) {
     compactionHead(session, each, came),
     el("section", { class: "card" }, el("h2", {}, "Before and after"), beforeAndAfter(session, each, lines)),
     el("div", { class: "columns" },
-      el("section", { class: "card" }, el("h2", {}, `What was lost (${lostHeading(each)})`), lostOf(session, each)),
+      el("section", { class: "card", id: "lost-literals" }, el("h2", {}, `What was lost (${lostHeading(each)})`), lostOf(session, each)),
       el("div", {},
         came.length ? el("section", { class: "card" }, el("h2", {}, "Who wrote the summary"), summarizer(session, each)) : null,
         each.findings.length ? el("section", { class: "card" }, el("h2", {}, "What else an audit finds of it"), auditSays(session, each.findings)) : null)),
@@ -239,7 +239,24 @@ function compactionHead(session, each, came) {
   return el("section", { class: "card compaction-head" },
     el("h2", {}, each.name, " ", el("span", { class: each.undone_by ? "verdict broken" : "verdict exact" }, each.undone_by ? "✕ undone" : "✓ in force")),
     el("div", { class: "sizes" }, side("before", each.rows.before, each.before_recorded || 0), side("after", each.rows.after, each.after_recorded || 0)),
+    whatItLost(session, each),
     decidedFacts(session, each, came));
+}
+
+/** The first thing to know of a compaction: what it lost, and whether that was needed. */
+function whatItLost(session, each) {
+  const told = each.lostCount ? [`${plural(each.lostCount, "literal")} lost, `, each.again ? `${whole(each.again)} came up again` : "none came up again"]
+    : each.is_opaque || each.is_erased ? ["nobody can say what was lost"] : isParents(session, each) ? null : ["no literal lost"];
+  return told ? el("p", { class: "what-it-lost" }, el("b", { class: each.again ? "bad" : null }, told), " ",
+    each.lostCount ? el("button", { type: "button", onclick: () => document.getElementById("lost-literals")?.scrollIntoView({ block: "start" }) }, "see them") : null) : null;
+}
+
+/** What went in, and what stands for it, as the audit counts it; the numbers above are of the whole context. */
+function whatItCovered(session, each) {
+  const moves = session.calls.flatMap((call) => (call.moves || []).filter((move) => move.by === each.name));
+  if (!moves.length) return null;
+  const [before, after] = ["before", "after"].map((side) => moves.reduce((sum, move) => sum + (move[side] || 0), 0));
+  return `~${whole(before)} → ~${whole(after)} tokens that stand for it`;
 }
 
 /** Who decided it, when and why, and the counts, each called what it is. */
@@ -251,11 +268,11 @@ function decidedFacts(session, each, came = []) {
     ["between", betweenCalls(session, each.position)],
     ["when", clock(each.at)],
     ["why", each.trigger || "not told"],
-    ["by", [each.by || (isCompaction ? "not told" : ""), el("span", { class: "dim" }, each.owner === "log" ? " decided here" : " the agent's own decision"), each.is_inferred ? el("em", { class: "tag" }, "inferred from two requests") : null]],
+    ["by", [each.by || (isCompaction ? "not told" : ""), el("span", { class: "dim" }, each.by || isCompaction ? ", " : "", each.owner === "log" ? "decided here" : "the agent's own decision"), each.is_inferred ? el("em", { class: "tag" }, "inferred from two requests") : null]],
     each.fell_back_from ? ["in place of", each.fell_back_from] : null,
-    ["estimated", `~${whole(each.before_recorded || 0)} → ~${whole(each.after_recorded || 0)} tokens of what is recorded here`],
+    ["estimated", `~${whole(each.before_recorded || 0)} → ~${whole(each.after_recorded || 0)} tokens of what is recorded here${isCompaction ? ", without definitions of tools" : ""}`],
+    isCompaction ? [came.length ? "folded" : "dropped", [plural(each.count || 0, "item"), whatItCovered(session, each) ? `: ${whatItCovered(session, each)}` : ""]] : null,
     isCompaction ? ["agent's own count", own ? `${own}, of its whole request` : "not told"] : null,
-    isCompaction ? ["left", plural(each.count || 0, "item")] : null,
     isCompaction ? ["brought", came.length ? came.map((number, at) => [at ? ", " : "", itemLink(session, number)]) : "nothing: what left was dropped"] : null,
     each.undone_by ? ["taken back", `by event ${each.undone_by}`] : each.undone ? ["taken back", `${whole(each.undone)} of ${whole(each.events || 1)}`] : null,
   ].filter((row) => row && (Array.isArray(row[1]) || row[1]));
@@ -301,9 +318,25 @@ function beforeAndAfter(session, each, lines) {
     el("div", { class: "left-out" }, fewFirst(block.lines.filter((line) => line.left !== null).map(({ left }) => takenRow(session, left, {
       ...(hasSummary ? { sign: "Σ", meaning: "summarised", kind: "summarised" } : { sign: "✕", meaning: "dropped", kind: "gone" }),
       tag: unseen.has(left) ? "not shown to its summarizer" : session.row(left).form === "original" ? "" : session.row(left).form })))),
-    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }) => takenRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: session.row(right).category === "summary" }))),
+    cameBlock(session, block.lines.filter((line) => line.right !== null).map(({ right }) => right)),
   ]);
   return node;
+}
+
+const LONG_SUMMARY = 400;
+
+/** What came, with the summary open; a long one in a box that opens to all of it. */
+function cameBlock(session, numbers) {
+  const box = el("div", { class: "came" }, numbers.map((right) => takenRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: session.row(right).category === "summary" })));
+  if (numbers.some((right) => session.row(right).category === "summary" && session.row(right).tokens > LONG_SUMMARY)) {
+    const button = el("button", { type: "button", class: "more", "aria-expanded": "false", onclick: () => {
+      const isWhole = box.classList.toggle("whole");
+      button.setAttribute("aria-expanded", String(isWhole));
+      button.textContent = isWhole ? "show less of it" : "show all of it";
+    } }, "show all of it");
+    put(box, button);
+  }
+  return box;
 }
 
 function stayedBlock(session, lines) {

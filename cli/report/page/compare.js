@@ -30,24 +30,31 @@ function share(one) {
 
 const ofFew = (one) => typeof one.value === "number" ? `${share(one)} of ${one.of.toFixed(0)}` : "–";
 
+/** What all calls of a lane would have been billed, as the percents are worked out; null where nothing tells, or of several sessions. */
+function billedAlike(session, data, lane) {
+  const [held] = data.calibration;
+  if (data.sessions.length > 1 || !session.lanes[lane]?.curves) return null;
+  return session.lanes[lane].curves.tokens.reduce((sum, tokens) => sum + (tokens + held.unrecorded) * held.factor, 0);
+}
+
 /** The columns: what is shown of a row, by what it is sorted, which way is better, how long its bar is. */
-function columnsFor(data) {
+function columnsFor(session, data) {
   const shares = (name, title, said, better, write = share) => ({ title, said, better, show: (row) => write(row[name]), by: (row) => row[name].value, bar: (row) => row[name].value });
   const count = (name, title, said, better = "") => ({ title, said, better, show: (row) => whole(row[name] || 0), by: (row) => row[name] || 0 });
   const least = Math.max(0, data.distances.indexOf(5));
   return [
-    { ...shares("tokens", "tokens", "sent over all calls, as a part of what really was sent", "lower"), note: (row) => short(row.cumulative), winner: "tokens" },
-    { title: "peak", said: "the largest context, as the provider would have billed it", better: "lower", show: (row) => short(row.peak), by: (row) => row.peak, bar: (row, most) => row.peak / most },
+    { ...shares("tokens", "tokens", "input over all calls as the provider would have billed it, and as a part of what really was sent", "lower"), note: (row) => { const all = billedAlike(session, data, data.strategies.indexOf(row)); return all === null ? "" : `~${short(all)}`; }, winner: "tokens", isMain: true },
+    { title: "peak", isMain: true, said: "the largest context, as the provider would have billed it", better: "lower", show: (row) => short(row.peak), by: (row) => row.peak, bar: (row, most) => row.peak / most },
     shares("hit_share", "cache hit", "tokens that a cache of the provider could have read", "higher"),
     { title: "breaks a call", said: "how often the prefix of the request before did not stand", better: "lower", show: (row) => typeof row.breaks.value === "number" ? row.breaks.value.toFixed(2) : "–", by: (row) => row.breaks.value, bar: (row) => row.breaks.value },
     ...data.prices.map((table, at) => priceColumn(data, table, at)),
-    { title: "later references", said: `of what answers used, what was still there; at least ${data.distances[least]} calls back. The small bars: ${data.distances.join(", ")} calls back or more`, better: "higher", winner: "recall", show: (row) => ofFew(row.far_recall), by: (row) => row.far_recall.value, small: (row) => recallBars(row, data) },
-    shares("argument_recall", "in arguments", "the same, of what tools were called with", "higher", ofFew),
+    { title: "recall far", isMain: true, said: `of what answers used, what was still there; at least ${data.distances[least]} calls back. The small bars: ${data.distances.join(", ")} calls back or more`, better: "higher", winner: "recall", show: (row) => ofFew(row.far_recall), by: (row) => row.far_recall.value, small: (row) => recallBars(row, data) },
+    shares("argument_recall", "recall in arguments", "the same, of what tools were called with", "higher", ofFew),
     shares("pinned", "pinned", "of what must not get lost, what stands verbatim at the end", "higher"),
     shares("written_files", "written files", "of the files that were written, those that the last context names", "higher"),
-    count("lost", "lost", "references that an answer used and its context no longer held", "lower"),
+    { ...count("lost", "lost", "references that an answer used and its context no longer held", "lower"), isMain: true },
     shares("valid", "valid", "calls that the provider takes as the strategy left them", "higher"),
-    { ...count("compactions", "compactions", "how often it took something out, and the summaries that were written for it"), note: (row) => row.summaries ? plural(row.summaries, "summary", "summaries") : "" },
+    { ...count("compactions", "compactions", "how often it took something out, and the summaries that were written for it"), note: (row) => row.summaries ? `, ${plural(row.summaries, "summary", "summaries")}` : "" },
     ...(data.window ? [count("overflow_calls", "over window", "calls whose context is larger than the window", "lower")] : []),
   ];
 }
@@ -56,10 +63,17 @@ function priceColumn(data, table, at) {
   const title = table.relative ? `cost ${table.name}` : `cost ${table.name}${table.currency ? `, ${table.currency}` : ""}`;
   const said = table.relative ? "as a part of what really was; prices relative to the input's: cache reads and writes as named" : pricedAt(table);
   return {
-    title, said, better: "lower", winner: `cost ${table.name}`, by: (row) => row.costs[at]?.value, bar: (row) => row.costs[at]?.value,
+    title, said, isMain: at === 0, better: "lower", winner: `cost ${table.name}`, by: (row) => row.costs[at]?.value, bar: (row) => row.costs[at]?.value,
     show: (row) => row.costs[at] === null || row.costs[at] === undefined ? "incomplete" : table.relative ? share(row.costs[at]) : money(row.totals[at], table.currency),
     note: (row) => !table.relative && row.costs[at] ? share(row.costs[at]) : "",
   };
+}
+
+/** cost 0.1/1.25: what the numbers of its name are. */
+function relativePrice(table) {
+  if (!table.rates) return "";
+  const { input, cache_read: read, cache_write: write, output } = table.rates;
+  return `cost ${table.name}: held against the input's price of ${input}, a cache read costs ${read}, a cache write ${write}, output ${output}`;
 }
 
 function pricedAt(table) {
@@ -97,7 +111,8 @@ class Comparison {
     if (!this.data) return void put(clear(this.body), howToCompare(this.session));
     this.at = this.session.index < this.data.sessions.length ? this.session.index : 0;
     this.held = this.data.calibration[this.at];
-    this.columns = columnsFor(this.data);
+    this.columns = columnsFor(this.session, this.data);
+    if (this.held?.samples) this.unit = "billed";
     this.matrix = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "all strategies and what was measured" });
     this.legend = el("div", { class: "scroll" });
     this.pictures = { tokens: el("div", { class: "picture" }), cost: el("div", { class: "picture" }) };
@@ -108,7 +123,7 @@ class Comparison {
         el("div", { class: "curves" },
           el("figure", {}, el("figcaption", {}, "tokens of each call"), this.pictures.tokens),
           el("figure", {}, this.costCaption = el("figcaption", {}, "cost so far"), this.pictures.cost))),
-      el("section", { class: "card" }, el("h2", {}, "The context under each strategy"), el("p", { class: "dim" }, "All on one scale, tokens estimated. A click shows what the model would have seen then."), this.rivers),
+      el("section", { class: "card" }, el("h2", {}, "The context under each strategy"), el("p", { class: "dim" }, "All on one scale, tokens estimated of what is recorded. A click shows what the model would have seen then."), this.rivers),
       this.needed());
     this.fillMatrix();
     this.watch.observe(this.body);
@@ -137,7 +152,7 @@ class Comparison {
     const most = columns.map((column) => Math.max(...data.strategies.map((row) => row.peak), 1));
     const widest = columns.map((column, at) => column.bar ? Math.max(1, ...data.strategies.map((row) => column.bar(row, most[at]) || 0)) : 1);
     const best = columns.map((column) => column.winner ? data.winners.find((each) => each.by === column.winner)?.strategy : null);
-    const heads = columns.map((column, at) => el("th", { scope: "col", "aria-sort": sorted?.at === at ? (sorted.way > 0 ? "ascending" : "descending") : null },
+    const heads = columns.map((column, at) => el("th", { scope: "col", class: column.isMain ? "main" : null, "aria-sort": sorted?.at === at ? (sorted.way > 0 ? "ascending" : "descending") : null },
       el("button", { type: "button", class: column.title.length > 20 ? "long" : null, title: column.said, onclick: () => this.sort(at) }, column.title, el("span", { class: "way", "aria-hidden": "true" }, sorted?.at === at ? (sorted.way > 0 ? " ▲" : " ▼") : ""))));
     const lines = rows.map(({ row, lane }) => el("tr", { class: lane ? "" : "observed" },
       el("th", { scope: "row" }, sample(lane), link(address(this.session, inLane(`c${this.n || this.last}`, lane)), row.strategy, { title: "its transcript" })),
@@ -150,9 +165,9 @@ class Comparison {
   cell(column, row, most, widest, isBest) {
     const bar = column.bar ? column.bar(row, most) : null;
     const [value, interval = ""] = column.show(row).split(/(?= \()/, 2);
-    return el("td", {},
+    return el("td", { "data-title": column.title, class: column.isMain ? "main" : null },
       el("span", { class: "value" }, isBest ? el("b", { class: "best", title: "the best: its interval is apart from the next one's" }, "★ ") : null, value, interval ? el("small", { class: "dim" }, interval) : null),
-      column.note?.(row) ? el("small", { class: "dim" }, ` ${column.note(row)}`) : null,
+      column.note?.(row) ? el("small", { class: "dim" }, column.note(row).startsWith(",") ? "" : " ", column.note(row)) : null,
       column.small ? column.small(row) : null,
       typeof bar === "number" ? el("span", { class: `share ${column.better}`, "aria-hidden": "true" }, el("i", { style: { width: `${Math.min(100, (100 * bar) / widest)}%` } })) : null);
   }
@@ -172,13 +187,22 @@ class Comparison {
     const lines = [
       ...data.winners.filter((each) => each.strategy).map((each) => `★ ${each.by}: ${each.strategy}, ${each.why}`),
       ...[...nobody].map(([why, by]) => `no winner is named where ${why} (by ${by.join(", ")})`),
-      ...data.prices.filter((table) => !table.relative).map((table) => `${table.name}: ${pricedAt(table)}`),
+      ...data.prices.map((table) => table.relative ? relativePrice(table) : `${table.name}: ${pricedAt(table)}`),
+      this.onBase(),
       this.billed(),
     ].filter(Boolean);
     return [
       el("ul", { class: "notes dim" }, lines.map((line) => el("li", {}, line))),
       el("ul", { class: "notes" }, data.warnings.slice(1).map((line) => el("li", {}, el("span", { class: "warn", "aria-label": "beware" }, "▲ "), line))),
     ];
+  }
+
+  /** On which base tokens stand, and how it is got: the one number of what is not recorded. */
+  onBase() {
+    const { held, data } = this;
+    if (!held?.samples || data.sessions.length > 1) return "";
+    const every = Math.round(held.factor * held.unrecorded);
+    return `tokens and peak are as billed: estimated tokens × ${held.factor.toFixed(2)}${every ? `, and ${whole(every)} a call for what is not recorded` : ""}; both from the line through what was estimated and what was billed of ${plural(held.samples, "call")} (the median of slopes, so that no single bill moves it)`;
   }
 
   /** Why observed costs something else here than in the overview. */
@@ -195,7 +219,7 @@ class Comparison {
     const choose = (label, options, chosen, onchange) => el("label", {}, `${label} `, el("select", { onchange: (event) => { onchange(event.target.value); this.drawn = 0; this.draw(); } },
       options.map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
     return el("p", { class: "controls" },
-      held?.samples ? choose("tokens", [["estimated", "estimated"], ["billed", `as billed (× ${held.factor.toFixed(2)}${held.unrecorded ? `, ${short(held.unrecorded)} unrecorded` : ""})`]], this.unit, (value) => { this.unit = value; }) : null,
+      held?.samples ? choose("tokens", [["estimated", "estimated, of what is recorded"], ["billed", "as billed, like the table"]], this.unit, (value) => { this.unit = value; }) : null,
       data.prices.length > 1 ? choose("prices", data.prices.map((table, at) => [String(at), table.name]), "0", (value) => { this.table = Number(value); }) : null,
       el("span", { class: "dim" }, "Point, or use ← → on a picture; a click goes there."));
   }
@@ -212,7 +236,7 @@ class Comparison {
 
   costSaid(value) {
     const table = this.data.prices[this.table];
-    return table.relative ? short(value * 1e6) : money(value, table.currency);
+    return table.relative ? tickName(value * 1e6) : money(value, table.currency);
   }
 
   /** What all calls up to each one cost; null where that is unknown. */
@@ -234,7 +258,7 @@ class Comparison {
     const height = width < 600 ? 170 : 220;
     const how = { width, height, chosen: this.n, onpoint: (n) => this.point(n), onpick: (n) => this.go(n, 0) };
     const counted = this.session.lanes.map((lane, number) => lane.curves.tokens.map((_, index) => this.tokens(number, index)));
-    this.place("tokens", linesChart({ ...how, series: this.series((lane) => counted[lane]), said: short, label: "tokens of each call under each strategy" }));
+    this.place("tokens", linesChart({ ...how, series: this.series((lane) => counted[lane]), said: tickName, label: "tokens of each call under each strategy" }));
     const table = this.data.prices[this.table];
     this.costCaption.textContent = visible(table.relative ? `cost so far at ${table.name}, as much as so many input tokens without a cache` : `cost so far at ${table.name}${table.currency ? `, ${table.currency}` : ""}`);
     if (this.spent(0)) this.place("cost", linesChart({ ...how, series: this.series((lane) => this.spent(lane)), said: (value) => this.costSaid(value), label: "cost up to each call under each strategy" }));
@@ -274,10 +298,10 @@ class Comparison {
     let most = 1;
     session.lanes.forEach((lane, number) => lane.contexts.forEach((_, index) => { most = Math.max(most, session.total(index + 1, number)); }));
     this.drawnRivers = session.lanes.map((lane, number) => river(session, {
-      lane: number, width, height: width < 600 ? 92 : 104, most, chosen: this.n, onpoint: (n) => n && this.point(n), onpick: (n) => this.go(n, number),
+      lane: number, bills: false, width, height: width < 600 ? 92 : 104, most, chosen: this.n, onpoint: (n) => n && this.point(n), onpick: (n) => this.go(n, number),
       label: `${lane.name}: tokens of the context at each call`,
     }));
-    put(clear(this.rivers), legend(session, 0), session.lanes.map((lane, number) => el("figure", {},
+    put(clear(this.rivers), legend(session, 0, 0, { bills: false }), session.lanes.map((lane, number) => el("figure", {},
       el("figcaption", {}, sample(number), link(address(session, inLane(`c${this.last}`, number)), lane.name), el("span", { class: "dim" }, ` ~${short(lane.contexts.reduce((sum, _, index) => sum + session.total(index + 1, number), 0))} tokens over all calls`)),
       this.drawnRivers[number])));
   }
@@ -344,7 +368,7 @@ class Comparison {
     return el("section", { class: "card" }, el("h2", {}, title),
       el("p", { class: "dim" }, `${whole(inArguments)} of them in what a tool was given. ● the strategy had lost it by then, · it still had it.`),
       el("div", { class: "scroll" }, el("table", { class: "needed" }, el("thead", {}, el("tr", {}, [["last in → used by", ""], ["kind", "kind"], ["calls back", "tok back"]].map(([text, name]) => el("th", { scope: "col", class: name }, text)),
-        names.map((name, lane) => el("th", { scope: "col", class: "dot", title: name }, el("span", { class: "turned" }, sample(lane), shortened(name, 20)))), el("th", { scope: "col" }, "literal"))), body)), more);
+        names.map((name, lane) => el("th", { scope: "col", class: "dot", title: name }, el("span", { class: "turned" }, sample(lane), shortened(name, 30)))), el("th", { scope: "col" }, "literal"))), body)), more);
   }
 }
 
@@ -352,5 +376,6 @@ const FEW_NEEDED = 40;
 
 /** The first thing to know of what-ifs. */
 function forced(data) {
-  return el("p", { class: "forced" }, el("b", {}, "What-if: "), data.warnings[0] || "");
+  const said = data.warnings[0] || "";
+  return el("p", { class: "forced" }, said.slice(0, 1).toUpperCase(), said.slice(1));
 }

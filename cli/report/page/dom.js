@@ -64,13 +64,18 @@ function whole(number) {
   return GROUPED.format(number);
 }
 
-/** 155000 as 155k: for where there is little room. */
+/** 155000 as 155k, 14493 as 14.5k, as the commands write it. */
 function short(number) {
   const size = Math.abs(number);
-  if (size < 1000) return String(Math.round(number));
-  if (size < 9950) return `${(number / 1000).toFixed(1)}k`;
+  if (size < 999.5) return String(Math.round(number));
+  if (size < 99_950) return `${(number / 1000).toFixed(1)}k`;
   if (size < 999_500) return `${Math.round(number / 1000)}k`;
   return `${(number / 1e6).toFixed(1)}M`;
+}
+
+/** The same at an axis, whose ticks are round: 10k. */
+function tickName(number) {
+  return short(number).replace(/\.0(?=[kM]$)/, "");
 }
 
 function plural(count, noun, many) {

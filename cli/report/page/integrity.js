@@ -58,6 +58,7 @@ function verdictStrip(session) {
     cells.push(el("a", { href: `#${address(session, `c${(failed || worst).n}`)}`, tabindex: -1, class: `cell ${worst.verdict}${failed ? " unanswered" : ""}`, title: `${names}: ${worst.verdict}${failed ? `, ${failed.outcome}` : ""}` }, failed ? "!" : LETTER[worst.verdict]));
   }
   const runs = runsOf(calls, (call) => call.verdict);
+  if (runs.length < 2 && calls.every((call) => call.outcome === "answered")) return el("div", { class: `strip alike cell ${calls[0].verdict}`, "aria-hidden": "true" }, `c1–c${calls.length} ${calls[0].verdict}`);
   return [
     el("div", { class: `strip${cells.length > 300 ? " many" : ""}`, "aria-hidden": "true" }, cells),
     each > 1 ? el("p", { class: "dim" }, `A cell stands for ${each} calls, and shows the weakest verdict of them.`) : null,
@@ -121,7 +122,7 @@ function whetherItHolds(session, data) {
       `When this page was made, ${plural(verified.events || 0, "event")}${session.data.parent ? " with those of its parents" : ""} ${verified.events === 1 ? "was" : "were"} recomputed from the stored bytes: ${problems.length ? plural(problems.length, "problem") : "no problem"}${verified.redactions ? `, ${whole(verified.redactions)} erased` : ""}.`) : null,
     problems.length ? el("ul", { class: "problems" }, problems.slice(0, 50).map((problem) => el("li", {}, `${SIGNS.error} ${problem.position === undefined || problem.position === null ? "the log" : `event ${problem.position}`} does not hold (${problem.kind}): ${problem.message}`))) : null,
     el("dl", { class: "facts" },
-      el("dt", {}, "head ", copyButton("copy", async () => digest, "copy the head")), el("dd", {}, el("code", { class: "head-digest" }, digest)),
+      el("dt", {}, "head ", copyButton("copy", async () => digest, "copy the head")), el("dd", {}, el("code", { class: "head-digest" }, digest.match(/.{1,16}/g)?.map((part) => [part, el("wbr", {})]))),
       el("dt", {}, "at version"), el("dd", {}, whole(version)),
       el("dt", {}, "key"), el("dd", {}, el("code", {}, session.data.key))),
     el("p", { class: "dim" }, "The head covers the session's key, its events and all that it was forked from. Kept outside of the log, it makes every later change of these visible. It stays good while the session grows."),

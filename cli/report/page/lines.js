@@ -20,7 +20,7 @@ function sample(lane) {
 function linesChart({ series, width, height, said, label, chosen, onpoint, onpick }) {
   const count = Math.max(...series.map((each) => each.values.length), 1);
   const wide = width >= 480;
-  const left = 46, bottom = 20, top = 10, right = wide ? Math.min(150, 24 + 6 * Math.max(...series.map((each) => Math.min(each.name.length, 21)))) : 26;
+  const left = 46, bottom = 20, top = 10, right = wide ? Math.min(200, 24 + 6 * Math.max(...series.map((each) => Math.min(each.name.length, MOST_NAME)))) : 26;
   const inner = Math.max(60, width - left - right), tall = height - bottom - top;
   const highest = Math.max(...series.map((each) => each.values.reduce((most, value) => Math.max(most, value), 0)), Number.MIN_VALUE) || 1;
   const x = (n) => left + ((n - 0.5) * inner) / count;
@@ -71,6 +71,7 @@ function traced(values, x, y, inner) {
 }
 
 const LINE = 13;
+const MOST_NAME = 28;
 
 /** The names at the ends of the lines, pushed apart where they would lie on each other; numbers where it is narrow. */
 function namesAt(series, y, top, tall, right, wide) {
@@ -83,7 +84,7 @@ function namesAt(series, y, top, tall, right, wide) {
   }
   return ends.flatMap(({ lane, name, at, end }) => [
     svg("path", { class: `${lineOf(lane).class} leader`, d: `M${right},${end.toFixed(1)}L${right + 8},${at.toFixed(1)}` }),
-    svg("text", { class: `endname ${lane ? `tone${(lane - 1) % TONES}` : ""}`, x: right + 11, y: at + 4 }, wide ? shortened(name, 21) : String(lane)),
+    svg("text", { class: `endname ${lane ? `tone${(lane - 1) % TONES}` : ""}`, x: right + 11, y: at + 4 }, wide ? shortened(name, MOST_NAME) : String(lane)),
   ]);
 }
 

@@ -263,7 +263,8 @@ function looksOf(session) {
   return el("ul", { class: "legend" },
     Object.keys(LOOKS).filter((look) => some.has(look)).map((look) => el("li", { title: LOOKS[look] },
       svg("svg", { class: "request key", viewBox: "0 0 22 18", width: 22, height: 14, "aria-hidden": "true" },
-        svg("path", { class: `part ${look} band system`, d: "M0 2h22v14h-22z" }), look === "held" ? null : [svg("path", { class: `over ${look}`, d: "M0 2h22v14h-22z" }), svg("path", { class: `edge ${look}`, d: "M.5 2h21v14h-21z" })]), ` ${LOOK_NAMES[look]}`)),
+        // Of two colours: what the look says holds of any.
+        svg("path", { class: `part ${look} band assistant`, d: "M0 2h11v14h-11z" }), svg("path", { class: `part ${look} band result`, d: "M11 2h11v14h-11z" }), look === "held" ? null : [svg("path", { class: `over ${look}`, d: "M0 2h22v14h-22z" }), svg("path", { class: `edge ${look}`, d: "M.5 2h21v14h-21z" })]), ` ${LOOK_NAMES[look]}`)),
     used.map((category) => el("li", {}, el("i", { class: `swatch ${category}` }), SHOWN[category])));
 }
 
@@ -280,14 +281,15 @@ function prefixSums(session) {
   ];
   if (billed && typeof billed.cached === "number") figures.push([percent(billed.cached, sum.cached_of), "billed as read from a cache", `${short(billed.cached)} of ${short(sum.cached_of)} tokens${sum.cached_calls < sum.billed_calls ? ` in ${plural(sum.cached_calls, "call")}` : ""}${typeof billed.cache_write === "number" ? `, ${short(billed.cache_write)} written` : ""}${typeof billed.input === "number" ? `, ${short(billed.input)} ${typeof billed.cache_write === "number" ? "neither" : "not"}` : ""}`]);
   const lines = [];
+  if (sum.broken) lines.push([`What it cost: of ~${short(sum.lost)} tokens that a cache held behind the breaks, ~${short(sum.rewritten)} were sent again as new; the rest was not sent again, or in another form.`]);
   if (!billed) lines.push("No bill was recorded.");
   else if (typeof billed.cached !== "number") lines.push(`Billed: ${short((billed.input || 0) + (billed.cache_write || 0))} tokens, and not how many of them were read from a cache.`);
   if (sum.held) lines.push(`Where nothing broke ${((100 * sum.read) / sum.held).toFixed(1)} % of what was billed before was read.`);
-  if (sum.contradicted.length) lines.push([el("b", {}, `! The bill of ${plural(sum.contradicted.length, "call")} says that more broke than the log knows of: `), sum.contradicted.slice(0, 8).map((n) => [link(address(session, `c${n}`), `c${n}`, { class: "id" }), " "]), sum.contradicted.length > 8 ? `and ${whole(sum.contradicted.length - 8)} more` : null]);
+  const doubts = sum.contradicted.length ? el("p", { class: "doubts" }, el("b", {}, `▲ The bill of ${plural(sum.contradicted.length, "call")} says that more broke than the log knows of: `), sum.contradicted.slice(0, 8).map((n) => [link(address(session, `c${n}`), `c${n}`, { class: "id" }), " "]), sum.contradicted.length > 8 ? `and ${whole(sum.contradicted.length - 8)} more` : null) : null;
   return el("section", { class: "prefix-sums" },
     el("div", { class: "figures" }, figures.map(([value, name, note]) => el("div", {}, el("b", {}, value), el("span", {}, name), el("small", { class: "dim" }, note)))),
-    sum.by_cause.length ? el("ul", { class: "causes" }, sum.by_cause.map((one) => el("li", {}, el("b", {}, one.cause.replaceAll("_", " ")), ` broke ${plural(one.calls, "call")}: ~${short(one.rewritten)} tokens sent again, ~${short(one.lost)} of the calls before lost`))) : null,
-    lines.map((line) => el("p", { class: "dim" }, line)));
+    sum.by_cause.length ? el("ul", { class: "causes" }, sum.by_cause.map((one) => el("li", {}, el("b", {}, one.cause.replaceAll("_", " ")), ` broke ${plural(one.calls, "call")}: ${one.rewritten ? `~${short(one.rewritten)} tokens` : "nothing"} sent again, ~${short(one.lost)} of the calls before lost`))) : null,
+    lines.map((line) => el("p", { class: "dim" }, line)), doubts);
 }
 
 /** The share of each request that could be reused, over the calls; the lowest of each stretch where they are many. */
@@ -313,7 +315,7 @@ function shares(session, width, onchoose) {
   }
   drawing.append(svg("path", { class: "share", d: `M${left},${y(0)}L${upper.join("L")}L${left + inner},${y(0)}Z` }));
   for (const call of calls) {
-    if (!call.prefix.cause || call.prefix.cause === "compaction") continue;
+    if (!call.prefix.cause) continue;
     drawing.append(svg("path", { class: "snap", d: `M${(x(call.n) - 3).toFixed(1)} ${y(0)}l3 -6l3 6z` }, svg("title", {}, `c${call.n}: ${call.prefix.cause}`)));
   }
   drawing.append(...cliffs(session, x, top, tall, inner / calls.length, width));

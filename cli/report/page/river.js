@@ -8,27 +8,60 @@ function columnsOf(session, lane, width) {
   const count = session.lanes[lane].contexts.length;
   const most = Math.max(1, Math.min(count, Math.floor(width), MOST_COLUMNS));
   const columns = [];
+  const full = (n) => session.total(n, lane) + (unrecorded(session, n, lane) || 0);
   for (let at = 0; at < most; at += 1) {
     const [from, to] = [Math.floor((at * count) / most) + 1, Math.floor(((at + 1) * count) / most)];
     let best = from;
-    for (let n = from + 1; n <= to; n += 1) if (session.total(n, lane) > session.total(best, lane)) best = n;
+    for (let n = from + 1; n <= to; n += 1) if (full(n) > full(best)) best = n;
     columns.push({ from, to, n: best });
   }
   return columns;
 }
 
+const UNRECORDED = "billed, not recorded";
+const UNRECORDED_MEANS = "billed input without what is estimated of the recorded request: a system prompt or tools that nobody wrote down, and what the provider counts otherwise";
+
+/** Tokens of input as the provider counted them; null where it told none. */
+function billedInput(call) {
+  const told = ["input", "cached", "cache_write"].map((name) => call?.billed?.[name]).filter((each) => typeof each === "number");
+  return told.length ? told.reduce((sum, each) => sum + each, 0) : null;
+}
+
+/** What a call was billed beyond what is estimated of it; null where no bill tells, where all of the request is recorded, and of a strategy. */
+function unrecorded(session, n, lane = 0) {
+  const call = session.calls[n - 1];
+  const billed = lane ? null : billedInput(call);
+  return billed === null || call.verdict === "exact" ? null : Math.max(0, billed - session.total(n));
+}
+
+/** Lines across, as a pattern of a drawing; each has its own name. */
+function hatched() {
+  hatched.count = (hatched.count || 0) + 1;
+  const id = `unrecorded-${hatched.count}`;
+  return { fill: `url(#${id})`, pattern: svg("pattern", { id, width: 5, height: 5, patternUnits: "userSpaceOnUse" }, svg("path", { class: "hatch-line", d: "M-1 1l2 -2M0 5l5 -5M4 6l2 -2" })) };
+}
+
+/** Its sign in a legend. */
+function unrecordedSwatch() {
+  return svg("svg", { class: "swatch", width: 10, height: 10, viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("path", { class: "hatch-line", d: "M0 5l5 -5M0 10l10 -10M5 10l5 -5" }), svg("path", { class: "unrecorded-edge", d: "M.5 .5h9v9h-9z" }));
+}
+
+const LEAST_USER = 2;
+
 /**
  * The drawing. `onchoose` hears of each call that the pointer is dragged over, `onpoint` of each that it
- * merely points at (null: of none), `onpick` of one that was clicked. `most`: the tokens at its top. `marks`: failed calls and breaks of
- * the prefix below the axis. Its `place(n)` moves the line, its `columns` tell how many calls share one.
+ * merely points at (null: of none), `onpick` of one that was clicked. `most`: the tokens at its top. `bills`: what was billed and not recorded,
+ * above the stack. `marks`: failed calls and breaks of the prefix below the axis. Its `place(n)` moves the line, its `columns` tell how many calls share one.
  */
-function river(session, { lane = 0, width, height, chosen = null, onchoose = null, onpoint = null, onpick = null, marks = false, most = 0, label }) {
+function river(session, { lane = 0, width, height, chosen = null, onchoose = null, onpoint = null, onpick = null, marks = false, bills = true, most = 0, label }) {
   const count = session.lanes[lane].contexts.length;
   const left = 46, bottom = marks ? 34 : 20, top = 20;
   const inner = Math.max(60, width - left - 8);
   const tall = height - bottom - top;
   const columns = columnsOf(session, lane, inner);
-  const peak = Math.max(1, ...columns.map((column) => session.total(column.n, lane)));
+  const missing = columns.map((column) => (bills && unrecorded(session, column.n, lane)) || 0);
+  const largest = Math.max(0, ...columns.map((column) => session.total(column.n, lane)));
+  const peak = Math.max(1, ...columns.map((column, at) => session.total(column.n, lane) + missing[at]));
   const limit = session.data.window || 0;
   const highest = most || (limit && peak > limit / 3 ? Math.max(peak, limit) : peak);
   const x = (n) => left + ((n - 0.5) * inner) / count;
@@ -36,27 +69,33 @@ function river(session, { lane = 0, width, height, chosen = null, onchoose = nul
   const wide = inner / count;
   const drawing = svg("svg", {
     class: columns.length * 3 > inner ? "river fine" : "river", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
-    "aria-label": label || `Tokens of the context at each of ${plural(count, "call")}; the largest has ${whole(peak)}`,
+    "aria-label": label || `Tokens of the context at each of ${plural(count, "call")}; the largest has ${whole(largest)}${peak > largest && missing.some(Boolean) ? `, and ${whole(peak)} with what was billed and not recorded` : ""}`,
   });
   for (const tick of ticks(highest)) {
     drawing.append(
       svg("line", { class: "grid", x1: left, x2: left + inner, y1: y(tick), y2: y(tick) }),
-      svg("text", { class: "axis", x: left - 6, y: y(tick) + 3.5, "text-anchor": "end" }, short(tick)),
+      svg("text", { class: "axis", x: left - 6, y: y(tick) + 3.5, "text-anchor": "end" }, tickName(tick)),
     );
   }
   const below = new Array(columns.length).fill(0);
   session.categories.forEach((category, index) => {
-    const upper = columns.map((column, at) => below[at] + session.tokens(column.n, lane)[index]);
+    // What people said is a hairline in most contexts, and what is looked for.
+    const least = category === "user" ? (LEAST_USER * highest * 1.06) / tall : 0;
+    const upper = columns.map((column, at) => { const tokens = session.tokens(column.n, lane)[index]; return below[at] + (tokens && Math.max(tokens, least)); });
     if (upper.some((value, at) => value > below[at])) {
       drawing.append(svg("path", { class: `band ${category}`, d: steps(columns, below, upper, x, y, wide) }));
     }
     upper.forEach((value, at) => { below[at] = value; });
   });
+  if (missing.some(Boolean)) {
+    const { fill, pattern } = hatched();
+    drawing.append(svg("defs", {}, pattern), svg("path", { class: "unrecorded", fill, d: steps(columns, below, below.map((value, at) => value + missing[at]), x, y, wide) }, svg("title", {}, `${UNRECORDED}: ${UNRECORDED_MEANS}`)));
+  }
   if (limit && highest >= limit) {
     drawing.append(svg("line", { class: "limit", x1: left, x2: left + inner, y1: y(limit), y2: y(limit) }),
       svg("text", { class: "axis", x: left + inner, y: y(limit) - 4, "text-anchor": "end" }, `window ${short(limit)}`));
   }
-  if (lane === 0) drawing.append(...cliffs(session, x, top, tall, wide, width, marks));
+  if (lane === 0) drawing.append(...cliffs(session, x, top, tall, wide, width, { isTold: marks, highest: Math.max(1, largest) }));
   else drawing.append(...laneCliffs(session, lane, x, top, tall, wide, width));
   if (lane === 0 && marks) drawing.append(...faults(session, columns, x, top + tall));
   for (const n of callTicks(count, inner)) {
@@ -153,26 +192,59 @@ function* callTicks(count, inner) {
   for (let n = step === 1 ? 1 : step; n <= count; n += step) yield n;
 }
 
-/** A line at each compaction, with its name and, where there is room, its tokens; a short one where they are many. */
-function cliffs(session, x, top, tall, wide, width, isTold) {
-  const found = [];
-  const isDense = session.compactions.length * 14 > width;
-  const isSaid = isTold && session.compactions.length * 130 < width;
-  let free = 0;
-  for (const row of session.compactions) {
-    const next = firstAtLeast(session.calls, (call) => call.position, row.position) + 1;
-    if (next > session.calls.length) continue;
-    const at = x(next) - wide / 2;
-    found.push(svg("line", { class: "cliff", x1: at, x2: at, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
-    const name = isSaid ? `${row.ref} ${beforeAfter(row)}` : row.ref;
-    const room = isSaid ? 110 : 30;
-    const turned = at > width - room;
-    if ((turned ? at - room : at) < free) continue;
-    free = at + (isDense ? 60 : room);
-    found.push(svg("a", { href: `#${address(session, row.ref)}`, tabindex: -1, "aria-label": `compaction ${row.ref}` },
-      svg("text", { class: "cliffname", x: turned ? at - 3 : at + 3, y: top - 6, "text-anchor": turned ? "end" : "start" }, name)));
+/** Compactions and clearings that stand between two calls: what each took of the recorded context, by call. */
+function cliffsOf(session) {
+  const behind = (position) => firstAtLeast(session.calls, (call) => call.position, position) + 1;
+  const took = (row) => Math.max(0, (row.before_recorded || 0) - (row.after_recorded || 0));
+  return [
+    ...session.compactions.map((row) => ({ row, n: behind(row.position), took: took(row), name: row.ref, said: `${row.ref} ${beforeAfter(row)}`, place: row.ref, what: `compaction ${row.ref}` })),
+    ...(session.data.compactions || []).filter((each) => each.kind !== "compaction").map((row) => ({ row, n: behind(row.position), took: took(row), name: "✂", said: `✂ ${whole(row.count || 0)} ${row.did}`, place: eventOf(session, row.name) ? row.name : "compactions", what: whatChanged(row), isClearing: true })),
+  ].filter((each) => each.n <= session.calls.length).sort((one, other) => one.n - other.n);
+}
+
+/** Of the largest context: what took less is no cliff that anybody looks for. */
+const SLIGHT = 1 / 20;
+
+/** A line at each compaction and clearing, with its name where there is room: the one that took most has it first. */
+function cliffs(session, x, top, tall, wide, width, { isTold = false, highest = 1 } = {}) {
+  const all = cliffsOf(session);
+  const isDense = all.length * 14 > width;
+  const isSlight = (each) => each.took < highest * SLIGHT;
+  const lines = new Map();
+  for (const each of all) {
+    const at = x(each.n) - wide / 2;
+    // Of very many one a pixel, the largest.
+    const key = isDense ? Math.round(at) : `${at} ${each.name}`;
+    if (!lines.has(key) || lines.get(key).took < each.took) lines.set(key, { ...each, at });
+  }
+  const found = [...lines.values()].filter((each) => !each.isClearing || !isSlight(each)).map((each) =>
+    svg("line", { class: `cliff${each.isClearing ? " clearing" : ""}${isSlight(each) ? " slight" : ""}`, x1: each.at, x2: each.at, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
+  const spans = [];
+  const named = [...lines.values()].filter((each) => !(each.isClearing && (isSlight(each) || !isTold))).sort((one, other) => other.took - one.took || one.n - other.n);
+  for (const each of named) {
+    for (const name of new Set(isTold ? [each.said, each.name] : [each.name])) {
+      const room = 8 + 6.1 * name.length;
+      const turned = each.at + room > width;
+      const span = turned ? [each.at - room, each.at] : [each.at, each.at + room];
+      if (spans.some(([from, to]) => from < span[1] && span[0] < to)) continue;
+      spans.push(span);
+      found.push(svg("a", { href: `#${address(session, each.place)}`, tabindex: -1, "aria-label": each.what },
+        svg("text", { class: `cliffname${each.isClearing ? " clearing" : ""}${isSlight(each) ? " slight" : ""}`, x: turned ? each.at - 3 : each.at + 3, y: top - 6, "text-anchor": turned ? "end" : "start" }, name)));
+      break;
+    }
   }
   return found;
+}
+
+/** What a compaction did to how many items, in the words of the log: 71 items folded, 1 item dropped. */
+function whatLeft(row) {
+  if (row.reordered) return "items in another order";
+  return `${plural(row.items || 0, "item")} ${row.brought || row.summary_erased ? "folded" : "dropped"}`;
+}
+
+/** And what was put in the place of single items: 8 items cleared. */
+function whatChanged(row) {
+  return `${plural(row.count || 0, "item")} ${row.did}`;
 }
 
 /** The same of a strategy: where it summarised or dropped something; short ones where they are many. */
@@ -184,19 +256,30 @@ function laneCliffs(session, lane, x, top, tall, wide, width) {
   return calls.filter((_, at) => at % step === 0).map((n) => svg("line", { class: "cliff", x1: x(n) - wide / 2, x2: x(n) - wide / 2, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
 }
 
-/** The tokens of a compaction as 35k → ~924: ~ where nobody told and they are estimated. */
+/** What a compaction made of the context, estimated of what is recorded: ~14.5k → ~924. Never between unlike counts. */
 function beforeAfter(row) {
-  return `${row.before_estimated ? "~" : ""}${short(row.before_tokens || 0)} → ${row.after_estimated ? "~" : ""}${short(row.after_tokens || 0)}`;
+  return `~${short(row.before_recorded || 0)} → ~${short(row.after_recorded || 0)}`;
+}
+
+/** The agent's own count beside it, of its whole request: 35.1k, or 35.1k → 20.0k; empty where it told none. */
+function agentsCount(row) {
+  return [row.before_estimated ? "" : short(row.before_tokens || 0), row.after_estimated ? "" : `→ ${short(row.after_tokens || 0)}`].filter(Boolean).join(" ");
 }
 
 /** What the colours mean, with the tokens of a call; of call 0 those that any call has. */
-function legend(session, n, lane = 0) {
+function legend(session, n, lane = 0, { bills = true } = {}) {
   const tokens = n ? session.tokens(n, lane) : null;
   const isThere = (index) => tokens ? tokens[index] : session.lanes.some((each) => each.contexts.some((context) => context.tokens[index]));
   return el("ul", { class: "legend" }, session.categories.map((category, index) => {
     if (!isThere(index)) return null;
     return el("li", {}, el("i", { class: `swatch ${category}` }), SHOWN[category], tokens ? el("b", {}, ` ${short(tokens[index])}`) : null);
-  }));
+  }), bills ? unrecordedKey(session, n, lane) : null);
+}
+
+/** The same of what was billed and is not recorded. */
+function unrecordedKey(session, n, lane) {
+  const missing = n ? unrecorded(session, n, lane) : !lane && session.calls.some((call) => unrecorded(session, call.n));
+  return missing ? el("li", { title: UNRECORDED_MEANS }, unrecordedSwatch(), UNRECORDED, n ? el("b", {}, ` ${short(missing)}`) : null) : null;
 }
 
 /** One context as a bar of its categories. */

@@ -81,14 +81,17 @@ class SessionList {
 
 const MOST_AGAIN = 500;
 
+/** Verdicts that need nobody's eye in a list. */
+const CALM = new Set(["exact", "rebuilt", "partial", "opaque", "erased"]);
+
 function sessionRow(row) {
-  const figure = (value, noun) => el("td", { class: "tok" }, value ? [short(value), el("span", { class: "noun" }, ` ${noun}`)] : null);
+  const figure = (value, noun, place) => el("td", { class: "tok" }, value ? [place ? link(`${row.number + 1}/${place}`, short(value)) : short(value), el("span", { class: "noun" }, ` ${noun === "billed" || value === 1 ? noun : `${noun}s`}`)] : null);
   return el("tr", { "data-number": row.number },
     row.is_clocked ? el("td", { class: "when" }, clock(row.updated).slice(0, 16)) : el("td", { class: "when", title: "when it was imported: its source has no clock" }, `(${clock(row.updated).slice(0, 16)})`),
     el("td", { class: "agent" }, row.agent),
     el("td", { class: "name" }, link(`${row.number + 1}/overview`, row.title || "(no title)"), " ", el("code", { class: "dim" }, row.name)),
-    el("td", {}, row.provenance ? badge(row.provenance) : null),
-    figure(row.messages, "messages"), figure(row.calls, "calls"), figure(row.compactions, "compactions"), figure(row.tokens, "billed"));
+    el("td", { class: CALM.has(row.provenance) ? "calm" : null }, row.provenance ? badge(row.provenance) : null),
+    figure(row.messages, "message"), figure(row.calls, "call"), figure(row.compactions, "compaction", row.compactions === 1 ? "k1" : "compactions"), figure(row.tokens, "billed"));
 }
 
 if (document.getElementById("live")) VIEWS.sessions = { title: "Sessions" };
