@@ -27,7 +27,7 @@ from cli.report.model import (
     TextsData,
 )
 from cli.report.texts import Texts
-from cli.saying import preview, who
+from cli.saying import PREVIEW, preview, who
 from cli.timeline import timeline
 from cli.told import rendered_by
 from eventlog import RecordedEvent, StreamKey
@@ -238,7 +238,7 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
                 category=category_of(item),
                 form=item.form,
                 tokens=size,
-                preview=preview(item),
+                preview=_beginning(item),
                 parts=[(p.kind, p.name, texts.put(p.text), p.is_error) for p in item.parts],
                 call=row.call if row is not None and original is None else None,
                 label=item.label,
@@ -250,6 +250,12 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
             )
         )
     return found
+
+
+def _beginning(item: Item) -> str:
+    """Of what is cut it is said."""
+    text = preview(item, PREVIEW + 1)
+    return text if len(text) <= PREVIEW else f"{text[:PREVIEW].rstrip()}…"
 
 
 def _time(read: Reading, position: int) -> str:

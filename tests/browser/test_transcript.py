@@ -205,6 +205,8 @@ class TestPaper:
         expect(page.locator(".row").last).to_be_visible()
         expect(page.locator(".slider-bar .river")).to_be_visible()
         expect(page.locator("input[type=range]")).to_be_hidden()
+        expect(page.locator(".inspector")).to_contain_text("What stood in it")
+        expect(page.get_by_text("not seen: a summary stood for it", exact=True)).to_be_visible()
         colour = "getComputedStyle(document.body).backgroundColor"
         assert page.evaluate(colour) == "rgb(255, 255, 255)"
         page.emulate_media(media="screen")
@@ -212,3 +214,22 @@ class TestPaper:
         assert page.locator(".row").count() < 108
         assert page.locator(row(page, "150.0")).evaluate(place) == before
         assert page.evaluate(colour) != "rgb(255, 255, 255)"
+        expect(page.locator(".signs[open]")).to_have_count(0)
+
+    def test_the_call_is_on_it_also_where_the_panel_was_closed(
+        self, new_page: Callable[..., Page], demo: str
+    ) -> None:
+        page = new_page(width=420)
+        at(page, f"{demo}#c29")
+        expect(page.locator(".inspector")).to_be_hidden()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+        expect(page.locator(".inspector")).to_contain_text("Call c29")
+        above = (
+            "([one, other]) => one.getBoundingClientRect().top < other.getBoundingClientRect().top"
+        )
+        nodes = [page.locator(each).element_handle() for each in (".inspector", ".middle")]
+        assert page.evaluate(above, nodes)
+        page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        expect(page.locator(".inspector")).to_be_hidden()

@@ -79,6 +79,7 @@ class Transcript {
 
   /** Beside the transcript where there is room; else a panel that opens below the slider. */
   settleInspector() {
+    if (this.beforePrint) return;
     if (NARROW.matches) this.bar.append(this.inspector);
     else this.panes.append(this.inspector);
     this.showInspector(!NARROW.matches);
@@ -311,12 +312,22 @@ class Transcript {
     });
   }
 
-  /** On paper there is no window: all rows, up to a number. */
+  /** On paper there is no window: the call that is shown, what the signs mean, and all rows, up to a number. */
   print(isOver) {
     if (isOver) {
       this.left?.remove();
+      const { isInspected, isLegend } = this.beforePrint || {};
+      this.beforePrint = null;
+      this.settleInspector();
+      this.showInspector(Boolean(isInspected));
+      this.slider.legend.open = Boolean(isLegend);
       return this.list.some();
     }
+    // A page of paper is narrow, but has room for the call.
+    this.beforePrint ||= { isInspected: this.isInspected, isLegend: this.slider.legend.open };
+    this.panes.append(this.inspector);
+    this.showInspector(true);
+    this.slider.legend.open = true;
     const left = this.list.all(MOST_PRINTED);
     if (left) this.list.node.after(this.left = el("p", { class: "left-out" }, `${plural(left, "more entry", "more entries")} of the transcript ${left === 1 ? "is" : "are"} not printed.`));
   }
