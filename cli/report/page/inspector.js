@@ -145,6 +145,8 @@ function contents(session, n, lane) {
   if (left.length) {
     const before = standingAt(session, n - 1, lane);
     node.append(folding("left", `gone since c${n - 1} (${whole(left.length)})`, summed(left.map((number) => before.get(number))), [], () => listed(left, (number) => contextRow(session, number, lane, "−"))));
+    const taken = (session.lanes[lane].moves?.[n - 1] || []).reduce((sum, move) => sum + (LEAVING.has(move.kind) ? move.count : 0), 0);
+    if (taken > left.length) node.append(el("p", { class: "dim section" }, `${whole(taken - left.length)} of the ${whole(taken)} that left were given to no call`));
   }
   return node;
 }
@@ -156,7 +158,8 @@ function folding(name, title, tokens, shares, make) {
   const filled_ = () => { if (node.open && node.childElementCount === 1) node.append(make()); };
   node.open = folds[name];
   filled_();
-  node.addEventListener("toggle", () => { folds[name] = node.open; filled_(); });
+  node.firstElementChild.addEventListener("click", () => { folds[name] = !node.open; });
+  node.addEventListener("toggle", filled_);
   return node;
 }
 
