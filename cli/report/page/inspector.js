@@ -28,7 +28,7 @@ function showCall(root, session, n, lane = 0) {
   const tokens = session.tokens(n, lane);
   const kind = call.kind === "as_sent" ? "as it was sent" : "rebuilt from the events";
   put(root,
-    el("h2", {}, link(address(session, `c${n}${lane ? `~${lane}` : ""}`), `Call c${n}`), lane ? el("span", { class: "verdict" }, session.lanes[lane].name) : badge(call.verdict)),
+    el("h2", {}, link(address(session, `c${n}${lane ? `~${lane}` : ""}`), `Call c${n}`), lane ? el("code", { class: "verdict" }, session.lanes[lane].name) : badge(call.verdict)),
     el("p", { class: "dim clamp" }, [call.model, call.at ? clock(call.at) : "", lane ? "" : kind].filter(Boolean).join(" · ")),
     lane ? el("p", { class: "dim" }, "What this strategy would have given it; the call itself was never made so. ", link(address(session, "compare"), "all strategies"))
       : el("p", { class: "verdictline" }, `${VERDICTS[call.verdict] || call.verdict}${call.detail ? `: ${call.detail}` : ""}.`),

@@ -136,7 +136,7 @@ function divider(session, event, { isCursor, isTarget }) {
   const isCompaction = event.type === "context_compacted";
   const what = event.type.replaceAll("_", " ");
   return el("div", { class: `divider ${isCompaction ? "compaction" : ""}${isCursor ? " cursor" : ""}${isTarget ? " target" : ""}`, "data-lead": true, tabindex: -1 },
-    link(address(session, event.ref), event.ref, { class: "name", tabindex: -1 }),
+    link(address(session, event.ref), event.ref.replace(/~\d+$/, ""), { class: "name", tabindex: -1 }),
     el("span", { class: "say" }, isCompaction ? `compaction${event.preview ? `: ${event.preview}` : ""}` : [what, event.preview && event.preview !== what ? `: ${event.preview}` : "", event.outcome ? ` (${event.outcome})` : ""].join("")),
     isCompaction ? el("span", { class: "tok" }, `${beforeAfter(event)}${agentsCount(event) ? ` (agent's count: ${agentsCount(event)})` : ""} · ${whatLeft(event)}`)
       : event.items ? el("span", { class: "tok" }, plural(event.items, "item")) : null);
