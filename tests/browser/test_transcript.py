@@ -156,7 +156,7 @@ class TestAtAGlance:
         chip = page.get_by_role("button", name="take the filter off")
         expect(chip).to_have_text("Σ summarised 71 of 111 ✕")
         page.keyboard.press("]")
-        expect(page.locator(".tally .later")).to_have_text(re.compile("later"))
+        expect(page.locator(".tally button.later")).to_have_text(re.compile("^·19later"))
         chip.click()
         expect(chip).to_be_hidden()
         expect(folded).to_have_attribute("aria-pressed", "false")

@@ -75,8 +75,8 @@ function pathTag(session, number, row) {
 
 /** The path of each result whose call names one. Which of several calls of one tool in a message a result answers is known only where the data says so. */
 function pathsRead(session) {
-  if (session.paths) return session.paths;
-  session.paths = new Map();
+  if (session.pathsOf === session.data) return session.paths;
+  Object.assign(session, { pathsOf: session.data, paths: new Map() });
   let asked = [], results = [];
   const settle = () => {
     for (const who of new Set(asked.map(([name]) => name))) {
