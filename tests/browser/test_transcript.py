@@ -124,7 +124,8 @@ class TestFilter:
         expect(hit.locator("a.id")).to_have_text(first)
         top = hit.bounding_box()
         bar = page.locator(".slider-bar").bounding_box()
-        assert top is not None and bar is not None
+        assert top is not None
+        assert bar is not None
         assert bar["y"] + bar["height"] <= top["y"] < 400
 
 
@@ -170,7 +171,8 @@ class TestAtAGlance:
         page.wait_for_timeout(100)
         top = page.locator(".inspector h2").bounding_box()
         bar = page.locator(".slider-bar").bounding_box()
-        assert top is not None and bar is not None
+        assert top is not None
+        assert bar is not None
         assert top["y"] >= bar["y"] + bar["height"]
 
     def test_a_line_begins_with_what_a_tool_said(self, page: Page, demo: str) -> None:
@@ -248,7 +250,8 @@ class TestAPhone:
         )
         assert small == []
         box = panel.bounding_box()
-        assert box is not None and box["y"] + box["height"] == 860
+        assert box is not None
+        assert box["y"] + box["height"] == 860
         page.get_by_role("button", name="close").click()
         expect(panel).to_be_hidden()
         page.locator(".callname").click()
@@ -260,7 +263,9 @@ class TestAPhone:
         for view in ("integrity", "overview"):
             at(page, f"{demo}#{view}")
             box = page.locator("#tabs [aria-current]").bounding_box()
-            assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 420
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 420
 
 
 class TestPaper:
