@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from cli.following import File
 from cli.naming import short_names
 from cli.report.served_model import ListData, ListedSession, Pulse, ServedHead, ServedSession
+from cli.report.titles import may_be_cut, with_end
 from eventlog import StreamKey
 from eventlog.catching_up import picture
 from eventlog.errors import StreamNotFound
@@ -20,9 +22,13 @@ from projections import session_rows as rows
 from projections.memory.stream import is_memory_stream
 from projections.session_rows import Query, SessionRow
 from projections.sessions import Sessions
+from projections.titles import TITLE_LENGTH, parts_of
 
 PART = 100
 """Sessions of a part of the list."""
+
+_FIRST = 20
+"""Messages among which the one is that gave a session its title."""
 
 
 class ServedLog:
@@ -34,6 +40,7 @@ class ServedLog:
         self._file = File(live)
         self._sessions = Sessions(live.log)
         self._listing = threading.Lock()
+        self._titles: dict[tuple[str, str], str] = {}
         self._numbers = {self.number(key): key for key in keys}
 
     def check(self) -> None:
@@ -62,7 +69,7 @@ class ServedLog:
         names = short_names(self.live, map(str, self.keys))
         with self._listing:
             query = self._sessions.query()
-            titles = {key: row.title for key in names if (row := rows.row_of(query, key))}
+            titles = {key: self._title(row) for key in names if (row := rows.row_of(query, key))}
         return ServedHead(
             sessions=[
                 ServedSession(
@@ -135,13 +142,28 @@ class ServedLog:
             if text in row.title.casefold() or text in row.key.casefold():
                 yield row
 
+    def _title(self, row: SessionRow) -> str:
+        """Its title; one that is the beginning of a longer message ends with ``…``."""
+        if row.is_titled or not may_be_cut(row.title):
+            return row.title
+        at = row.key, row.title
+        if at not in self._titles:
+            key = StreamKey.parse(row.key)
+            first = islice(self.live.log.read(key, types=["message_appended"]), _FIRST)
+            said = (
+                "\n".join(part.text for part in parts_of(event.data) if part.kind == "text")
+                for event in first
+            )
+            self._titles[at] = with_end(row.title, said, TITLE_LENGTH)
+        return self._titles[at]
+
     def _listed(self, row: SessionRow, name: str, tokens: int | None) -> ListedSession:
         key = StreamKey.parse(row.key)
         return ListedSession(
             number=self.number(key),
             key=row.key,
             name=name,
-            title=row.title,
+            title=self._title(row),
             agent=key.agent,
             updated=row.happened_at,
             is_clocked=row.is_clocked,

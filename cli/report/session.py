@@ -27,6 +27,7 @@ from cli.report.model import (
     TextsData,
 )
 from cli.report.texts import Texts
+from cli.report.titles import with_end
 from cli.saying import PREVIEW, preview, who
 from cli.timeline import timeline
 from cli.told import rendered_by
@@ -46,7 +47,6 @@ from projections.recording import Step
 from projections.runs import origin, position_of, standing
 from projections.session_figures import SessionStats
 from projections.sessions import session_stats
-from projections.titles import clean, title_of, without_reminders
 
 Progress = Callable[[int, int], None]
 
@@ -200,14 +200,9 @@ _LONG_TITLE = 120
 
 def _title(read: Reading, stats: SessionStats) -> str:
     """The title; of one that is how a message begins more of it, and what is cut says so."""
-    for item in read.renditions:
-        if not item.is_human or item.rendition != item.id:
-            continue
-        said = "\n".join(part.text for part in item.parts if part.kind == "text")
-        if title_of(said) == stats.title:
-            whole = " ".join(without_reminders(said).split())
-            return clean(whole if len(whole) <= _LONG_TITLE else f"{whole[:_LONG_TITLE].rstrip()}…")
-    return stats.title
+    humans = (i for i in read.renditions if i.is_human and i.rendition == i.id)
+    said = ("\n".join(p.text for p in item.parts if p.kind == "text") for item in humans)
+    return with_end(stats.title, said, _LONG_TITLE)
 
 
 def _is_item(row: TimelineRow) -> bool:

@@ -59,6 +59,27 @@ class TestTable:
         assert head.get_attribute("aria-sort") == "descending"
         assert names(page)[0] == by_tokens[-1]
 
+    def test_percent_and_count_are_of_one_base_and_so_are_the_curves(
+        self, page: Page, file: Path, demo: Path
+    ) -> None:
+        opened(page, file, "compare")
+        typed = [each for spec in SPECS for each in ("-s", spec)]
+        told = data("compare", "last", *typed, "--db", demo)
+        (held,) = told["calibration"]
+        base = held["factor"] * held["unrecorded"]
+        sums = [
+            (row["cumulative"] * held["factor"] + row["calls"] * base) for row in told["strategies"]
+        ]
+        cells = page.locator(".matrix td[data-title='tokens']").all_inner_texts()
+        for row, sum_, cell in zip(told["strategies"], sums, cells, strict=True):
+            assert abs(sum_ / sums[0] - row["tokens"]["value"]) < 0.001
+            assert cell.split() == [f"{100 * row['tokens']['value']:.0f}%", f"~{sum_ / 1e6:.1f}M"]
+        chosen = page.locator(".controls select").first.locator("option:checked")
+        assert chosen.inner_text() == "as billed, like the table"
+        assert f"and {round(base):,} a call for what is not recorded" in (
+            page.locator(".notes").first.inner_text()
+        )
+
     def test_it_says_that_these_are_what_ifs(self, page: Page, file: Path) -> None:
         opened(page, file, "compare")
         page.get_by_text("what-ifs keep the recorded messages").wait_for()
@@ -74,6 +95,9 @@ class TestLanes:
         assert page.url.endswith("#c44~2")
         chosen = page.get_by_role("combobox", name="whose contexts")
         assert chosen.locator("option:checked").inner_text() == "clear:keep=3"
+        inspector = page.locator(".inspector")
+        assert "would have given it" in inspector.inner_text()
+        assert "record" not in inspector.inner_text()  # that is said of the call itself
         cleared = page.locator(".inspector .inside li", has_text="[The result of").first
         name = cleared.locator("a.id").inner_text()
         cleared.locator("a.id").click()

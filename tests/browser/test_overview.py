@@ -52,6 +52,54 @@ class TestTheRiver:
         overview.mouse.up()
         expect(overview.locator(".callname")).to_have_text("c44")
 
+    def test_what_was_billed_and_not_recorded_stands_above_what_was(
+        self, overview: Page, tmp_path: Path
+    ) -> None:
+        expect(overview.locator(".legend").first).to_contain_text("billed, not recorded")
+        told = run("audit", "last", "--json", "--db", demo_log(tmp_path)).stdout
+        calls = json.loads(told)["data"]["calls"]
+        most = max(call["billed"] for call in calls)
+        river = overview.get_by_role("slider")
+        assert f"and {most:,} with what was billed and not recorded" in (
+            river.get_attribute("aria-label") or ""
+        )
+        river.focus()
+        river.press("End")
+        missing = calls[-1]["billed"] - calls[-1]["tokens"]
+        assert missing > 0
+        expect(overview.locator(".readout")).to_contain_text(f"{missing:,} billed, not recorded")
+        band = overview.locator(".river .unrecorded").bounding_box()
+        below = overview.locator(".river .band.result").bounding_box()
+        assert band is not None
+        assert below is not None
+        assert band["height"] > below["height"]
+        assert band["y"] < below["y"]
+
+    def test_cliffs_are_estimates_of_what_is_recorded_and_clearings_have_names(
+        self, overview: Page
+    ) -> None:
+        names = overview.locator(".river .cliffname")
+        expect(names).to_have_text(["k1 ~14.5k → ~924", "✂ 8 cleared", "✂ 8 cleared"])
+        card = overview.locator(".card", has_text="clearings (2)")
+        expect(card).to_contain_text("~14.5k → ~924agent's count: 35.1k71 items folded")
+        expect(card).to_contain_text("8 items cleared")
+        river = overview.get_by_role("slider")
+        river.focus()
+        river.press("Home")
+        for _ in range(15):
+            river.press("ArrowRight")
+        expect(overview.locator(".readout")).to_contain_text("✂ 8 items cleared here")
+
+    def test_lower_bounds_say_that_they_are(self, overview: Page) -> None:
+        expect(overview.locator(".figures")).to_contain_text("output ≥ 11.2k")
+        expect(overview.locator(".figures")).to_contain_text("≥ $1.23cost")
+        expect(overview.locator(".figures")).to_contain_text("1compaction16 placeholders")
+
+    def test_what_became_of_everything_is_what_the_audit_says(self, overview: Page) -> None:
+        card = overview.locator(".card", has_text="What became of everything")
+        row = card.get_by_role("row", name="summarised")
+        expect(row).to_contain_text("71~23.8k–by k1 (auto); 2 of them given to no call")
+
     def test_breaks_of_the_prefix_are_marked_below_it(self, overview: Page) -> None:
         expect(overview.locator(".river .broke")).to_have_count(3)
         expect(overview.locator(".figures")).to_contain_text("3prefix breaks")
@@ -68,7 +116,13 @@ class TestFindings:
         shown = overview.locator(".findings li > span:first-child").all_text_contents()
         assert sorted(shown) == sorted(each["message"] for each in found)
         expect(overview.locator(".rule h3").first).to_contain_text("broken rules")
-        overview.get_by_role("link", name="7-8").first.click()
+        expect(overview.locator(".fold-finding > summary")).to_have_text(
+            [
+                "181 literals lost by k1: 30 came up again",
+                "44 literals lost by 77, 117: 2 came up again",
+            ]
+        )
+        overview.locator(".findings").get_by_role("link", name="7-8").first.click()
         expect(overview.locator(".row.target .id")).to_have_text("7")
 
     def test_paper_has_them_all(self, overview: Page) -> None:

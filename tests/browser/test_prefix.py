@@ -111,6 +111,6 @@ def test_breaks_can_be_looked_at_alone_and_a_bill_that_does_not_fit_is_named(
     expect(entries).to_contain_text("another model, small")
     choice.select_option("doubted")
     expect(entries).to_have_count(1)
-    expect(entries).to_contain_text("not read: 39k of 40k billed for c3")
+    expect(entries).to_contain_text("not read: 39.0k of 40.0k billed for c3")
     expect(entries).to_contain_text("held against c3, not the one before")
     expect(entries).to_contain_text("22 min")

@@ -112,7 +112,7 @@ function unfolded(root, isOver) {
     return;
   }
   root.folded = [];
-  for (const node of root.querySelectorAll(".rule")) root.folded.push(node.unfold());
+  for (const node of root.querySelectorAll(".rule")) if (node.unfold) root.folded.push(node.unfold());
   for (const node of root.querySelectorAll("details:not([open])")) {
     node.open = true;
     root.folded.push(() => { node.open = false; });

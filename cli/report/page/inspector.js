@@ -29,7 +29,7 @@ function showCall(root, session, n, lane = 0) {
   const tokens = session.tokens(n, lane);
   const kind = call.kind === "as_sent" ? "as it was sent" : "rebuilt from the events";
   put(root,
-    el("h2", {}, link(address(session, `c${n}${lane ? `~${lane}` : ""}`), `Call c${n}`), lane ? el("span", { class: "verdict" }, session.lanes[lane].name) : badge(call.verdict)),
+    el("h2", {}, link(address(session, `c${n}${lane ? `~${lane}` : ""}`), `Call c${n}`), lane ? el("code", { class: "verdict" }, session.lanes[lane].name) : badge(call.verdict)),
     el("p", { class: "dim clamp" }, [call.model, call.at ? clock(call.at) : "", lane ? "" : kind].filter(Boolean).join(" · ")),
     lane ? el("p", { class: "dim" }, "What this strategy would have given it; the call itself was never made so. ", link(address(session, "compare"), "all strategies"))
       : el("p", { class: "verdictline" }, `${VERDICTS[call.verdict] || call.verdict}${call.detail ? `: ${call.detail}` : ""}.`),
@@ -146,6 +146,8 @@ function contents(session, n, lane) {
   if (left.length) {
     const before = standingAt(session, n - 1, lane);
     node.append(folding("left", `gone since c${n - 1} (${whole(left.length)})`, summed(left.map((number) => before.get(number))), [], () => listed(left, (number) => contextRow(session, number, lane, "−"))));
+    const taken = (session.lanes[lane].moves?.[n - 1] || []).reduce((sum, move) => sum + (LEAVING.has(move.kind) ? move.count : 0), 0);
+    if (taken > left.length) node.append(el("p", { class: "dim section" }, `${whole(taken - left.length)} of the ${whole(taken)} that left were given to no call`));
   }
   return node;
 }
@@ -157,7 +159,8 @@ function folding(name, title, tokens, shares, make) {
   const filled_ = () => { if (node.open && node.childElementCount === 1) node.append(make()); };
   node.open = folds[name];
   filled_();
-  node.addEventListener("toggle", () => { folds[name] = node.open; filled_(); });
+  node.firstElementChild.addEventListener("click", () => { folds[name] = !node.open; });
+  node.addEventListener("toggle", filled_);
   return node;
 }
 

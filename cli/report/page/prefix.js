@@ -281,7 +281,7 @@ function prefixSums(session) {
   ];
   if (billed && typeof billed.cached === "number") figures.push([percent(billed.cached, sum.cached_of), "billed as read from a cache", `${short(billed.cached)} of ${short(sum.cached_of)} tokens${sum.cached_calls < sum.billed_calls ? ` in ${plural(sum.cached_calls, "call")}` : ""}${typeof billed.cache_write === "number" ? `, ${short(billed.cache_write)} written` : ""}${typeof billed.input === "number" ? `, ${short(billed.input)} ${typeof billed.cache_write === "number" ? "neither" : "not"}` : ""}`]);
   const lines = [];
-  if (sum.broken) lines.push([`What it cost: of ~${short(sum.lost)} tokens that a cache held behind the breaks, ~${short(sum.rewritten)} were sent again as new; the rest was not sent again, or in another form.`]);
+  if (sum.broken) lines.push([`What it cost: of ~${short(sum.lost)} tokens that a cache held behind the breaks, ${sum.rewritten ? `~${short(sum.rewritten)} were sent again as new; the rest was` : "none were sent again as new: all of it was"} not sent again, or in another form.`]);
   if (!billed) lines.push("No bill was recorded.");
   else if (typeof billed.cached !== "number") lines.push(`Billed: ${short((billed.input || 0) + (billed.cache_write || 0))} tokens, and not how many of them were read from a cache.`);
   if (sum.held) lines.push(`Where nothing broke ${((100 * sum.read) / sum.held).toFixed(1)} % of what was billed before was read.`);

@@ -223,7 +223,7 @@ function cliffs(session, x, top, tall, wide, width, { isTold = false, highest = 
   const named = [...lines.values()].filter((each) => !(each.isClearing && (isSlight(each) || !isTold))).sort((one, other) => other.took - one.took || one.n - other.n);
   for (const each of named) {
     for (const name of new Set(isTold ? [each.said, each.name] : [each.name])) {
-      const room = 8 + 6.1 * name.length;
+      const room = 12 + 6.3 * name.length;
       const turned = each.at + room > width;
       const span = turned ? [each.at - room, each.at] : [each.at, each.at + room];
       if (spans.some(([from, to]) => from < span[1] && span[0] < to)) continue;

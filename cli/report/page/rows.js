@@ -75,8 +75,8 @@ function pathTag(session, number, row) {
 
 /** The path of each result whose call names one. Which of several calls of one tool in a message a result answers is known only where the data says so. */
 function pathsRead(session) {
-  if (session.paths) return session.paths;
-  session.paths = new Map();
+  if (session.pathsOf === session.data) return session.paths;
+  Object.assign(session, { pathsOf: session.data, paths: new Map() });
   let asked = [], results = [];
   const settle = () => {
     for (const who of new Set(asked.map(([name]) => name))) {
@@ -136,7 +136,7 @@ function divider(session, event, { isCursor, isTarget }) {
   const isCompaction = event.type === "context_compacted";
   const what = event.type.replaceAll("_", " ");
   return el("div", { class: `divider ${isCompaction ? "compaction" : ""}${isCursor ? " cursor" : ""}${isTarget ? " target" : ""}`, "data-lead": true, tabindex: -1 },
-    link(address(session, event.ref), event.ref, { class: "name", tabindex: -1 }),
+    link(address(session, event.ref), event.ref.replace(/~\d+$/, ""), { class: "name", tabindex: -1 }),
     el("span", { class: "say" }, isCompaction ? `compaction${event.preview ? `: ${event.preview}` : ""}` : [what, event.preview && event.preview !== what ? `: ${event.preview}` : "", event.outcome ? ` (${event.outcome})` : ""].join("")),
     isCompaction ? el("span", { class: "tok" }, `${beforeAfter(event)}${agentsCount(event) ? ` (agent's count: ${agentsCount(event)})` : ""} · ${whatLeft(event)}`)
       : event.items ? el("span", { class: "tok" }, plural(event.items, "item")) : null);

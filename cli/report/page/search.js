@@ -171,14 +171,18 @@ class Search {
 /** A hit with a little before it, which begins with a word and holds no drawn lines, and more behind it. */
 function around(text, at, length) {
   const plain = (piece) => piece.replace(DRAWN, " ").replace(/\s+/g, " ");
-  let before = plain(text.slice(between(text, Math.max(0, at - 4 * BEFORE)), at));
-  const isCut = before.length > BEFORE || at > 4 * BEFORE;
+  const start = between(text, Math.max(0, at - 4 * BEFORE));
+  let before = plain(text.slice(start, at)).replace(/^[\s\u2502|]+|(?<=[\u2502|])[\s\u2502|]+/g, "");
+  let isCut = start > 0;
   if (before.length > BEFORE) {
-    before = before.slice(between(before, before.length - BEFORE));
-    before = before.slice(before.search(/\s/) + 1);
+    // A word that is not too long stands there whole, else from within.
+    const from = before.length - BEFORE;
+    const space = before.lastIndexOf(" ", from);
+    before = before.slice(space >= 0 && from - space < 14 ? space + 1 : between(before, from));
+    isCut = true;
   }
   const to = between(text, Math.min(text.length, at + length + BEHIND));
-  return `${isCut ? "…" : ""}${before.trimStart()}${text.slice(at, at + length)}${plain(text.slice(at + length, to))}${to < text.length ? "…" : ""}`;
+  return `${isCut ? "…" : ""}${before.replace(/^[\s\u2502|]+/, "")}${text.slice(at, at + length)}${plain(text.slice(at + length, to))}${to < text.length ? "…" : ""}`;
 }
 
 let searching = null;

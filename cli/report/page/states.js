@@ -73,8 +73,9 @@ function tally(session, numbers, n, lane, stands) {
 /** What the signs of the gutter mean; folded until somebody asks. */
 function gutterLegend(session) {
   const states = Object.keys(session.now ? NOW : GLYPHS);
-  return el("details", { class: "signs" },
+  const node = el("details", { class: "signs", onfocusout: (event) => { if (!node.contains(event.relatedTarget)) node.open = false; } },
     el("summary", { "aria-label": "what the signs mean", title: "what the signs mean" }, "?"),
     el("ul", {}, states.map((state) => [state, ...signOf(state, session.now)]).map(([state, glyph, meaning]) =>
       el("li", { class: state }, el("span", { class: "gutter", "aria-hidden": "true" }, glyph), el("span", {}, meaning)))));
+  return node;
 }
