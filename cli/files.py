@@ -14,13 +14,18 @@ from typing import TextIO
 def new_file(path: str, *, force: bool = False) -> Iterator[TextIO]:
     """A text file that appears whole under its name, or not at all. Its mode is 0600.
 
-    Raises InputRefused for an empty name, for a folder, for a database and what belongs to one, and
-    when something stands there and ``force`` was not given; and OSError, with this name in it.
+    Raises InputRefused for an empty name, for ``-``, for a folder, for a database and what belongs
+    to one, and when something stands there and ``force`` was not given; and OSError, with this name
+    in it.
     """
     from eventlog.errors import InputRefused
 
     if not path:
         raise InputRefused("the name of the file to write is empty")
+    if path == "-":
+        raise InputRefused(
+            "- stands for standard output, which cannot be written to here: ./- is a file"
+        )
     target = Path(path)
     if target.is_dir():
         raise InputRefused(f"{path} is a folder: name a file")

@@ -7,7 +7,7 @@ time is its clock. Pure.
 
 from __future__ import annotations
 
-from eventlog.happened import iso
+from eventlog.happened import iso, source_moment
 from eventlog.recorded import RecordedEvent
 
 
@@ -15,6 +15,17 @@ def time_of(event: RecordedEvent) -> str:
     """When an event happened, as a label; empty where no clock says."""
     if event.occurred_at is not None:
         return event.occurred_at
+    return "" if _is_brought(event) else iso(event.recorded_at)
+
+
+def known_time(event: RecordedEvent) -> str:
+    """When an event happened, as ISO 8601 text, UTC; empty where no clock says."""
+    at = source_moment(event.occurred_at)
+    if at is not None:
+        return iso(at)
+    return "" if _is_brought(event) else iso(event.recorded_at)
+
+
+def _is_brought(event: RecordedEvent) -> bool:
     origin = event.data.get("origin")
-    is_brought = isinstance(origin, dict) and bool(origin.get("records"))
-    return "" if is_brought else iso(event.recorded_at)
+    return isinstance(origin, dict) and bool(origin.get("records"))

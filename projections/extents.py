@@ -15,6 +15,7 @@ _GOES_ON = {
     "aws": re.compile("[A-Z0-9]*"),  # of one length for ever, and by chance in base64
     "azure_storage_key": re.compile(r"[A-Za-z0-9+/=]*"),
     "basic_auth": re.compile(r"(?:[^\s/?#\"'`<>@\\]{1,256}@)*"),  # "@" inside the password
+    "ctxlog:header": re.compile(r"[A-Za-z0-9._~+/=-]*"),
     "ctxlog:slack_app": re.compile(r"[A-Za-z0-9%/+_-]*"),
     "gitlab_token": re.compile(r"(?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_-]))*"),
     "jwt": re.compile(r"(?:[A-Za-z0-9_=+/-]|\.(?=[A-Za-z0-9_-]))*"),

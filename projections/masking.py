@@ -21,7 +21,9 @@ from projections.findings import detectors, for_secrets, masked
 from projections.fragments import Fragments
 from projections.literals import LEAST, Literals
 
-_BEHIND_NAMES = frozenset({"aws", "cloudant", "ibm_cloud_iam", "ibm_cos_hmac", "softlayer"})
+_BEHIND_NAMES = frozenset(
+    {"aws", "cloudant", "ctxlog:header", "ibm_cloud_iam", "ibm_cos_hmac", "softlayer"}
+)
 """Detectors that match a name, and in a group the value behind it."""
 
 _NPM = re.compile(r"//[^\s\"'\\]*/:_authToken=\s*[^\s\"'\\]+")

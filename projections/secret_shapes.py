@@ -29,11 +29,46 @@ class AnthropicDetector(_Shape):
 
 
 class OpenAIProjectDetector(_Shape):
-    """Keys of projects and service accounts, whose parts may hold ``-`` and ``_``."""
+    """Keys of projects and service accounts, whose parts may hold ``-`` and ``_``; the short ones
+    are known by their digits."""
 
     secret_type = "OpenAI Project Key"
     denylist = (
         re.compile(r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}T3BlbkFJ[A-Za-z0-9_-]{20,}"),
+        re.compile(
+            _ALONE
+            + r"sk-(?:proj|svcacct)-(?=(?:[A-Za-z_-]*\d){2})(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{24,}"
+        ),
+    )
+
+
+class PlainKeyDetector(_Shape):
+    """Keys of the servers that speak as OpenAI's does: ``sk-`` and letters with digits among them,
+    which no name is made of."""
+
+    secret_type = "Plain Model Key"
+    denylist = (
+        re.compile(
+            _ALONE + r"sk-(?=(?:[A-Za-z]*\d){2})(?=\d*[A-Za-z])[A-Za-z0-9]{20,64}(?![A-Za-z0-9])"
+        ),
+    )
+
+
+class HeaderDetector(_Shape):
+    """What the headers of a request hold in which keys are sent, with digits among letters. The
+    value stands behind the name, in a group."""
+
+    secret_type = "Key in a Header"
+    denylist = tuple(
+        re.compile(
+            name
+            + r"(?=(?:[A-Za-z._~+/=-]*\d){2})(?=[\d._~+/=-]*[A-Za-z])([A-Za-z0-9._~+/=-]{16,})",
+            re.IGNORECASE,
+        )
+        for name in (
+            r"authorization\\*[\"']?[ \t]*[:=][ \t]*\\*[\"']?(?:bearer|token)[ \t]+",
+            r"(?:x-(?:goog-)?)?api-key\\*[\"']?[ \t]*[:=][ \t]*\\*[\"']?",
+        )
     )
 
 
@@ -99,6 +134,8 @@ class SlackAppDetector(_Shape):
 SHAPES = {
     "anthropic": AnthropicDetector,
     "openai_project": OpenAIProjectDetector,
+    "plain_key": PlainKeyDetector,
+    "header": HeaderDetector,
     "model_service": ModelServiceDetector,
     "github_fine_grained": GitHubFineGrainedDetector,
     "google": GoogleDetector,

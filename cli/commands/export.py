@@ -33,7 +33,8 @@ def command(
         Format, typer.Option("--format", help="ctxlog is lossless; the others are to use or read.")
     ] = "ctxlog",
     file: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600).")
+        str | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600); - is stdout."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE.")] = False,
 ) -> None:
@@ -55,6 +56,7 @@ def command(
     from eventlog.errors import InputRefused
 
     settings, out = settings_of(ctx), output(ctx)
+    file = None if file == "-" else file
     if bool(sessions) == everything:
         raise InputRefused("name sessions, or say --all")
     if out.as_json and file is None:

@@ -47,6 +47,7 @@ def command(
     from harness.memory.markdown import export_markdown
 
     out = output(ctx)
+    file = None if file == "-" else file
     if out.as_json and file is None:
         raise InputRefused("the document itself is the answer: --json goes with FILE")
     events = erased = 0

@@ -30,7 +30,8 @@ def command(
         typer.Argument(metavar="S...", help="The sessions.", autocompletion=complete_session),
     ],
     file: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600).")
+        str,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it there (0600); - is stdout."),
     ] = "ctxlog-report.html",
     force: Annotated[bool, typer.Option("--force", help="Replace FILE.")] = False,
     compare: ComparedOption = None,
@@ -56,10 +57,12 @@ def command(
 
     Example: ctxlog report last -o report.html
     """
+    import contextlib
+    import io
     from pathlib import Path
 
     from cli.comparing import specs_of
-    from cli.files import Counting, new_file
+    from cli.files import new_file
     from cli.naming import session_key, short_names, whole_session
     from cli.prices import asked_prices
     from cli.progress import Meter
@@ -75,10 +78,16 @@ def command(
     is_compared = bool(compare or preset)
     if not is_compared and (prices or summarizer != "extractive" or base_url is not None):
         raise InputRefused("--prices and --summarizer are of strategies: name one with --compare")
+    is_piped = file == "-"
+    if is_piped and (out.as_json or open_):
+        raise InputRefused("the page itself is the answer: --json and --open go with a file")
+    if is_piped and out.is_terminal:
+        raise InputRefused("a page is nothing for a terminal: name a file, or send it into a pipe")
     specs = specs_of(compare or (), preset or ()) if is_compared else []
     tables = asked_prices(prices or ())
     # Named first: whether it can be written is known before what takes long.
-    with new_file(file, force=force) as stream, opened(settings_of(ctx)) as live:
+    target = contextlib.nullcontext(io.StringIO()) if is_piped else new_file(file, force=force)
+    with target as stream, opened(settings_of(ctx)) as live:
         keys = list(
             dict.fromkeys(session_key(live, whole_session(s, "reported")) for s in sessions)
         )
@@ -102,11 +111,21 @@ def command(
                 progress=meter.show,
                 comparing=wanted,
             )
-        written = Counting(stream)
-        written.write(made.html())
-        size = written.size
+        html = made.html()
+        if is_piped:
+            out.write_exactly(html)
+        else:
+            stream.write(html)
+        size = len(html.encode())
         if wanted is not None and (asked := wanted.summaries.told()):
             out.note(asked)
+    if size > MOST and not full:
+        out.note(
+            f"larger than {MOST:,} bytes: the middle of long texts was left out, but so many calls "
+            "and items need more; fewer sessions give a smaller file"
+        )
+    if is_piped:
+        return
     data = ReportData(
         file=file,
         bytes=size,
@@ -115,10 +134,5 @@ def command(
         masked=None if show_secrets else sum(each.secrets for each in made.sessions),
     )
     out.show(data, f"wrote {safe_text(file, newlines=False)}, {size:,} bytes")
-    if size > MOST and not full:
-        out.note(
-            f"larger than {MOST:,} bytes: the middle of long texts was left out, but so many calls "
-            "and items need more; fewer sessions give a smaller file"
-        )
     if open_ and not open_page(Path(file).resolve().as_uri()):
         out.note(NO_BROWSER)

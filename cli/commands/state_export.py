@@ -40,6 +40,7 @@ def command(
     from eventlog.errors import InputRefused
 
     out = output(ctx)
+    file = None if file == "-" else file
     if out.as_json and file is None:
         raise InputRefused("the document itself is the answer: --json goes with --out")
     with opened(settings_of(ctx)) as live:

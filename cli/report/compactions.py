@@ -20,6 +20,7 @@ from cli.saying import trigger_words
 from eventlog import RecordedEvent, StreamKey
 from eventlog.happened import iso, moment
 from projections.audit.passages import RENDERING, Move
+from projections.clocks import known_time
 from projections.metrics.prices import Prices
 from projections.ownership import is_observed, owner_at
 from projections.runs import Named, Standing, label, origin
@@ -91,7 +92,7 @@ class _Takings:
             position=event.position,
             kind="compaction",
             did="compacted",
-            at=iso(moment(event.occurred_at, event.recorded_at)),
+            at=known_time(event),
             by=told.by,
             trigger=trigger_words(told.trigger),
             owner=self._owner(event.position),
@@ -179,7 +180,7 @@ class _Takings:
             position=taking.first,
             kind=taking.kind,
             did=taking.did,
-            at=iso(moment(first.occurred_at, first.recorded_at)),
+            at=known_time(first),
             by=_listed(strategies),
             trigger=_listed(reasons),
             owner=self._owner(taking.first),

@@ -45,7 +45,7 @@ class RowData(BaseModel):
     position: int
     """Of the event that brought this rendition."""
     at: str = ""
-    """When it happened, UTC."""
+    """When it happened, UTC; empty where no clock says."""
     who: str
     category: Category
     form: str = "original"
@@ -117,6 +117,14 @@ class CallData(BaseModel):
     moves: list[MoveRow] = []
     prefix: PrefixData
     memories: list[MemoryRow] = []
+
+
+class NowData(BaseModel):
+    """The context as it stands now, of a session without a recorded call."""
+
+    context: ContextData
+    moves: list[MoveRow] = []
+    """What was decided since the beginning."""
 
 
 class LaneMove(BaseModel):
@@ -218,6 +226,8 @@ class SessionData(BaseModel):
     """The hash of its last event, hex."""
     rows: list[RowData]
     calls: list[CallData]
+    now: NowData | None = None
+    """Null with a call: then those say what stood when."""
     events: list[TimelineRow]
     """What happened beside items: compactions, clearings, rewinds, failures."""
     findings: list[FindingData]

@@ -65,6 +65,12 @@ STYLES = (
 """The files of its style, likewise."""
 
 
+_WITHOUT = (
+    "Scripts are off here: the pictures, the transcript, the requests and the search need them. "
+    "What can be told without them is told below."
+)
+
+
 def page(
     title: str,
     blocks: Iterable[tuple[str, str]],
@@ -84,7 +90,7 @@ def page(
         "policy": policy(script, style, connect),
         "title": html.escape(title),
         "style": style,
-        "noscript": f"<noscript><pre>{html.escape(noscript)}</pre></noscript>" if noscript else "",
+        "noscript": f"<noscript><p>{_WITHOUT}</p><pre>{html.escape(noscript)}</pre></noscript>",
         "data": "\n".join(_block(name, text) for name, text in blocks),
         "script": script,
         "more": "\n".join(_block(name, text) for name, text in later),

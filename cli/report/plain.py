@@ -39,4 +39,3 @@ def _lines(session: SessionData) -> Iterator[str]:
         yield f"{_SIGNS[finding.severity]} {finding.rule}: {finding.message}{refs}"
     if len(session.findings) > MOST:
         yield f"and {len(session.findings) - MOST:,} more (ctxlog audit {session.name})"
-    yield "The pictures, the transcript and the requests need scripts."

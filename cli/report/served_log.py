@@ -172,6 +172,7 @@ class ServedLog:
             title=self._title(row),
             agent=key.agent,
             updated=row.happened_at,
+            is_clocked=row.is_clocked,
             provenance=row.provenance if not row.unjudged else None,
             messages=row.messages,
             calls=row.calls,

@@ -30,6 +30,8 @@ class ListedSession(ServedSession):
     agent: str
     updated: str
     """When it last went on, UTC."""
+    is_clocked: bool
+    """Else that is when it was imported: its source has no clock."""
     provenance: str | None
     """Null also where its recorded calls were not compared yet with what the log holds: only who
     may write to the log keeps what comes out."""

@@ -10,7 +10,7 @@ from cli.heads import session_head
 from cli.models_log import TimelineRow
 from cli.prefixes import prefix_sums
 from cli.report.compactions import takings
-from cli.report.contexts import Contexts
+from cli.report.contexts import Contexts, runs_of
 from cli.report.contributors import contributors
 from cli.report.costs import call_costs
 from cli.report.integrity import integrity
@@ -20,6 +20,7 @@ from cli.report.model import (
     Category,
     ContextData,
     MaskedData,
+    NowData,
     PrefixData,
     RowData,
     SessionData,
@@ -27,16 +28,17 @@ from cli.report.model import (
 )
 from cli.report.texts import Texts
 from cli.report.titles import with_end
-from cli.saying import preview, who
+from cli.saying import PREVIEW, preview, who
 from cli.timeline import timeline
 from cli.told import rendered_by
 from eventlog import RecordedEvent, StreamKey
-from eventlog.happened import iso, moment
+from eventlog.happened import source_moment
 from eventlog.messages import SYSTEM_ROLES
 from projections import Live, tokens
-from projections.audit.auditing import RULES, audited, gathered
+from projections.audit.auditing import RULES, audited, gathered, move_row
 from projections.audit.model import Audit, CallRow
 from projections.audit.subject import Subject
+from projections.clocks import known_time
 from projections.items import OBSERVATION, Item
 from projections.memory.past import Pasts
 from projections.prefix_requests import Part
@@ -174,6 +176,7 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
         head=session_head(live.log, key).head,
         rows=rows,
         calls=_calls(read, costs),
+        now=_now(read) if not calls else None,
         cost=cost,
         events=[row for row in read.events if not _is_item(row)],
         findings=[
@@ -211,12 +214,13 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
     prompts = rendered_by(read.live, read.key)
     times: dict[int, str] = {}
     asked: dict[str, tuple[int, int]] = {}
+    timeless = _timeless(read)
     found: list[RowData] = []
     for item, size in zip(read.renditions, read.counts, strict=True):
         row = told.get(item.id)
         original = read.numbers.get(item.id) if item.rendition != item.id else None
         position = _order(item.rendition)[0]
-        at = row.happened_at if row is not None else ""
+        at = row.happened_at if row is not None and row.position not in timeless else ""
         if original is not None:
             at = times.get(position) or _time(read, position)
             times[position] = at
@@ -235,7 +239,7 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
                 category=category_of(item),
                 form=item.form,
                 tokens=size,
-                preview=preview(item),
+                preview=_beginning(item),
                 parts=[(p.kind, p.name, texts.put(p.text), p.is_error) for p in item.parts],
                 call=row.call if row is not None and original is None else None,
                 label=item.label,
@@ -250,14 +254,27 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
     return found
 
 
+def _beginning(item: Item) -> str:
+    """Of what is cut it is said."""
+    text = preview(item, PREVIEW + 1)
+    return text if len(text) <= PREVIEW else f"{text[:PREVIEW].rstrip()}…"
+
+
 def _time(read: Reading, position: int) -> str:
     event: RecordedEvent | None = read.live.log.at(read.key, [position]).get(position)
-    return iso(moment(event.occurred_at, event.recorded_at)) if event is not None else ""
+    return known_time(event) if event is not None else ""
+
+
+def _timeless(read: Reading) -> set[int]:
+    """The positions of what was brought in by a source that has no clock."""
+    lacking = {row.position for row in read.events if source_moment(row.occurred_at) is None}
+    found = read.live.log.at(read.key, lacking) if lacking else {}
+    return {position for position, event in found.items() if not known_time(event)}
 
 
 def _calls(read: Reading, costs: Sequence[float | None]) -> list[CallData]:
     events = {
-        event.position: iso(moment(event.occurred_at, event.recorded_at))
+        event.position: known_time(event)
         for event in read.live.log.read(read.key, types=["model_called"])
     }
     rows = {row.position: row for row in read.audit.calls}
@@ -265,6 +282,21 @@ def _calls(read: Reading, costs: Sequence[float | None]) -> list[CallData]:
         _call(rows[prefix.position], prefix, context, cost, events.get(prefix.position, ""))
         for prefix, context, cost in zip(read.subject.prefixes, read.contexts, costs, strict=True)
     ]
+
+
+def _now(read: Reading) -> NowData:
+    counted = read.subject.passages.standing
+    stands = [counted[item] for item, _ in read.subject.stands or () if item in counted]
+    sums = dict.fromkeys(CATEGORIES, 0)
+    for item, size in stands:
+        sums[category_of(item)] += size
+    return NowData(
+        context=ContextData(
+            add=runs_of([read.numbers[item.rendition] for item, _ in stands]),
+            tokens=[*sums.values()],
+        ),
+        moves=[move_row(read.subject, move) for move in read.subject.passages.rest.moves],
+    )
 
 
 def _call(

@@ -169,7 +169,7 @@ def _rows(subject: Subject) -> Iterable[CallRow]:
             came=subject.runs(passage.came),
             came_count=len(passage.came),
             came_tokens=passage.came_tokens,
-            moves=tuple(_move(subject, move) for move in passage.moves),
+            moves=tuple(move_row(subject, move) for move in passage.moves),
             prefix_break=row.cause,
             prefix_against=None if is_next else row.against,
             break_at=row.break_at,
@@ -179,7 +179,8 @@ def _rows(subject: Subject) -> Iterable[CallRow]:
         )
 
 
-def _move(subject: Subject, move: Move) -> MoveRow:
+def move_row(subject: Subject, move: Move) -> MoveRow:
+    """A decision as it is told."""
     return MoveRow(
         kind=move.kind,
         by=subject.name(move.position),

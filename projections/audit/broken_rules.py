@@ -148,7 +148,14 @@ class BrokenRules(Rule):
             yield Finding(
                 rule=self.name,
                 severity="info" if self.subject.is_sealed(rule.gone.position) else "warning",
-                refs=some((by, rule.item, *dict.fromkeys(item for _, item, _ in rule.breaches))),
+                refs=some(
+                    dict.fromkeys(
+                        (
+                            *(by, rule.item),
+                            *(ref for n, item, _ in rule.breaches for ref in (f"c{n}", item)),
+                        )
+                    )
+                ),
                 message=f"{quoted(rule.text)} ({rule.item}) is gone with {by}, not visible{seen}; "
                 f"{spans(calls)} did {quoted(done)}",
                 heuristic=True,

@@ -102,6 +102,9 @@ class TestLanes:
         assert page.url.endswith("#c44~2")
         chosen = page.get_by_role("combobox", name="whose contexts")
         assert chosen.locator("option:checked").inner_text() == "clear:keep=3"
+        inspector = page.locator(".inspector")
+        assert "would have given it" in inspector.inner_text()
+        assert "record" not in inspector.inner_text()  # that is said of the call itself
         cleared = page.locator(".inspector .inside li", has_text="[The result of").first
         name = cleared.locator("a.id").inner_text()
         cleared.locator("a.id").click()

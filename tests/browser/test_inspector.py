@@ -37,9 +37,10 @@ class TestACall:
         expect(changes).to_contain_text("+ 1 item came")
         expect(changes).to_contain_text("− 71 items summarised by k1 (14.5k → 924 tokens) auto")
         expect(changes).to_contain_text("the prefix of c28 broke: compaction at 3 by k1")
-        inspector.get_by_text(re.compile("^left since c28")).click()
-        inspector.get_by_text(re.compile("^left since c28")).click()
+        inspector.get_by_text(re.compile("^gone since c28")).click()
+        inspector.get_by_text(re.compile("^gone since c28")).click()
         expect(inspector.locator(".since.minus")).to_have_count(69)
+        expect(inspector).to_contain_text("2 of the 71 that left were given to no call")
         inspector.locator(".since.minus + a").first.click()
         expect(inspector.page.locator(".row.target .id")).to_have_text("3")
 

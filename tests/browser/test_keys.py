@@ -35,10 +35,15 @@ class TestKeys:
         demo.keyboard.press("[")
         expect(name).to_have_text("c16")
         demo.keyboard.press("}")
+        expect(name).to_have_text("c23")  # results were cleared before it
+        demo.keyboard.press("}")
         expect(name).to_have_text("c29")
         assert demo.evaluate(FOCUSED) == "k1"
         demo.keyboard.press("}")
         expect(demo.locator("#note")).to_have_text("no compaction follows")
+        for call in ("c23", "c16"):
+            demo.keyboard.press("{")
+            expect(name).to_have_text(call)
         demo.keyboard.press("{")
         expect(demo.locator("#note")).to_have_text("no compaction before")
         demo.evaluate("location.hash = '#c40'")

@@ -175,6 +175,8 @@ class TestEveryView:
         page = new_page(java_script_enabled=False)
         page.goto(demo)
         text = page.locator("noscript").inner_text()
+        assert text.startswith("Scripts are off here: the pictures, the transcript, the requests")
+        assert page.locator("#top").bounding_box() is None
         page.close()  # nothing can be waited for in it
         assert "44 calls (44 partial), 0 failed" in text
         assert "! broken_rules: “Use httpie, not curl" in text

@@ -11,12 +11,14 @@ import pytest
 from demo_log import demo_log
 from hostile_transcripts import TEXTS
 from joined import Table
+from playwright.sync_api import expect
+from reported import demo_report
 from test_requests import ALL_TEXTS, PATHS, STYLES, evil, record, written
 
 from cli.naming import place
 from cli.render_request import render_request
 from cli.report.requests import bodies
-from cli.requests import request_of_call
+from cli.requests import before_sending, request_of_call
 from eventlog import StreamKey
 from eventlog.errors import InputRefused
 from projections import Live, open_log
@@ -37,7 +39,8 @@ ALL = """({pieces, bodies, texts}) => {
     });
     let python;
     try { python = asPython(body); } catch (error) { python = "cannot: " + error.message; }
-    return [body.text, asCurl(body), python];
+    const before = ["curl", "python"].map((form) => beforeSending(body, form));
+    return [body.text, asCurl(body), python, ...before];
   });
 }"""
 
@@ -49,7 +52,7 @@ ODD = [
 ]  # fmt: skip
 
 
-def told(live: Live, key: StreamKey) -> tuple[dict[str, Any], list[list[str]]]:
+def told(live: Live, key: StreamKey) -> tuple[dict[str, Any], list[list[Any]]]:
     """What the page is given of a session, and what it has to make of it."""
     table = Table()
     made = bodies(live, key, table.add, every=True)
@@ -66,7 +69,8 @@ def told(live: Live, key: StreamKey) -> tuple[dict[str, Any], list[list[str]]]:
             python = render_request(data, "python")
         except InputRefused as error:
             python = "cannot: " + str(error).replace("--as ", "")
-        wanted.append([data.text, render_request(data, "curl"), python])
+        before = [before_sending(data, form) for form in ("curl", "python")]
+        wanted.append([data.text, render_request(data, "curl"), python, *before])
     return json.loads(json.dumps(given)), wanted
 
 
@@ -107,3 +111,35 @@ def test_values_that_javascript_would_change(page: Page, tmp_path: Path) -> None
     for number, url in enumerate(["https://a.test/v1/x/y", "http://a.test:1/v1/chat/completions"]):
         record(tmp_path / f"{number}.db", url, "openai_chat", *made)
         assert check(page, tmp_path / f"{number}.db") == len(made)
+
+
+def test_what_a_rebuilt_request_lacks_stands_beside_the_buttons_and_in_the_copy(
+    page: Page, tmp_path: Path
+) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{demo_report(tmp_path)}#c12")
+    page.wait_for_selector("html.ready")
+    section = page.locator("details.request")
+    section.locator("summary").click()
+    expect(section.locator("summary")).to_contain_text("request as rebuilt")
+    expect(section.locator("li.bad")).to_have_text(
+        "never recorded, and the API asks for it: max_tokens"
+    )
+    with open_log(demo_log(tmp_path)) as live:
+        data = request_of_call(live, place(live, "last@c12"))
+    for form in ("curl", "python"):
+        label = {"curl": "curl", "python": "Python"}[form]
+        section.get_by_role("button", name=label).click()
+        expect(page.locator("#said")).to_have_text(f"{label} copied")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        notes = [*data.notes, *before_sending(data, form)]
+        lines = copied.split("\n")
+        assert lines[len(notes) :] == render_request(data, form).split("\n")
+        for note, line in zip(notes, lines, strict=False):
+            assert line.removeprefix("# ").strip("'") == note
+
+
+def test_a_note_runs_nothing_where_a_shell_takes_no_comments(page: Page) -> None:
+    note = "it's $(id) `id`; id\nid > /tmp/x"
+    made = page.evaluate(f"() => {{ {SCRIPT}; return comments([{json.dumps(note)}], true); }}")
+    assert made == "# 'it'\\''s $(id) `id`; id\\u000aid > /tmp/x'\n"

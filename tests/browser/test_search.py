@@ -59,6 +59,11 @@ class TestSearch:
         box.keyboard.type("a needle (x*y)")
         assert hits(box) == ["2", "6"]
         expect(box.locator(".hits mark")).to_have_text(["A NEEDLE (X*Y)", "a needle (x*y)"])
+        expect(box.locator(".hits .say").last).to_have_text(
+            re.compile(r"^…far far far far far far far a needle")
+        )
+        signs = box.locator(".hits .gutter").evaluate_all("(all) => all.map((e) => e.ariaLabel)")
+        assert signs == ["seen as it came", "came later"]
         box.keyboard.press("ArrowDown")
         box.keyboard.press("ArrowDown")
         box.keyboard.press("Enter")

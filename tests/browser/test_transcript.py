@@ -112,13 +112,75 @@ class TestFilter:
         page.get_by_role("button", name="show all").click()
         expect(told).to_have_text("")
 
-    def test_seen_and_not_seen_are_everything(self, page: Page, demo: str) -> None:
-        at(page, f"{demo}#c35")
-        told = page.get_by_role("group").get_by_role("status")
-        only(page, "seen")
-        expect(told).to_have_text("15 of 111")
+    @pytest.mark.parametrize(("call", "first", "count"), [("c16", "7", 8), ("c35", "3", 71)])
+    def test_what_it_did_not_see_is_neither_its_answer_nor_what_came_later(
+        self, call: str, first: str, count: int, page: Page, demo: str
+    ) -> None:
+        at(page, f"{demo}#{call}")
         only(page, "unseen")
-        expect(told).to_have_text("96 of 111")  # the 3 that are no items among them
+        expect(page.get_by_role("group").get_by_role("status")).to_have_text(f"{count} of 111")
+        expect(page.locator(".row.later, .row.answer, .row.seen, .divider")).to_have_count(0)
+        hit = page.locator(".row").first
+        expect(hit.locator("a.id")).to_have_text(first)
+        top = hit.bounding_box()
+        bar = page.locator(".slider-bar").bounding_box()
+        assert top is not None
+        assert bar is not None
+        assert bar["y"] + bar["height"] <= top["y"] < 400
+
+
+STATES = {
+    "seen": "context", "changed": "placeholder", "summarised": "folded", "gone": "left",
+}  # fmt: skip
+
+
+class TestAtAGlance:
+    def test_the_bar_counts_as_the_log_does(self, page: Page, demo: str, tmp_path: Path) -> None:
+        log = demo_log(tmp_path)
+        at(page, f"{demo}#c1")
+        for call in ("c16", "c29", "c44"):
+            told = data("log", f"last@{call}", "--db", log)["rows"]
+            items = [r for r in told if r["tokens"] is not None and r["type"] != "model_called"]
+            page.evaluate("(hash) => { location.hash = hash; }", call)
+            expect(page.locator(".callname")).to_have_text(call)
+            for ours, theirs in STATES.items():
+                count = len([row for row in items if row["state"] == theirs])
+                expect(page.locator(f".tally .{ours} b")).to_have_text(str(count))
+
+    def test_each_state_shows_its_items_and_the_bar_says_so(self, page: Page, demo: str) -> None:
+        at(page, f"{demo}#c35")
+        folded = page.get_by_role("button", name="only 71 items not seen: a summary stood for it")
+        expect(folded).to_have_text(re.compile("^Σ71≈23.8kk1$"))
+        folded.click()
+        expect(folded).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".row").first.locator(".gutter")).to_have_text("Σ")
+        chip = page.get_by_role("button", name="take the filter off")
+        expect(chip).to_have_text("Σ summarised 71 of 111 ✕")
+        page.keyboard.press("]")
+        expect(page.locator(".tally button.later")).to_have_text(re.compile("^·19later"))
+        chip.click()
+        expect(chip).to_be_hidden()
+        expect(folded).to_have_attribute("aria-pressed", "false")
+
+    def test_the_call_stays_below_the_bar_where_the_page_is_short(
+        self, page: Page, demo: str
+    ) -> None:
+        at(page, f"{demo}#c16")
+        page.locator(".tally .changed").click()
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        page.wait_for_timeout(100)
+        top = page.locator(".inspector h2").bounding_box()
+        bar = page.locator(".slider-bar").bounding_box()
+        assert top is not None
+        assert bar is not None
+        assert top["y"] >= bar["y"] + bar["height"]
+
+    def test_a_line_begins_with_what_a_tool_said(self, page: Page, demo: str) -> None:
+        at(page, f"{demo}#12")
+        expect(page.locator(f"{row(page, '12')} .line .say")).to_have_text(
+            re.compile('^"""Refunds: a quote first, then money. A quote says')
+        )
+        expect(page.locator(f"{row(page, '22')} .say")).to_have_text(re.compile("^id │ placed_at"))
 
 
 class TestPlaces:
@@ -183,12 +245,27 @@ class TestAPhone:
         page.locator(".callname").click()
         expect(panel).to_contain_text("Call c35")
         small = page.locator(".as-seen button, #top button, .filter select").evaluate_all(
-            "(all) => all.filter((each) => each.getBoundingClientRect().height < 32)"
+            "(all) => all.filter((each) => each.offsetHeight && each.offsetHeight < 32)"
             ".map((each) => each.textContent)"
         )
         assert small == []
+        box = panel.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] == 860
+        page.get_by_role("button", name="close").click()
+        expect(panel).to_be_hidden()
+        page.locator(".callname").click()
         page.keyboard.press("Escape")
         expect(panel).to_be_hidden()
+
+    @pytest.mark.parametrize("page", [{"width": 420, "height": 860}], indirect=True)
+    def test_the_tab_of_the_view_is_in_view(self, page: Page, demo: str) -> None:
+        for view in ("integrity", "overview"):
+            at(page, f"{demo}#{view}")
+            box = page.locator("#tabs [aria-current]").bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 420
 
 
 class TestPaper:
@@ -205,6 +282,8 @@ class TestPaper:
         expect(page.locator(".row").last).to_be_visible()
         expect(page.locator(".slider-bar .river")).to_be_visible()
         expect(page.locator("input[type=range]")).to_be_hidden()
+        expect(page.locator(".inspector")).to_contain_text("What stood in it")
+        expect(page.get_by_text("not seen: a summary stood for it", exact=True)).to_be_visible()
         colour = "getComputedStyle(document.body).backgroundColor"
         assert page.evaluate(colour) == "rgb(255, 255, 255)"
         page.emulate_media(media="screen")
@@ -212,3 +291,22 @@ class TestPaper:
         assert page.locator(".row").count() < 108
         assert page.locator(row(page, "150.0")).evaluate(place) == before
         assert page.evaluate(colour) != "rgb(255, 255, 255)"
+        expect(page.locator(".signs[open]")).to_have_count(0)
+
+    def test_the_call_is_on_it_also_where_the_panel_was_closed(
+        self, new_page: Callable[..., Page], demo: str
+    ) -> None:
+        page = new_page(width=420)
+        at(page, f"{demo}#c29")
+        expect(page.locator(".inspector")).to_be_hidden()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+        expect(page.locator(".inspector")).to_contain_text("Call c29")
+        above = (
+            "([one, other]) => one.getBoundingClientRect().top < other.getBoundingClientRect().top"
+        )
+        nodes = [page.locator(each).element_handle() for each in (".inspector", ".middle")]
+        assert page.evaluate(above, nodes)
+        page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        expect(page.locator(".inspector")).to_be_hidden()

@@ -89,6 +89,33 @@ class TestFile:
         assert (gone.exit_code, placed.exit_code) == (3, 2)
         assert not list(tmp_path.iterdir())
 
+    def test_a_dash_is_standard_output(
+        self, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        piped = run("report", "last", "--out", "-", "--db", demo)
+        assert run("report", "last", "--out", "page.html", "--db", demo).exit_code == 0
+        assert piped.stdout == Path("page.html").read_text()
+        for option in ("--json", "--open"):
+            refused = run("report", "last", "--out", "-", option, "--db", demo)
+            assert (refused.exit_code, refused.stdout) == (2, "")
+            assert "go with a file" in refused.output
+        exported = run("export", "last", "--out", "-", "--db", demo)
+        assert exported.stdout == run("export", "last", "--db", demo).stdout
+        assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+
+    def test_a_time_that_no_clock_says_is_not_shown(self, demo: Path, tmp_path: Path) -> None:
+        db, file, chat = (tmp_path / name for name in ("c.db", "page.html", "chat.jsonl"))
+        said = [("user", "Hello"), ("assistant", "Hi.")]
+        messages = [{"role": role, "content": text} for role, text in said]
+        chat.write_text(json.dumps({"messages": messages}))
+        run("import", chat, "--db", db)
+        run("report", "last", "--out", file, "--db", db)
+        found = block(file, "session-0")
+        assert [row.get("at") for row in (*found["rows"], *found["calls"])] == [None] * 3
+        run("report", "last", "--out", file, "--force", "--db", demo)
+        assert all(row["at"] for row in block(file, "session-0")["rows"])
+
     def test_several_sessions_stand_in_one_file(self, demo: Path, tmp_path: Path) -> None:
         file = tmp_path / "page.html"
         run("fork", "8f31@k1^", "--name", "retry", "--db", demo)

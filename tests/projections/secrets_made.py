@@ -11,7 +11,17 @@ import json
 WORD = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0e1F2g3H4i5J6k7L8m9N0o1P2"
 MADE_UP = {
     "anthropic": [f"sk-ant-{kind}-" + WORD + "-_AA" for kind in ("api03", "admin01", "oat01")],
-    "openai_project": ["sk-proj-" + WORD[:30] + "-_" + "T3Blbk" + "FJ" + "_-" + WORD[:30]],
+    "openai_project": [
+        "sk-proj-" + WORD[:30] + "-_" + "T3Blbk" + "FJ" + "_-" + WORD[:30],
+        "sk-" + "proj-" + WORD[:20] + "_" + WORD[:23],
+    ],
+    "plain_key": ["sk-" + WORD[:48], "sk-" + "0a1b" * 8, "sk-" + WORD[:20]],
+    "header": [
+        "Authorization: Bearer " + WORD[:40],
+        "authorization: token " + WORD[:40],
+        "x-api-" + "key: " + WORD[:32],
+        "api-" + "key=" + "0a1b" * 8,
+    ],
     "model_service": [
         "sk-or-v1-" + "0a1b" * 16,
         "gsk" + "_" + WORD[:52],

@@ -94,6 +94,10 @@ class TestSecrets:
             "npm_config_cache",
         ]
         words += ["shf_" + "x" * 40, "sk-anthropic-" + "y" * 60, "xapp-release-2024", "sk-or-v1-no"]
+        words += ["sk-learn-estimators-2-of-3", "sk-learnestimatorsandothers", "disk-" + "0a1b" * 6]
+        words += ["sk-" + "1" * 30, "sk-proj-the-name-of-a-project-of-mine", "sk-container-id-1"]
+        words += ["Authorization: Bearer YOUR_ACCESS_TOKEN_HERE", "Authorization: Bearer ${KEY_12}"]
+        words += ["x-api-key: settings.anthropic_key", '"x-api-key": os.environ["KEY_12_OF_34"]']
         live.append(KEY, said(" ".join(words)))
         assert secrets(live) == []
 

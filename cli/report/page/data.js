@@ -57,6 +57,7 @@ class Session {
     this.rows = data.rows;
     this.calls = data.calls || [];
     this.takings = null;
+    this.now = this.calls.length ? null : data.now || null; // without a call: the context as it stands now, as if at a call 0
     this.categories = data.categories;
     this.keepChunks();
     this.lanes = [
@@ -94,9 +95,15 @@ class Session {
     return row.original === undefined ? number : row.original;
   }
 
+  /** Whether it is the context as it stands now that is shown, since no call was recorded. */
+  isNow(n, lane = 0) {
+    return !n && !lane && this.now !== null;
+  }
+
   /** The rows that stood in the context of a call, in their order. */
   context(n, lane = 0) {
     const { contexts, checkpoints } = this.lanes[lane];
+    if (this.isNow(n, lane)) return this.now.context.add.flatMap(([first, count]) => Array.from({ length: count }, (_, k) => first + k));
     if (n < 1 || !contexts.length) return [];
     const base = n - (n % CHECKPOINT);
     let at = base;
@@ -136,21 +143,23 @@ class Session {
     const of = this.lanes[lane];
     if (of.left === null) {
       of.left = new Map();
-      (of.moves || []).forEach((moves, index) => {
+      const decided = (n, moves) => {
         for (const move of moves) {
           for (const number of this.named(move.items, lane)) {
             if (!of.left.has(number)) of.left.set(number, []);
-            of.left.get(number).push([index + 1, move]);
+            of.left.get(number).push([n, move]);
           }
         }
-      });
+      };
+      (of.moves || []).forEach((moves, index) => decided(index + 1, moves));
+      if (this.isNow(0, lane)) decided(0, this.now.moves || []);
     }
     return of.left;
   }
 
   /** Tokens of a call by category. */
   tokens(n, lane = 0) {
-    return this.lanes[lane].contexts[n - 1].tokens;
+    return this.isNow(n, lane) ? this.now.context.tokens : this.lanes[lane].contexts[n - 1].tokens;
   }
 
   total(n, lane = 0) {

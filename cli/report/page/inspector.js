@@ -22,17 +22,18 @@ function badge(verdict) {
 function showCall(root, session, n, lane = 0) {
   const call = session.calls[n - 1];
   if (!call) {
-    put(root, el("p", { class: "dim" }, "no call"));
+    if (session.isNow(n, lane)) put(root, el("h2", {}, "As it stands now"), categoryBar(session, session.tokens(n)), legend(session, n), contents(session, n, lane));
+    else put(root, el("p", { class: "dim" }, "no call"));
     return;
   }
   const tokens = session.tokens(n, lane);
-  const kind = call.kind === "as_sent" ? "as it was sent" : "as the events fold";
+  const kind = call.kind === "as_sent" ? "as it was sent" : "rebuilt from the events";
   put(root,
-    el("h2", {}, link(address(session, `c${n}${lane ? `~${lane}` : ""}`), `Call c${n}`), lane ? el("span", { class: "verdict" }, session.lanes[lane].name) : badge(call.verdict)),
-    el("p", { class: "dim clamp" }, [call.model, call.at ? clock(call.at) : "", kind].filter(Boolean).join(" · ")),
+    el("h2", {}, link(address(session, `c${n}${lane ? `~${lane}` : ""}`), `Call c${n}`), lane ? el("code", { class: "verdict" }, session.lanes[lane].name) : badge(call.verdict)),
+    el("p", { class: "dim clamp" }, [call.model, call.at ? clock(call.at) : "", lane ? "" : kind].filter(Boolean).join(" · ")),
     lane ? el("p", { class: "dim" }, "What this strategy would have given it; the call itself was never made so. ", link(address(session, "compare"), "all strategies"))
       : el("p", { class: "verdictline" }, `${VERDICTS[call.verdict] || call.verdict}${call.detail ? `: ${call.detail}` : ""}.`),
-    call.outcome !== "answered" ? el("p", { class: "bad clamp" }, call.outcome === "failed" ? `✖ failed: ${call.error || "nobody said why"}` : "? nobody knows whether it was answered") : null,
+    call.outcome !== "answered" && !lane ? el("p", { class: "bad clamp" }, call.outcome === "failed" ? `✖ failed: ${failure(session, n) || call.error || "nobody said why"}` : "? nobody knows whether it was answered") : null,
     categoryBar(session, tokens),
     legend(session, n, lane),
     facts(session, call, n, lane),
@@ -46,19 +47,29 @@ function showCall(root, session, n, lane = 0) {
 }
 
 function facts(session, call, n, lane) {
-  const rows = [["estimated", `~${whole(session.total(n, lane))} tokens`]];
+  const rows = [["estimated", `≈${whole(session.total(n, lane))} tokens`]];
   if (call.billed && !lane) {
     const { input, cached, cache_write: written, output } = call.billed;
     const sum = [input, cached, written].filter((each) => typeof each === "number");
     if (sum.length) rows.push(["billed input", `${whole(sum.reduce((all, each) => all + each, 0))} tokens`]);
+    const missing = unrecorded(session, n, lane);
+    if (missing) rows.push(["not recorded", el("span", { title: UNRECORDED_MEANS }, `≈${whole(missing)} tokens, billed`)]);
     if (typeof cached === "number") rows.push(["read from cache", whole(cached)]);
     if (typeof written === "number" && written) rows.push(["written to cache", whole(written)]);
-    if (typeof output === "number") rows.push(["output", whole(output)]);
+    if (typeof output === "number") rows.push(["output", `${leastOf(session)}${whole(output)}`]);
   }
-  if (!lane && call.outcome === "answered") rows.push(["cost", typeof call.cost === "number" ? money(call.cost, session.data.cost?.currency) : "price unknown"]);
+  if (!lane && !call.billed) rows.push(["billed", call.outcome === "failed" ? "nothing that was recorded: it failed" : "not known: no usage was recorded"]);
+  else if (!lane && call.outcome === "answered") rows.push(["cost", typeof call.cost === "number" ? `${leastOf(session)}${money(call.cost, session.data.cost?.currency)}` : "price unknown"]);
   const { curves } = session.lanes[lane];
-  if (lane && curves) rows.push(["a cache could serve", `~${percent(curves.cached[n - 1], curves.tokens[n - 1] + (curves.unrecorded || 0))}`]);
+  if (lane && curves) rows.push(["a cache could serve", `≈${percent(curves.cached[n - 1], curves.tokens[n - 1] + (curves.unrecorded || 0))}`]);
   return el("dl", { class: "facts" }, rows.filter(([, value]) => value).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+/** Why a call failed, in the words of the log, which has the status too. */
+function failure(session, n) {
+  const start = `c${n} failed: `;
+  const found = (session.data.events || []).find((event) => event.type === "model_failed" && (event.preview || "").startsWith(start));
+  return found ? found.preview.slice(start.length) : "";
 }
 
 /** The name of a decision, as a link where there is a place for it. */
@@ -72,7 +83,7 @@ function changes(session, call, n, lane) {
   const moves = session.lanes[lane].moves?.[n - 1] || [];
   if (!lane && call.came) lines.push(el("li", {}, el("b", {}, "+ "), `${plural(call.came, "item")} came, ${short(call.came_tokens || 0)} tokens`, newOnes(session, n)));
   for (const move of moves) {
-    lines.push(el("li", { class: "move clamp" }, el("b", {}, LEAVING.has(move.kind) ? "− " : "~ "), `${plural(move.count, "item")} ${move.kind} by `, decision(session, move.by),
+    lines.push(el("li", { class: "move clamp" }, el("b", {}, LEAVING.has(move.kind) ? "− " : "✂ "), `${plural(move.count, "item")} ${move.kind} by `, decision(session, move.by),
       ` (${short(move.before)} → ${short(move.after)} tokens)`, move.reason ? ` ${move.reason}` : ""));
   }
   if (lane) return el("ul", { class: "changes" }, lines.length ? lines : el("li", { class: "dim" }, "the strategy decided nothing"));
@@ -109,7 +120,7 @@ function sinceBefore(session, n, lane) {
   for (const number of session.context(n, lane)) {
     const original = session.originalOf(number, lane);
     now.add(original);
-    if (n > 1) signs.set(number, before.get(original) === number ? "" : before.has(original) ? "~" : "+");
+    if (n > 1) signs.set(number, before.get(original) === number ? "" : before.has(original) ? "✂" : "+");
   }
   return { signs, left: [...before.keys()].filter((original) => !now.has(original)) };
 }
@@ -126,12 +137,17 @@ function contents(session, n, lane) {
   const shares = (list) => session.categories.map((category) => [category, summed(list.filter((number) => session.row(number, lane).category === category)) / all]).filter(([, share]) => share);
   const node = el("div", { class: "contents" });
   const rowsOf = (list) => listed(list, (number) => contextRow(session, number, lane, signs.get(number)));
+  // What nobody recorded is said of the call, not of what a strategy would have made of it.
+  const untold = (what) => (lane ? "" : el("p", { class: "dim section" }, `${what}: not recorded`));
   node.append(
-    system.length ? folding("system", `system (${system.length})`, summed(system), shares(system), () => rowsOf(system)) : el("p", { class: "dim section" }, "system: not recorded"),
-    tools ? folding("tools", "tools", tools, [["tools", tools / all]], () => el("p", { class: "dim" }, "The definitions stand in the exact request.")) : el("p", { class: "dim section" }, "tools: not recorded"),
+    system.length ? folding("system", `system (${system.length})`, summed(system), shares(system), () => rowsOf(system)) : untold("system"),
+    tools ? folding("tools", "tools", tools, [["tools", tools / all]], () => el("p", { class: "dim" }, lane ? "The definitions are those of the call itself." : "The definitions stand in the request below.")) : untold("tools"),
     folding("messages", `messages (${whole(messages.length)})`, summed(messages), shares(messages), () => rowsOf(messages)));
   if (left.length) {
-    node.append(folding("left", `left since c${n - 1} (${whole(left.length)})`, summed(left), [], () => listed(left, (number) => contextRow(session, number, lane, "−"))));
+    const before = standingAt(session, n - 1, lane);
+    node.append(folding("left", `gone since c${n - 1} (${whole(left.length)})`, summed(left.map((number) => before.get(number))), [], () => listed(left, (number) => contextRow(session, number, lane, "−"))));
+    const taken = (session.lanes[lane].moves?.[n - 1] || []).reduce((sum, move) => sum + (LEAVING.has(move.kind) ? move.count : 0), 0);
+    if (taken > left.length) node.append(el("p", { class: "dim section" }, `${whole(taken - left.length)} of the ${whole(taken)} that left were given to no call`));
   }
   return node;
 }
@@ -143,7 +159,8 @@ function folding(name, title, tokens, shares, make) {
   const filled_ = () => { if (node.open && node.childElementCount === 1) node.append(make()); };
   node.open = folds[name];
   filled_();
-  node.addEventListener("toggle", () => { folds[name] = node.open; filled_(); });
+  node.firstElementChild.addEventListener("click", () => { folds[name] = !node.open; });
+  node.addEventListener("toggle", filled_);
   return node;
 }
 
@@ -159,13 +176,13 @@ function listed(all, make) {
   return list;
 }
 
-const SIGNS_SAID = { "+": "new", "~": "in another form", "−": "left", "": "" };
+const SIGNS_SAID = { "+": "new", "✂": "in another form", "−": "left", "": "" };
 
 function contextRow(session, number, lane, sign = "") {
   const row = session.row(number, lane);
   return el("li", { class: row.category },
     el("span", { class: `since ${sign === "+" ? "plus" : sign ? "minus" : ""}`, title: SIGNS_SAID[sign], role: sign ? "img" : null, "aria-label": sign ? SIGNS_SAID[sign] : null }, sign),
-    link(address(session, inLane(row.r, lane)), row.r, { class: "id" }), el("span", { class: "who" }, row.who || "nobody"), el("span", { class: "say" }, row.prompt ? el("em", { class: "tag" }, row.prompt) : null, row.preview || "(empty)"), el("span", { class: "tok" }, short(row.tokens || 0)));
+    link(address(session, inLane(row.r, lane)), row.r, { class: "id" }), el("span", { class: "who" }, row.who || "nobody"), el("span", { class: "say" }, row.prompt ? el("em", { class: "tag" }, row.prompt) : null, pathTag(session, number, row), peek(row) || "(empty)"), el("span", { class: "tok" }, short(row.tokens || 0)));
 }
 
 /** What came of a call. */

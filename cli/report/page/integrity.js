@@ -169,7 +169,7 @@ function cameFrom(session, data) {
     data.foreign_id ? ["its own id", el("code", {}, data.foreign_id)] : null,
     of ? ["in the file", [`${plural(of.records || 0, "record")}, ${plural(of.assistant_messages || 0, "assistant message")}, ${plural(of.tool_calls || 0, "tool call")}, ${plural(of.tool_results || 0, "tool result")}, ${plural(of.compactions || 0, "compaction")}`]] : null,
     [data.format ? "imported" : "recorded", data.first_recorded && data.first_recorded.slice(0, 19) !== (data.last_recorded || "").slice(0, 19) ? `${clock(data.first_recorded)} to ${clock(data.last_recorded, data.first_recorded)}` : clock(data.first_recorded)],
-    told.happened_at ? ["last went on", clock(told.happened_at)] : null,
+    told.happened_at ? ["last went on", told.is_clocked === false ? "at an unknown time: its source has no clock" : clock(told.happened_at)] : null,
     told.parent_session ? ["started by", el("code", {}, told.parent_session)] : null,
     data.parent ? ["forked from", [el("code", {}, data.parent.name), ` at event ${data.parent.at}`]] : null,
     (data.forks || []).length ? ["forks", data.forks.map((each) => el("span", { class: "file" }, el("code", {}, each.name), ` from event ${each.at}`))] : null,

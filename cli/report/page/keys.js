@@ -4,7 +4,7 @@ const KEYS = [
   ["j k", "the next item, the one before"],
   ["Enter", "open it, close it"],
   ["[ ]", "the call before, the next call"],
-  ["{ }", "the compaction before, the next one"],
+  ["{ }", "the compaction or clearing before, the next one"],
   ["d", "what the last compaction before this call did"],
   ["Home End", "the first item, the last one"],
   ["/", "search, also Ctrl K"],
@@ -84,17 +84,19 @@ function positionShown() {
 function toCompaction(step) {
   const { session } = current;
   if (!session) return;
-  const all = session.compactions;
-  if (!all.length) return say("there is no compaction");
   const view = shownView();
   if (view?.nextCompaction) return view.nextCompaction(step);
   const isCall = Boolean(view?.slider && view.n);
+  // In the transcript also where results were cleared.
+  const cleared = isCall ? cliffsOf(session).filter((each) => each.isClearing).map(({ row, place }) => ({ ref: place, position: row.position })) : [];
+  const all = [...session.compactions, ...cleared].sort((one, other) => one.position - other.position);
+  if (!all.length) return say("there is no compaction");
   // The call right behind a compaction is where one stands after having gone to it.
   const position = positionShown();
   let at = firstAtLeast(all, (row) => row.position, position);
   if (step < 0) {
     at -= 1;
-    if (isCall && at >= 0 && callAfter(session, all[at]) === view.n) at -= 1;
+    while (isCall && at >= 0 && callAfter(session, all[at]) === view.n) at -= 1;
     if (!isCall && all[at]?.position === position) at -= 1;
   } else if (!isCall) at = all[at]?.position === position ? at + 1 : at >= all.length ? 0 : at;
   const chosen = all[at];

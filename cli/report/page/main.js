@@ -157,8 +157,19 @@ function themeButton() {
 }
 
 function tabs(session, place) {
-  put(clear(document.getElementById("tabs")), ...TABS.filter((name) => name in VIEWS).map((name) =>
+  const node = document.getElementById("tabs");
+  put(clear(node), ...TABS.filter((name) => name in VIEWS).map((name) =>
     el("a", { href: `#${address(session, name)}`, "aria-current": place.view === name ? "page" : null }, VIEWS[name].title)));
+  const now = node.querySelector("[aria-current]");
+  if (now) node.scrollLeft = now.offsetLeft - node.offsetLeft - (node.clientWidth - now.offsetWidth) / 2;
+  fadeTabs();
+}
+
+/** Where there are more tabs than can be seen, they fade at that edge. */
+function fadeTabs() {
+  const node = document.getElementById("tabs");
+  node.classList.toggle("before", node.scrollLeft > 1);
+  node.classList.toggle("behind", node.scrollLeft + node.clientWidth < node.scrollWidth - 1);
 }
 
 /** Paper has no window: a view puts all of itself there, and takes it back. */
@@ -178,6 +189,8 @@ async function begin() {
   if ("scrollRestoration" in history) history.scrollRestoration = "manual";
   window.addEventListener("hashchange", show);
   listenToKeys();
+  document.getElementById("tabs").addEventListener("scroll", fadeTabs, { passive: true });
+  window.addEventListener("resize", fadeTabs, { passive: true });
   listenToPrinting();
   document.getElementById("skip").addEventListener("click", () => document.getElementById("view").focus());
   await show();

@@ -100,7 +100,7 @@ class Readout {
 
 function figures(session) {
   const { facts } = session.data;
-  const peak = Math.max(0, ...session.calls.map((call) => session.total(call.n)));
+  const peak = Math.max(session.now ? session.total(0) : 0, ...session.calls.map((call) => session.total(call.n)));
   const most = Math.max(0, ...session.calls.map((call) => billedInput(call) || 0));
   const failed = session.calls.filter((call) => call.outcome === "failed").length;
   const breaks = session.calls.filter((call) => call.prefix?.cause).length;

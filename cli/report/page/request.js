@@ -6,7 +6,7 @@ const LARGE_REQUEST = 200_000;
 function requestSection(session, n) {
   const { bodies, ways, left_out: leftOut, faults } = session.data.requests;
   const body = bodies[n];
-  const title = el("summary", {}, el("span", {}, "exact request"), el("span", { class: "tok" }, body ? `${short(body.bytes)}B` : "–"));
+  const title = el("summary", {}, el("span", {}, requestTitle(session, body)), el("span", { class: "tok" }, body ? `${short(body.bytes)}B` : "–"));
   const node = el("details", { class: "fold request" }, title);
   if (!body) {
     put(node, el("p", { class: "dim" }, faults[n] || (leftOut.includes(n)
@@ -16,12 +16,19 @@ function requestSection(session, n) {
   }
   const way = ways[body.way];
   let asked = null;
-  const made = () => { asked = asked || assembled(session, body); return asked; };
-  const give = (form) => async () => {
-    const { text } = await made();
-    const whole_ = { dialect: way.dialect, url: way.url, headers: way.headers || {}, text };
+  const made = () => {
+    if (!asked) {
+      asked = assembled(session, body);
+      asked.catch(() => { asked = null; });
+    }
+    return asked;
+  };
+  const whole_ = (text) => ({ dialect: way.dialect, url: way.url, url_recorded: way.url_recorded, same_bytes: body.same_bytes, headers: way.headers || {}, text });
+  const give = (form, name) => async () => {
+    const { text, missing } = await made();
+    const lacking_ = name ? [...(body.same_bytes ? [] : way.notes || []), ...beforeSending(whole_(text), name), ...lackingText(missing)] : [];
     try {
-      return form(whole_);
+      return comments(lacking_, name === "curl") + form(whole_(text));
     } catch (fault) {
       say(fault.message);
       return null;
@@ -33,14 +40,22 @@ function requestSection(session, n) {
     told,
     el("p", { class: "copies" },
       copyButton("JSON", give((each) => each.text), "copy the body as JSON"), " ",
-      copyButton("curl", give(asCurl), "copy a command that sends it; the key is read from the environment"), " ",
-      copyButton("Python", give(asPython), "copy a script that sends it; the key is read from the environment")),
+      copyButton("curl", give(asCurl, "curl"), "copy a command that sends it; the key is read from the environment"), " ",
+      copyButton("Python", give(asPython, "python"), "copy a script that sends it; the key is read from the environment")),
     shown);
   node.addEventListener("toggle", async () => {
     if (!node.open || told.childElementCount) return;
     put(told, notesOf(session, body, way).map((note) => el("li", { class: "dim" }, note)));
-    const { text, missing, digest } = await made();
-    put(told, missing ? el("li", { class: "bad" }, `${plural(missing, "character")} of long texts are not in this ${HOST} (${KEEPS} keeps them): what is copied lacks them`) : null,
+    let found;
+    try {
+      found = await made();
+    } catch (fault) {
+      shown.classList.remove("loading");
+      return put(clear(shown), `this request could not be read: ${fault.message}`);
+    }
+    const { text, missing, digest } = found;
+    put(told, beforeSending(whole_(text), "curl").map((note) => el("li", { class: /^never/.test(note) ? "bad" : "dim" }, note)),
+      lackingText(missing).map((note) => el("li", { class: "bad" }, note)),
       digest ? el("li", { class: "dim" }, "sha256 ", el("code", { class: "digest" }, digest)) : null);
     shown.classList.remove("loading");
     const all = () => put(clear(shown), pretty(text));
@@ -50,12 +65,21 @@ function requestSection(session, n) {
   return node;
 }
 
+/** Exact is what was recorded and is proved to be what was sent. */
+function requestTitle(session, body) {
+  if (!body) return "request";
+  if (body.same_bytes) return "exact request";
+  return session.data.requests.ways[body.way].kind === "as_sent" ? "request as recorded" : "request as rebuilt";
+}
+
+function lackingText(missing) {
+  return missing ? [`${plural(missing, "character")} of long texts are not in this ${HOST} (${KEEPS} keeps them): what is copied lacks them`] : [];
+}
+
 function notesOf(session, body, way) {
   const masked = Object.values(session.data.masked.counts || {}).some(Boolean);
-  return [
-    ...(way.notes || []).map((note) => masked && body.same_bytes ? `${note}, but for secrets that are masked here` : note),
-    `${way.url_recorded ? "went to" : "such a request goes to"} ${way.url}`,
-  ];
+  const notes = (way.notes || []).map((note) => masked && body.same_bytes ? `${note}, but for secrets that are masked here` : note);
+  return way.url_recorded ? [...notes, `went to ${way.url}`] : notes;
 }
 
 /** The body of a call, how many characters of it are not in the file, and its digest. */

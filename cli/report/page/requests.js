@@ -78,6 +78,45 @@ function safelyEscaped(text, escape) {
   return text.replace(/[^ -~]/gu, escape);
 }
 
+// -- what is lacking -----------------------------------------------------------------------------
+
+const REQUIRED = { openai_chat: ["model"], openai_responses: ["model"], anthropic: ["model", "max_tokens"] };
+const USUAL_URLS = {
+  openai_chat: "https://api.openai.com/v1/chat/completions",
+  openai_responses: "https://api.openai.com/v1/responses",
+  anthropic: "https://api.anthropic.com/v1/messages",
+};
+
+// What a person has to know before a command or a script sends the request: as cli/requests.py says it.
+function beforeSending(body, form) {
+  const request = readJson(body.text);
+  const notes = [];
+  const lacks = REQUIRED[body.dialect].filter((name) => !(request instanceof Map && request.has(name)));
+  if (lacks.length) notes.push(`never recorded, and the API asks for it: ${lacks.join(", ")}`);
+  if (!body.url_recorded) notes.push(`where it went was not recorded; this sends it to ${body.url}`);
+  else if (partedAt(body.url, "?")[0] !== USUAL_URLS[body.dialect]) notes.push(`this sends the request and your key to ${body.url}, where the call went`);
+  if (form === "python" && body.same_bytes && compactJson(request) !== body.text) notes.push("the client of Python writes the same JSON in other bytes");
+  return notes;
+}
+
+// A value as most clients write it.
+function compactJson(value) {
+  if (typeof value === "string") return `"${insideQuotes(value, 0)}"`;
+  if (value instanceof JsonNumber) return value.text;
+  if (Array.isArray(value)) return `[${value.map(compactJson).join(",")}]`;
+  if (value instanceof Map) return `{${Array.from(value, ([k, v]) => `${compactJson(k)}:${compactJson(v)}`).join(",")}}`;
+  return String(value);
+}
+
+// Notes as comments. Some shells take no comments where one types: there each is a command that is not
+// found, with one harmless word.
+function comments(notes, isShell) {
+  return notes.map((note) => {
+    const line = safelyEscaped(note, (char) => pythonEscape(char, "\\u"));
+    return `# ${isShell && !/^[\w .,:/+=@%-]*$/.test(line) ? shellQuoted(line) : line}\n`;
+  }).join("");
+}
+
 // -- curl ----------------------------------------------------------------------------------------
 
 const ANTHROPIC_VERSION = "2023-06-01";

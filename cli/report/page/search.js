@@ -1,7 +1,8 @@
 // Search: what stands on the rows at once, then all texts, chunk by chunk, until somebody stops it.
 
 const MOST_HITS = 300;
-const CONTEXT = 60;
+const BEFORE = 28;
+const BEHIND = 160;
 
 class Search {
   constructor() {
@@ -19,14 +20,16 @@ class Search {
   }
 
   open(session) {
-    if (this.data !== session.data) {  // another session, or this one has moved on
-      Object.assign(this, { session, data: session.data });
+    const view = shownView();
+    const [n, lane] = view?.slider && view.session === session && view.n ? [view.n, view.lane] : [session.calls.length, 0];
+    if (this.data !== session.data || this.n !== n || this.lane !== lane) {  // another session or call, or this one has moved on
+      Object.assign(this, { session, data: session.data, n, lane, stands: n ? standingAt(session, n, lane) : null });
       this.query = null;
       this.rowsOf = null;
       clear(this.list);
     }
     const missing = Object.keys(session.data.texts.cut || {}).length;
-    put(clear(this.note), missing ? `${plural(missing, "long text")} ${missing === 1 ? "is" : "are"} here only with head and tail: what stands between cannot be found (ctxlog search looks at all of it).` : "");
+    put(clear(this.note), n ? `The signs say how each item stood at c${n}${lane ? ` under ${session.lanes[lane].name.slice(0, 80)}` : ""}. ` : "", missing ? `${plural(missing, "long text")} ${missing === 1 ? "is" : "are"} here only with head and tail: what stands between cannot be found (ctxlog search looks at all of it).` : "");
     if (!this.node.open) this.node.showModal();
     this.field.focus();
     this.field.select();
@@ -86,11 +89,18 @@ class Search {
     if (this.items.has(name)) return true;
     this.items.add(name);
     if (this.items.size > MOST_HITS) return true;
-    const from = between(text, Math.max(0, hit.index - CONTEXT)), to = between(text, Math.min(text.length, hit.index + hit[0].length + CONTEXT));
-    const line = marked(el("span", { class: "say" }), `${from ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`.replace(/\s+/g, " "), this.query);
+    const line = marked(el("span", { class: "say" }), around(text, hit.index, hit[0].length), this.query);
     this.place(el("li", { class: row.category || "", "data-at": event ? event.position : row.position }, el("a", { href: `#${address(this.session, name)}`, onclick: (click) => this.go(click, name) },
-      el("span", { class: "id" }, name), el("span", { class: "who" }, row.who || (event ? "event" : "")), line)));
+      this.sign(number), el("span", { class: "id" }, name), el("span", { class: "who" }, row.who || (event ? "event" : "")), line)));
     return true;
+  }
+
+  /** How an item stood at the call that is shown. */
+  sign(number) {
+    if (number === null || !this.n) return el("span", {});
+    const { state } = stateOf(this.session, this.session.originalOf(number), this.n, this.lane, this.stands);
+    const [glyph, meaning] = GLYPHS[state];
+    return el("span", { class: `sign ${state}` }, el("span", { class: "gutter", title: meaning, role: "img", "aria-label": meaning }, glyph));
   }
 
   /** Hits stand in the order of the log, whenever they are found. */
@@ -158,6 +168,23 @@ class Search {
     this.node.close();
     visit(address(this.session, name));
   }
+}
+
+/** A hit with a little before it, which begins with a word and holds no drawn lines, and more behind it. */
+function around(text, at, length) {
+  const plain = (piece) => piece.replace(DRAWN, " ").replace(/\s+/g, " ");
+  const start = between(text, Math.max(0, at - 4 * BEFORE));
+  let before = plain(text.slice(start, at)).replace(/^[\s\u2502|]+|(?<=[\u2502|])[\s\u2502|]+/g, "");
+  let isCut = start > 0;
+  if (before.length > BEFORE) {
+    // A word that is not too long stands there whole, else from within.
+    const from = before.length - BEFORE;
+    const space = before.lastIndexOf(" ", from);
+    before = before.slice(space >= 0 && from - space < 14 ? space + 1 : between(before, from));
+    isCut = true;
+  }
+  const to = between(text, Math.min(text.length, at + length + BEHIND));
+  return `${isCut ? "…" : ""}${before.replace(/^[\s\u2502|]+/, "")}${text.slice(at, at + length)}${plain(text.slice(at + length, to))}${to < text.length ? "…" : ""}`;
 }
 
 let searching = null;

@@ -87,7 +87,7 @@ const CALM = new Set(["exact", "rebuilt", "partial", "opaque", "erased"]);
 function sessionRow(row) {
   const figure = (value, noun, place) => el("td", { class: "tok" }, value ? [place ? link(`${row.number + 1}/${place}`, short(value)) : short(value), el("span", { class: "noun" }, ` ${noun === "billed" || value === 1 ? noun : `${noun}s`}`)] : null);
   return el("tr", { "data-number": row.number },
-    el("td", { class: "when" }, clock(row.updated).slice(0, 16)),
+    row.is_clocked ? el("td", { class: "when" }, clock(row.updated).slice(0, 16)) : el("td", { class: "when", title: "when it was imported: its source has no clock" }, `(${clock(row.updated).slice(0, 16)})`),
     el("td", { class: "agent" }, row.agent),
     el("td", { class: "name" }, link(`${row.number + 1}/overview`, row.title || "(no title)"), " ", el("code", { class: "dim" }, row.name)),
     el("td", { class: CALM.has(row.provenance) ? "calm" : null }, row.provenance ? badge(row.provenance) : null),

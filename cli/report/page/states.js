@@ -1,17 +1,34 @@
 // How each item stood when a call was made.
 
+/** Signs as `ctxlog log` has them; those of an answer and of what came later are the page's own. */
 const GLYPHS = {
   seen: ["●", "seen as it came"],
-  changed: ["◐", "seen in another form"],
+  changed: ["✂", "seen in another form"],
   summarised: ["Σ", "not seen: a summary stood for it"],
-  gone: ["✕", "not seen: it had left"],
-  missing: ["○", "not seen: never in the context"],
+  gone: ["○", "not seen: it had left"],
+  missing: ["–", "not seen: never in the context"],
   answer: ["◂", "the answer of this call: it came of it"],
   later: ["·", "came later"],
 };
 
-/** The states in which the model saw something of an item. */
+/** What they mean of the context as it stands now, where no call was recorded. */
+const NOW = {
+  seen: "in the context as it came",
+  changed: "in the context in another form",
+  summarised: "left: a summary stands for it",
+  gone: "left: nothing stands for it",
+  missing: "never in the context",
+};
+
+/** The sign of a state, and what it means. */
+function signOf(state, isNow) {
+  const [glyph, meaning] = GLYPHS[state];
+  return [glyph, isNow ? NOW[state] || meaning : meaning];
+}
+
+/** The states in which the model saw something of an item, and those in which it did not see it as it came. */
 const SEEN = new Set(["seen", "changed"]);
+const LACKED = new Set(["changed", "summarised", "gone", "missing"]);
 
 /** Of the call n of a lane: for each item the row that stood for it. */
 function standingAt(session, n, lane) {
@@ -40,10 +57,25 @@ function lastDecision(session, number, n, lane) {
   return found;
 }
 
+/** Of items by their state: how many, their tokens as they stood, and the decisions that explain it. */
+function tally(session, numbers, n, lane, stands) {
+  const found = Object.fromEntries(Object.keys(GLYPHS).map((state) => [state, { count: 0, tokens: 0, by: new Set() }]));
+  for (const number of numbers) {
+    const { state, row, decided } = stateOf(session, number, n, lane, stands);
+    const of = found[state];
+    of.count += 1;
+    of.tokens += session.row(row === null ? number : row, lane).tokens || 0;
+    if (decided) of.by.add(decided[1].by);
+  }
+  return found;
+}
+
 /** What the signs of the gutter mean; folded until somebody asks. */
-function gutterLegend() {
-  return el("details", { class: "signs" },
-    el("summary", {}, "what the signs mean"),
-    el("ul", {}, Object.entries(GLYPHS).map(([state, [glyph, meaning]]) =>
+function gutterLegend(session) {
+  const states = Object.keys(session.now ? NOW : GLYPHS);
+  const node = el("details", { class: "signs", onfocusout: (event) => { if (!node.contains(event.relatedTarget)) node.open = false; } },
+    el("summary", { "aria-label": "what the signs mean", title: "what the signs mean" }, "?"),
+    el("ul", {}, states.map((state) => [state, ...signOf(state, session.now)]).map(([state, glyph, meaning]) =>
       el("li", { class: state }, el("span", { class: "gutter", "aria-hidden": "true" }, glyph), el("span", {}, meaning)))));
+  return node;
 }

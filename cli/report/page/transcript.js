@@ -31,20 +31,23 @@ class Transcript {
 
   build(root) {
     const { session } = this;
+    this.filter = new Filter(() => this.sift({ isNew: true }));
     this.slider = new Slider(session, this.lane, {
       choose: (n) => this.choose(n), lane: (lane) => this.change(lane), call: () => this.toggleInspector(), there: () => this.toCall(),
+      pick: (state) => this.filter.pick(state), chip: this.filter.chip,
     });
-    this.filter = new Filter(() => this.sift());
     this.shown = this.entries.map((_, index) => index);
     this.list = new LongList(this.shown.length, {
       make: (index) => this.entry(this.shown[index]), guess: (index) => this.guess(this.shown[index]), key: (index) => this.shown[index],
       label: "what happened, in order", ondraw: () => this.drawn(),
     });
-    this.inspector = el("aside", { class: "inspector", "aria-label": "the chosen call" });
+    this.called = el("div", {});
+    this.inspector = el("aside", { class: "inspector", "aria-label": "the chosen call" },
+      el("button", { type: "button", class: "shut", "aria-label": "close", onclick: () => { this.showInspector(false); this.slider.name.focus(); } }, "✕"), this.called);
     this.prompts = new Prompts(session, this.lane, this.entries, (index) => this.focus(index, { center: true }));
     this.bar = el("section", { class: "sticky slider-bar", "aria-label": "as seen at a call" }, this.slider.node);
     this.panes = el("div", { class: "panes" }, this.prompts.node,
-      el("section", { class: "middle" }, el("h2", { class: "offscreen" }, "Transcript"), this.filter.node, gutterLegend(), this.list.node, this.nothing = el("p", { class: "dim none" }, "nothing passes the filter")));
+      el("section", { class: "middle" }, el("h2", { class: "offscreen" }, "Transcript"), this.filter.node, this.list.node, this.nothing = el("p", { class: "dim none" }, "nothing passes the filter")));
     const longest = session.rows.reduce((most, row) => Math.max(most, row.r.length), 4);
     document.documentElement.style.setProperty("--id", `${Math.min(14, longest)}ch`);
     put(root, this.bar, this.panes);
@@ -76,6 +79,7 @@ class Transcript {
 
   /** Beside the transcript where there is room; else a panel that opens below the slider. */
   settleInspector() {
+    if (this.beforePrint) return;
     if (NARROW.matches) this.bar.append(this.inspector);
     else this.panes.append(this.inspector);
     this.showInspector(!NARROW.matches);
@@ -87,6 +91,23 @@ class Transcript {
     this.panes.classList.toggle("alone", !isShown);
     this.slider.name.setAttribute("aria-expanded", String(isShown));
     if (isShown) this.inspect();
+    // On a phone it fills what is below the bar, which is then at the top.
+    const above = this.bar.getBoundingClientRect().top;
+    if (isShown && NARROW.matches && above > 0) window.scrollBy({ top: above, behavior: "instant" });
+    this.fit();
+  }
+
+  /** What is beside the list ends where the list does; on a phone the river is thin once the head has gone. */
+  fit() {
+    const bar = this.bar.getBoundingClientRect();
+    const below = Math.max(0, window.innerHeight - this.panes.getBoundingClientRect().bottom);
+    this.panes.style.setProperty("--below", `${Math.round(below)}px`);
+    this.bar.style.setProperty("--bottom", `${Math.round(bar.bottom)}px`);
+    const isThin = NARROW.matches && bar.top <= 0 && window.scrollY > 0;
+    if (isThin === this.isThin) return;
+    this.isThin = isThin;
+    this.bar.classList.toggle("thin", isThin);
+    this.slider.thin(isThin);
   }
 
   toggleInspector() {
@@ -138,6 +159,7 @@ class Transcript {
     this.n = n;
     this.stands = standingAt(this.session, n, this.lane);
     this.slider.set(n, this.lane);
+    this.count();
     if (this.filter.followsCall) this.sift();
     else {
       const other = [...this.list.made].filter(([index, node]) => !this.entries[this.shown[index]].event && node.stood !== this.standing(this.shown[index]));
@@ -145,29 +167,43 @@ class Transcript {
       if (!quiet) for (const node of made) node.classList.add("flash");
     }
     if (this.isInspected) this.inspect();
+    const call = this.session.calls[n - 1];
+    if (!quiet && call) this.stand(firstAtLeast(this.entries, (each) => each.position, call.position));
     if (!quiet) remember(this.session, `c${n}${this.lane ? `~${this.lane}` : ""}`);
   }
 
+  /** How many items stand in which way at the chosen call. */
+  count() {
+    const isNow = this.session.isNow(this.n, this.lane);
+    if (!this.n && !isNow) return;
+    this.numbers ||= this.entries.filter((entry) => !entry.event).map((entry) => entry.row);
+    this.slider.strip.set(tally(this.session, this.numbers, this.n, this.lane, this.stands), this.filter.what, isNow);
+  }
+
   inspect() {
-    keepingFocus(this.inspector, () => showCall(clear(this.inspector), this.session, this.n, this.lane));
+    keepingFocus(this.called, () => showCall(clear(this.called), this.session, this.n, this.lane));
   }
 
   /** How an entry stands, as one word: it is drawn anew when that changes. */
   standing(index) {
     const { row } = this.entries[index];
-    if (!this.n) return "seen";
+    if (!this.n && !this.session.isNow(this.n, this.lane)) return "seen";
     const found = stateOf(this.session, row, this.n, this.lane, this.stands);
     return `${found.state} ${found.row} ${found.decided ? found.decided[0] : ""}`;
   }
 
-  /** What passes the filter, the first entry that can be seen in its place. */
-  sift() {
+  /** What passes the filter: the first entry that can be seen in its place, or the first that passes a new one. */
+  sift({ isNew = false } = {}) {
     const anchor = this.shown[this.list.first()];
     const before = this.list.first();
     this.shown = this.filter.passed(this.entries, this.session, this.n, this.lane, this.stands);
     const after = anchor === undefined ? -1 : Math.min(this.shown.length - 1, firstAtLeast(this.shown, (index) => index, anchor));
     const isBelow = this.list.node.getBoundingClientRect().top < pageHead();
-    this.list.count(this.shown.length, isBelow ? { before, after } : null);
+    const toFirst = isNew && this.filter.isOn;
+    this.list.count(this.shown.length, isBelow && !toFirst ? { before, after } : null);
+    const from = this.filter.node.getBoundingClientRect().top - pageHead() - 4;
+    if (toFirst && from < 0) window.scrollBy({ top: from, behavior: "instant" });
+    if (isNew) this.count();
     this.nothing.classList.toggle("none", this.shown.length > 0);
   }
 
@@ -209,6 +245,7 @@ class Transcript {
   /** Esc: what is open under the cursor closes. */
   close() {
     if (this.cursor >= 0 && this.open.has(this.cursor)) this.toggle(this.cursor);
+    else if (this.bar.querySelector(".signs[open]")) this.bar.querySelector(".signs").open = false;
     else if (NARROW.matches && this.isInspected) this.showInspector(false);
   }
 
@@ -220,6 +257,7 @@ class Transcript {
     if (expand && !this.entries[index].event) this.open.add(index);
     if (before >= 0 && before !== index) this.again(before);
     this.list.show(place, { center });
+    this.stand(index);
     const node = this.list.again(place);
     (node?.matches("[data-lead]") ? node : node?.querySelector("[data-lead]"))?.focus({ preventScroll: true });
   }
@@ -229,7 +267,15 @@ class Transcript {
     const call = this.session.calls[this.n - 1];
     if (!call || !this.shown.length) return;
     const index = firstAtLeast(this.shown, (each) => this.entries[each].position, call.position);
-    this.list.show(Math.min(index, this.shown.length - 1));
+    const place = Math.min(index, this.shown.length - 1);
+    this.list.show(place);
+    this.stand(this.shown[place]);
+  }
+
+  /** Where somebody has gone to: the current one, until the page is scrolled on. */
+  stand(index) {
+    this.gone = { index, scroll: window.scrollY };
+    this.prompts.mark(index);
   }
 
   move(step) {
@@ -259,17 +305,29 @@ class Transcript {
     this.isPassing = true;
     requestAnimationFrame(() => {
       this.isPassing = false;
-      const first = this.shown[this.list.first()];
+      this.fit();
+      if (this.gone && Math.abs(window.scrollY - this.gone.scroll) > 40) this.gone = null;
+      const first = this.gone ? this.gone.index : this.shown[this.list.first()];
       if (first !== undefined && this.prompts.node.isConnected) this.prompts.mark(first);
     });
   }
 
-  /** On paper there is no window: all rows, up to a number. */
+  /** On paper there is no window: the call that is shown, what the signs mean, and all rows, up to a number. */
   print(isOver) {
     if (isOver) {
       this.left?.remove();
+      const { isInspected, isLegend } = this.beforePrint || {};
+      this.beforePrint = null;
+      this.settleInspector();
+      this.showInspector(Boolean(isInspected));
+      this.slider.legend.open = Boolean(isLegend);
       return this.list.some();
     }
+    // A page of paper is narrow, but has room for the call.
+    this.beforePrint ||= { isInspected: this.isInspected, isLegend: this.slider.legend.open };
+    this.panes.append(this.inspector);
+    this.showInspector(true);
+    this.slider.legend.open = true;
     const left = this.list.all(MOST_PRINTED);
     if (left) this.list.node.after(this.left = el("p", { class: "left-out" }, `${plural(left, "more entry", "more entries")} of the transcript ${left === 1 ? "is" : "are"} not printed.`));
   }
