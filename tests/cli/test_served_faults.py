@@ -7,10 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hostile import hostile_log
 from running import run
 from serving import LONG, SECRET, append, served
 from small_log import KEY, said, small_log
 
+from cli.report.report import report
 from cli.report.served_log import ServedLog
 from cli.report.server import Server
 from eventlog import StreamKey
@@ -38,6 +40,17 @@ class TestOddText:
             assert client.get("session-0").data["rows"][0]["preview"] == HALF
         with served(tmp_path / "odd.db", key) as client:
             assert len(client.get("head").data["sessions"]) == 1
+
+    def test_hostile_text_in_every_field_is_served_as_a_file_has_it(self, tmp_path: Path) -> None:
+        db = hostile_log(tmp_path)
+        with served(db) as client:
+            (own,) = [each["number"] for each in client.get("sessions").data["sessions"]]
+            answer = client.get(f"session-{own}").data
+        with open_log(db, read_only=True) as live:
+            made = report(live, [KEY], {str(KEY): answer["name"]}).sessions[0]
+        for table in ("texts", "requests"):
+            answer[table].pop("names", None)
+        assert answer == json.loads(made.json)
 
 
 class TestSecretsOfTheList:
