@@ -110,7 +110,9 @@ def message(error: BaseException) -> str:
         return _plain(str(error))
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename is not None else ""
-        return f"{error.strerror or error}{where}"
+        # Some are raised by Python itself, with a sentence and without a number.
+        told = error.strerror or ("" if error.filename is not None else str(error))
+        return f"{told or ', '.join(map(str, error.args)) or type(error).__name__}{where}"
     if isinstance(error, UnicodeError):
         return (
             f"text that cannot be read or written: {error.reason}"

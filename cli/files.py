@@ -14,8 +14,9 @@ from typing import TextIO
 def new_file(path: str, *, force: bool = False) -> Iterator[TextIO]:
     """A text file that appears whole under its name, or not at all. Its mode is 0600.
 
-    Raises InputRefused for an empty name, for ``-``, for a folder, and when something stands there
-    and ``force`` was not given; and OSError, with this name in it.
+    Raises InputRefused for an empty name, for ``-``, for a folder, for a database and what belongs
+    to one, and when something stands there and ``force`` was not given; and OSError, with this name
+    in it.
     """
     from eventlog.errors import InputRefused
 
@@ -28,9 +29,12 @@ def new_file(path: str, *, force: bool = False) -> Iterator[TextIO]:
     target = Path(path)
     if target.is_dir():
         raise InputRefused(f"{path} is a folder: name a file")
+    if is_of_database(target):
+        raise InputRefused(f"{path} is a database, or belongs to one: name another file")
     if target.exists() and not force:
         raise InputRefused(f"{path} exists; --force replaces it")
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    # Of a long name not all: a name may have no more than 255 bytes, and this one has to be longer.
+    part = target.with_name(f".{shortened(target.name)}.{os.getpid()}.part")
     try:
         if target.exists() and not target.is_file():
             with target.open("w", encoding="utf-8", newline="\n") as stream:  # a pipe, a device
@@ -45,6 +49,40 @@ def new_file(path: str, *, force: bool = False) -> Iterator[TextIO]:
             if not target.parent.is_dir():
                 error.strerror = f"there is no folder {target.parent}"
         raise
+
+
+_HEADS = (b"SQLite format 3\0", b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+"""How a database begins, and a log of what is not in it yet."""
+
+_BESIDE = ("-wal", "-shm", "-journal", ".lock")
+"""Behind the name of a database: what belongs to it."""
+
+_NAME_BYTES = 220
+"""Of a name, so that something may be put around it."""
+
+
+def is_of_database(file: Path) -> bool:
+    """Whether a file is an SQLite database, or has a name by which one beside it is opened."""
+    if _begins(file, _HEADS):
+        return True
+    ends = [suffix for suffix in _BESIDE if file.name.endswith(suffix) and file.name != suffix]
+    return any(_begins(file.with_name(file.name.removesuffix(end)), _HEADS[:1]) for end in ends)
+
+
+def _begins(file: Path, heads: tuple[bytes, ...]) -> bool:
+    try:
+        # Not to wait for who writes into a pipe.
+        if not stat.S_ISREG(file.stat().st_mode):
+            return False
+        with file.open("rb") as stream:
+            return stream.read(16).startswith(heads)
+    except (OSError, ValueError):
+        return False
+
+
+def shortened(name: str) -> str:
+    """The beginning of a name that is too long to become longer."""
+    return os.fsdecode(os.fsencode(name)[:_NAME_BYTES])
 
 
 @contextlib.contextmanager
@@ -67,6 +105,19 @@ def write_new(path: str, text: str, *, force: bool = False) -> int:
     with new_file(path, force=force) as stream:
         stream.write(text)
     return len(text.encode())
+
+
+class Counting:
+    """Writes into a stream, and knows how many bytes: a pipe could not say it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.size = 0
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        self.size += len(text.encode(errors="surrogatepass"))
+        return self._stream.write(text)
 
 
 def text_of(file: str, most: int) -> str:

@@ -6,7 +6,7 @@ the calls of a stream are read in their order, from one whose manifest is whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from eventlog.recorded import RecordedEvent
@@ -78,9 +78,34 @@ def expand(
         pieces = sum(map(len, entries[: manifest.kept(stored)])) if behind else 0
         if behind and forms and max(forms) >= pieces:
             forms = {n: form for n, form in forms.items() if n < pieces}
-    for named, shape in (data.get("forms") or {}).items():
-        for number in map(int, named.split(",")):
-            forms.pop(number, None)
-            if shape:
-                forms[number] = Form(shape, call.position, call.erased)
+    for number, shape in stated(data):
+        forms.pop(number, None)
+        if shape:
+            forms[number] = Form(shape, call.position, call.erased)
     return Expanded(entries, forms)
+
+
+_UNFIT: Mapping[str, Any] = {"changes": None}
+"""Fits no message: that is found where the request is made, as a fault of the call."""
+
+
+def stated(call: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The pieces of which a call says a form, and that; empty for one that has none any more.
+
+    Whoever writes into a log may write there what makes no sense.
+    """
+    forms = call.get("forms") or {}
+    if not isinstance(forms, Mapping):
+        yield 0, _UNFIT
+        return
+    for named, shape in forms.items():
+        for number in str(named).split(","):
+            if number.isascii() and number.isdigit() and len(number) < _DIGITS:
+                fits = isinstance(shape, Mapping) or not shape
+                yield int(number), (shape or {}) if fits else _UNFIT
+            else:
+                yield 0, _UNFIT
+
+
+_DIGITS = 10
+"""Of the number of a piece, at most."""

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from projections.extents import around, extent, key_of, lines_of_key
 from projections.findings import detectors, for_secrets, masked
+from projections.fragments import Fragments
 from projections.literals import LEAST, Literals
 
 _BEHIND_NAMES = frozenset(
@@ -42,6 +43,7 @@ class Masker:
         self._rules: dict[str, str] = {}
         self._secrets: dict[str, set[str]] = defaultdict(set)
         self._literals: Literals | None = None
+        self._fragments: Fragments | None = None
         self.masked_count = 0
         """Places that were masked so far."""
 
@@ -75,6 +77,15 @@ class Masker:
             self.masked_count += 1
         return "".join((*parts, text[behind:])) if parts else text
 
+    def mask_shortened(self, text: str) -> str:
+        """The same for a text that was made of others, and may hold a piece of a secret."""
+        text = self.mask(text)
+        if self._fragments is None:
+            whole = set().union(*self._secrets.values())
+            inner = {secret for secret, rule in self._rules.items() if not rule}
+            self._fragments = Fragments(whole | inner)
+        return self._fragments.mask(text)
+
     def _values(self, rule: str, found: str) -> list[str]:
         """What is secret of a text that was found."""
         if rule in _BEHIND_NAMES:
@@ -91,7 +102,7 @@ class Masker:
         return [group for match in matches if match for group in match.groups() if group]
 
     def _add(self, rule: str, value: str, whole: str) -> None:
-        self._literals = None
+        self._literals = self._fragments = None
         for text in filter(None, (value, whole)):
             self._rules.setdefault(text, rule)
         inner = [text for text in self._groups(rule, value) if _is_telling(text)]

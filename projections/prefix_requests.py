@@ -15,6 +15,7 @@ from typing import Any
 
 from eventlog.recorded import RecordedEvent
 from projections import forms, manifest, runs
+from projections.expanding import stated
 from projections.materialize import original, rendered
 from projections.recording import Recording
 from projections.runs import Origin, Standing, label, standing
@@ -72,7 +73,10 @@ def _order(shape: Mapping[str, Any]) -> str:
     when it reads them.
     """
     changes = shape.get("changes", ())
-    orders = [change[1:] for change in changes if change[0] == "order" and "input" in change[1]]
+    try:
+        orders = [change[1:] for change in changes if change[0] == "order" and "input" in change[1]]
+    except (LookupError, TypeError):  # it fits no message; ``sent.entry_of`` says so
+        return ""
     return forms.canonical(orders) if orders else ""
 
 
@@ -177,9 +181,7 @@ class AsSent:
         """Take in the orders that the forms of a call say."""
         begins = place if call.get("forms_stand") else 0
         old = {n: self.orders.pop(n) for n in range(begins, before) if n in self.orders}
-        said: dict[int, str] = {}
-        for named, shape in (call.get("forms") or {}).items():
-            said |= dict.fromkeys(map(int, named.split(",")), _order(shape))
+        said = {number: _order(shape) for number, shape in stated(call)}
         for number, order in said.items():
             if number in self.orders:
                 old[number] = self.orders.pop(number)

@@ -224,8 +224,24 @@ def _rebuilt(
 
 
 def entry_of(item: Item, form: Mapping[str, Any], named: Piece) -> RequestEntry:
-    """An item as it was sent: its message with the recorded form put on."""
-    group = form.get("group")
+    """An item as it was sent: its message with the recorded form put on.
+
+    Raises IntegrityFault for a form that does not fit.
+    """
+    try:
+        return _entry(item, form, named)
+    except (LookupError, TypeError, AttributeError, ValueError):
+        raise IntegrityFault(f"the recorded form of item {item.id} does not fit it") from None
+
+
+def _entry(item: Item, form: Mapping[str, Any], named: Piece) -> RequestEntry:
+    group, place = form.get("group"), form.get("place", "messages")
+    role = form.get("role", item.role)
+    frame = group[2] if group else None
+    if not isinstance(role, str) or not isinstance(place, str):
+        raise TypeError
+    if frame is not None and not isinstance(frame, Mapping):
+        raise TypeError
     kind: Literal["system", "message", "tool_result"] = "message"
     if item.kind == "tool_result":
         kind = "tool_result"
@@ -233,12 +249,12 @@ def entry_of(item: Item, form: Mapping[str, Any], named: Piece) -> RequestEntry:
         kind = "system"
     return RequestEntry(
         kind=kind,
-        role=form.get("role", item.role),
+        role=role,
         message=_dressed(item, form.get("changes", ()), named),
-        place=form.get("place", "messages"),
+        place=place,
         group=group[0] if group else None,
         blocks=tuple(group[1]) if group else (),
-        frame=group[2] if group else None,
+        frame=frame,
     )
 
 

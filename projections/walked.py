@@ -16,7 +16,7 @@ from eventlog.errors import IntegrityFault
 from eventlog.recorded import StreamKey
 from projections import digests
 from projections.dialects.entries import RequestEntry
-from projections.expanding import Expanded
+from projections.expanding import Expanded, stated
 from projections.forms import identical
 from projections.items import Item
 from projections.live import Live
@@ -265,7 +265,7 @@ class _Said(NamedTuple):
 
 def said(call: Mapping[str, Any], kept: int) -> _Said:
     """Of a call whose manifest takes over so many entries."""
-    named = [int(number) for names in call.get("forms") or {} for number in names.split(",")]
+    named = [number for number, _ in stated(call)]
     return _Said(kept, bool(call.get("forms_stand")), named)
 
 

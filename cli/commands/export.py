@@ -49,7 +49,7 @@ def command(
 
     Example: ctxlog export --all --out log.jsonl
     """
-    from cli.files import new_file
+    from cli.files import Counting, new_file
     from cli.heads import session_head
     from cli.models import ExportData
     from cli.naming import session_key
@@ -71,8 +71,9 @@ def command(
             _tell_heads(out, head, own)
             return
         with new_file(file, force=force) as stream:
-            head = _write(live, keys, form, stream, out.note)
-            size = stream.tell()
+            counting = Counting(stream)
+            head = _write(live, keys, form, counting, out.note)
+            size = counting.size
         every = form == "ctxlog"
         chosen = keys if keys is not None else _sessions(live, memories=every)
     data = ExportData(

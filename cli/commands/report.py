@@ -62,14 +62,15 @@ def command(
     from pathlib import Path
 
     from cli.comparing import specs_of
-    from cli.files import new_file
+    from cli.files import Counting, new_file
     from cli.naming import session_key, short_names, whole_session
     from cli.prices import asked_prices
     from cli.progress import Meter
     from cli.report.lanes import Wanted
     from cli.report.model import ReportData
     from cli.report.opening_page import NO_BROWSER, open_page
-    from cli.report.report import report
+    from cli.report.report import MOST, report
+    from cli.safetext import safe_text
     from cli.summaries import Summaries
     from eventlog.errors import InputRefused
 
@@ -111,11 +112,12 @@ def command(
                 comparing=wanted,
             )
         html = made.html()
+        written = Counting(stream)
         if is_piped:
             out.write_exactly(html)
         else:
-            stream.write(html)
-        size = stream.tell()
+            written.write(html)
+        size = written.size
         if wanted is not None and (asked := wanted.summaries.told()):
             out.note(asked)
     if is_piped:
@@ -127,6 +129,11 @@ def command(
         cut=sum(len(each.texts.cut) for each in made.sessions),
         masked=None if show_secrets else sum(each.secrets for each in made.sessions),
     )
-    out.show(data, f"wrote {file}, {size:,} bytes")
+    out.show(data, f"wrote {safe_text(file, newlines=False)}, {size:,} bytes")
+    if size > MOST and not full:
+        out.note(
+            f"larger than {MOST:,} bytes: the middle of long texts was left out, but so many calls "
+            "and items need more; fewer sessions give a smaller file"
+        )
     if open_ and not open_page(Path(file).resolve().as_uri()):
         out.note(NO_BROWSER)

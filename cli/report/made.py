@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
+from pydantic import BaseModel
+
 from cli.report.report import Report
 from eventlog import StreamKey
+from eventlog.jsonvalue import dumps
 
 REST = 1.0
 """Seconds between two makings of a session, at least."""
@@ -54,8 +57,13 @@ def made_of(state: str, report: Report, before: dict[str, str]) -> Made:
         table.names = [sha256(chunk.encode()).hexdigest()[:32] for chunk in packed.texts]
         named = zip(table.names, packed.texts, strict=True)
         chunks |= {name: before.get(name, chunk) for name, chunk in named}
-    compared = report.compared.model_dump_json() if report.compared is not None else ""
-    return Made(state, data.model_dump_json(exclude_defaults=True), chunks, compared)
+    compared = json_of(report.compared) if report.compared is not None else ""
+    return Made(state, json_of(data, exclude_defaults=True), chunks, compared)
+
+
+def json_of(data: BaseModel, *, exclude_defaults: bool = False) -> str:
+    """Data as JSON, as a file has it: also what holds half a character."""
+    return dumps(data.model_dump(mode="json", exclude_defaults=exclude_defaults))
 
 
 @dataclass
@@ -79,6 +87,11 @@ class _Session:
         else:  # what was erased since stands in none of them
             self.older.clear()
         self.newest = made
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        self.newest = None
+        self.older.clear()
 
 
 def _erased(made: Made) -> str:
@@ -116,6 +129,8 @@ class Makings:
                     raise session.fault.with_traceback(None)
                 if made is not None:
                     return made
+            if is_erased:
+                session.forget()
             try:
                 session.fault = None
                 made = made_of(*self._make(key), session.chunks())
@@ -129,10 +144,30 @@ class Makings:
             return made
 
     def chunk(self, name: str) -> str | None:
-        """A chunk of what is kept."""
+        """A chunk of what is kept, unless something was erased from the log since.
+
+        Raises what reading the log raises; nothing is kept then.
+        """
         with self._mutex:
-            kept = list(self._sessions.values())
-        return next((found for each in kept if (found := each.chunks().get(name))), None)
+            kept = list(self._sessions.items())
+        for key, session in kept:
+            newest, found = session.newest, session.chunks().get(name)
+            if newest is None or found is None:
+                continue
+            try:
+                erased = self._state(key).partition(".")[2]
+            except Exception:
+                self.forget()
+                raise
+            if erased == _erased(newest):
+                return found
+            session.forget()
+        return None
+
+    def forget(self) -> None:
+        """Keep nothing: the log is gone, or another one stands in its place."""
+        with self._mutex:
+            self._sessions.clear()
 
     def _session(self, key: StreamKey) -> _Session:
         with self._mutex:

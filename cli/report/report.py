@@ -23,11 +23,18 @@ from projections import Live
 from projections.masking import Masker
 from projections.memory.past import Pasts
 
-SIZE = 14_500_000
-"""Bytes of a file, unless all of every text is asked for."""
+MOST = 15_000_000
+"""Bytes of a file, unless all of every text is asked for, or what is no text needs more."""
+
+SIZE = MOST - 500_000
+"""Bytes that are aimed at."""
 
 _LEAST = 1_000_000
 """Bytes that texts get in any case."""
+
+_SHOWN = (4_000, 1_000, 250)
+"""Characters that are kept of what is long and stands in no table of texts: an error, a title, the
+name of a model. Fewer where all of it takes more than half of a file."""
 
 
 class Made(NamedTuple):
@@ -99,15 +106,40 @@ def report(
         for reading in readings
     ]
     if not full:
-        room = SIZE - len(page("", ())) - sum(len(one.json) + one.pieces.size for one in made)
-        wanted = sum(one.texts.chunks.size for one in made)
-        if wanted > room:
-            for one in made:
-                one.texts.cut_to(max(_LEAST, room * one.texts.chunks.size // wanted))
+        _fit(made)
     finished = [_finished(one) for one in made]
     named = [_named(one.data) for one in finished]
     compared = _compared(found.data, finished) if found is not None else None
     return Report(HeadData(sessions=named), finished, compared)
+
+
+def _fit(made: list[Made]) -> None:
+    """Shorten what is long, until all of it fits into a file."""
+    for most in _SHOWN:
+        made[:] = [_with_short(one, most) for one in made]
+        if sum(len(one.json) for one in made) <= SIZE // 2:
+            break
+    room = SIZE - len(page("", ())) - sum(len(one.json) + one.pieces.size for one in made)
+    wanted = sum(one.texts.chunks.size for one in made)
+    if wanted and wanted > room:
+        for one in made:
+            one.texts.cut_to(max(_LEAST, room * one.texts.chunks.size // wanted))
+
+
+def _with_short(made: Made, most: int) -> Made:
+    """Without more than so many characters of what stands in no table."""
+    longest = max(map(len, _strings(made.data.model_dump(exclude_defaults=True))), default=0)
+    if longest <= most:
+        return made
+    name = made.data.name
+
+    def cut(text: str) -> str:
+        left = len(text) - most
+        told = f"… ({left:,} more characters; ctxlog show {name[:100]})"
+        return text if left <= len(told) else text[:most] + told
+
+    data = SessionData.model_validate(_masked(made.data.model_dump(), cut))
+    return made._replace(data=data, json=_json(data))
 
 
 def _made(
@@ -118,19 +150,28 @@ def _made(
     if found is not None:
         found.put(data, reading, texts)
     requests = bodies(reading.live, reading.key, texts.add, every=full)
-    mask, masked = _as_it_is, MaskedData(is_on=not with_secrets)
+    mask, short, masked = _as_it_is, _as_it_is, MaskedData(is_on=not with_secrets)
     if not with_secrets:
         masker = Masker()
-        short = _strings(data.model_dump(mode="json", exclude_defaults=True))
-        for text in (*short, *texts.all, *_own(requests)):
+        shown = _strings(data.model_dump(mode="json", exclude_defaults=True))
+        # Also whole what stands here in part only: a secret that was cut is found by no shape.
+        recorded = _strings([event.data for event in reading.live.log.read(reading.key)])
+        for text in dict.fromkeys((*shown, *texts.all, *_own(requests), *recorded)):
             masker.look(text)
-        mask, masked.counts = masker.mask, masker.counts
-    table = texts.packed(mask)
-    data.requests, pieces = requests_data(requests, mask)
+        mask, short, masked.counts = masker.mask, masker.mask_shortened, masker.counts
+    table = texts.packed(mask, short, _shortened_in(data))
+    data.requests, pieces = requests_data(requests, short)
     if not with_secrets:
-        data = SessionData.model_validate(_masked(data.model_dump(), mask))
+        data = SessionData.model_validate(_masked(data.model_dump(), short))
     data.masked = masked
-    return Made(data, _json(data), table, pieces, mask)
+    return Made(data, _json(data), table, pieces, short)
+
+
+def _shortened_in(data: SessionData) -> set[int]:
+    """The numbers of the texts that were made of others."""
+    rows = (*data.rows, *(row for lane in data.lanes for row in lane.rows))
+    made = (row for row in rows if row.form != "original")
+    return {text for row in made for _, _, text, _ in row.parts if isinstance(text, int)}
 
 
 def _as_it_is(text: str) -> str:
@@ -148,10 +189,14 @@ def _json(data: SessionData) -> str:
 
 
 def _compared(data: CompareData, made: Sequence[Made]) -> CompareData:
-    """The table with the literals masked that a session masks."""
-    masks = dict(zip(data.sessions, (one.mask for one in made), strict=True))
-    needed = [one.model_copy(update={"text": masks[one.session](one.text)}) for one in data.needed]
-    return data.model_copy(update={"needed": needed})
+    """The table with everything masked that is masked in a session of it."""
+
+    def mask(text: str) -> str:
+        for one in made:
+            text = one.mask(text)
+        return text
+
+    return CompareData.model_validate(_masked(data.model_dump(), mask))
 
 
 def _named(data: SessionData) -> NamedSession:
@@ -165,11 +210,21 @@ def _own(requests: Bodies) -> Iterator[str]:
             yield from (part for part in piece if isinstance(part, str))
 
 
+def without_secrets(value: Any, beside: Iterable[str] = ()) -> Any:
+    """JSON data with the secrets of its strings masked, and of ``beside`` what stands in it."""
+    masker = Masker()
+    for text in dict.fromkeys((*_strings(value), *beside)):
+        masker.look(text)
+    return _masked(value, masker.mask_shortened)
+
+
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for each in value.values():
+        for name, each in value.items():
+            if isinstance(name, str):
+                yield name
             yield from _strings(each)
     elif isinstance(value, list | tuple):
         for each in value:

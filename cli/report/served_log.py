@@ -6,7 +6,7 @@ It is opened for reading. What is asked every second is a few numbers; nothing i
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from cli.following import File
@@ -131,6 +131,12 @@ class ServedLog:
             is_more=skip + len(part) < total,
             skip=skip,
         )
+
+    def begun(self, keys: Iterable[str]) -> Iterator[str]:
+        """What was said first in some sessions, whole: their titles may be beginnings of it."""
+        for key in keys:
+            for event in islice(self.live.log.read(key, types=["message_appended"]), _FIRST):
+                yield from (part.text for part in parts_of(event.data))
 
     def _found(self, query: Query, text: str) -> Iterator[SessionRow]:
         if self.keys:

@@ -25,18 +25,20 @@ from cli.door import message
 from cli.naming import short_names
 from cli.prices import Asked
 from cli.report.lanes import Wanted
-from cli.report.made import Made, Makings
+from cli.report.made import Made, Makings, json_of
 from cli.report.page import page, policy, script_text, style_text
-from cli.report.report import Report, report
+from cli.report.report import Report, report, without_secrets
 from cli.report.served_log import ServedLog
-from cli.report.served_model import Pulse
+from cli.report.served_model import ListData, Pulse, ServedHead
 from cli.summaries import EXTRACTIVE, Summaries
 from eventlog import StreamKey
 from eventlog.catching_up import picture
 from eventlog.errors import CtxlogError, StreamNotFound
+from eventlog.jsonvalue import dumps
 from harness.recording.incoming import Guard, Refused
 from harness.recording.listener import Listener, names_of
 from projections import open_log
+from projections.titles import TITLE_LENGTH
 
 HOST = "127.0.0.1"
 
@@ -57,6 +59,9 @@ _HEADERS = {
 }
 _NAME = re.compile(r"[a-z]*(?:-[0-9a-f]{1,64})?")
 _NUMBER = re.compile(r"[0-9]{1,12}")
+_CUT = TITLE_LENGTH - 20
+"""Characters of a title from which on it may be the beginning of a longer text."""
+
 _SMALL = 1_000
 """Bytes that are not worth packing."""
 
@@ -123,12 +128,13 @@ class Server:
         if not name:
             return _packed(self._page, packed, kind="text/html; charset=utf-8")
         if kind == "chunk" and rest:
+            self._check()
             chunk = self.makings.chunk(rest)
             if chunk is None:
                 raise Answer(404)
             return Answer(200, chunk.encode(), "text/plain")
         if kind in ("session", "compare") and _NUMBER.fullmatch(rest):
-            self.log.check()
+            self._check()
             made = self.makings.newest(self.log.key(int(rest)))
             if kind == "session":
                 return _session(made, asked.get("not", ""), packed)
@@ -140,7 +146,23 @@ class Server:
         }
         if name not in known:
             raise Answer(404)
-        return _packed(known[name]().model_dump_json().encode(), packed)
+        return _packed(self._masked(known[name]()).encode(), packed)
+
+    def _check(self) -> None:
+        """Raises LogNotFound where the log is gone; nothing of it is kept then."""
+        try:
+            self.log.check()
+        except (CtxlogError, OSError):
+            self.makings.forget()
+            raise
+
+    def _masked(self, data: BaseModel) -> str:
+        """Data as JSON, with the secrets masked as in a file."""
+        if self.shown.with_secrets or isinstance(data, Pulse):
+            return json_of(data)
+        titled = data.sessions if isinstance(data, ServedHead | ListData) else ()
+        whole = self.log.begun(each.key for each in titled if len(each.title) >= _CUT)
+        return dumps(without_secrets(data.model_dump(mode="json"), whole))
 
     def _pulse(self, number: str) -> Pulse:
         """What is new; where the log cannot be read, why. Raises StreamNotFound."""
@@ -198,7 +220,7 @@ class _Handler(BaseHTTPRequestHandler):
         except StreamNotFound:
             found = Answer(404)
         except Exception as fault:  # of the log, of the system, or ours: the page says so
-            found = Answer(503, Pulse(fault=message(fault)).model_dump_json().encode())
+            found = Answer(503, json_of(Pulse(fault=message(fault))).encode())
         self._send(found)
 
     do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from cli.report.chunks import Chunks, chunked
@@ -31,9 +31,11 @@ class Texts:
         """A text as it is named where it is used: itself where it is short, else its number."""
         return text if len(text) < LONG else self.add(text)
 
-    def packed(self, mask: Callable[[str], str]) -> Packed:
-        """All of them, masked."""
-        whole = [mask(text) for text in self.all]
+    def packed(
+        self, mask: Callable[[str], str], short: Callable[[str], str], shortened: Collection[int]
+    ) -> Packed:
+        """All of them, masked; ``short`` is for those that were shortened before they came here."""
+        whole = [(short if n in shortened else mask)(text) for n, text in enumerate(self.all)]
         return Packed(whole, chunked(whole))
 
 

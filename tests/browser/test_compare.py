@@ -73,12 +73,19 @@ class TestTable:
         cells = page.locator(".matrix td[data-title='tokens']").all_inner_texts()
         for row, sum_, cell in zip(told["strategies"], sums, cells, strict=True):
             assert abs(sum_ / sums[0] - row["tokens"]["value"]) < 0.001
-            assert cell.split() == [f"{100 * row['tokens']['value']:.0f}%", f"~{sum_ / 1e6:.1f}M"]
+            assert cell.split() == [f"{100 * row['tokens']['value']:.0f}%", f"≈{sum_ / 1e6:.1f}M"]
         chosen = page.locator(".controls select").first.locator("option:checked")
         assert chosen.inner_text() == "as billed, like the table"
         assert f"and {round(base):,} a call for what is not recorded" in (
             page.locator(".notes").first.inner_text()
         )
+
+    def test_what_a_column_means_can_be_read_without_a_pointer(
+        self, page: Page, file: Path
+    ) -> None:
+        opened(page, file, "compare")
+        page.get_by_text("what the columns mean").click()
+        page.get_by_text("of what must not get lost, what stands verbatim at the end").wait_for()
 
     def test_it_says_that_these_are_what_ifs(self, page: Page, file: Path) -> None:
         opened(page, file, "compare")

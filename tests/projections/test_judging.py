@@ -13,10 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_logs import DECISION, LOG
 
-from eventlog import Draft, StreamKey, events
-from projections import erasure, open_log
+from eventlog import Draft, Json, StreamKey, events
+from eventlog.errors import IntegrityFault
+from projections import erasure, open_log, tokens
 from projections.judging import judge_all
 from projections.live import Live
+from projections.prefixes import prefix_rows
+from projections.sent import Requests
 from projections.session_state import weakest
 from projections.sessions import session_stats
 from projections.verdicts import judge
@@ -251,3 +254,35 @@ class TestSpeed:
         live.log._ready().set_trace_callback(None)
         # Statements, not seconds: the same on a busy machine.
         assert at_once * 4 < len(asked)
+
+
+NO_FORMS: list[Any] = [
+    *({"x": 5}, {"0": 5}, [1], "x", {"-1": {}}, {"9" * 20: {"a": 1}}, {"0,x": {"role": 3}}),
+    *({"0": {name: wrong}} for name in ("changes", "group", "role", "place") for wrong in (5, [1])),
+    {"0": {"changes": [[["content"], "zap", "x"]]}},
+    {"0": {"group": [[1], "x", 2]}},
+]
+
+
+class TestFormsThatMakeNoSense:
+    """Without these one call that somebody wrote by hand takes the audit and the page away."""
+
+    @pytest.mark.parametrize("forms", NO_FORMS, ids=str)
+    def test_they_are_a_fault_of_their_call(self, live: Live, forms: Any) -> None:
+        live.append(
+            KEY,
+            events.MessageAppended(
+                dialect="openai_chat", source="human", message=said("user", "x")
+            ),
+            events.ModelCalled(
+                model="m", dialect="openai_chat", manifest=("1",), forms=Json(forms)
+            ),
+        )
+        (call,) = live.log.read(KEY, types=["model_called"])
+        (verdict,) = judge_all(live, KEY, [call])
+        assert verdict == judge(live, KEY, call)
+        assert verdict.name == "broken"
+        assert verdict.detail == "the recorded form of item 1 does not fit it"
+        with pytest.raises(IntegrityFault, match="does not fit"):
+            Requests(live).sent(KEY, call)
+        assert len(prefix_rows(live.log.read(KEY), tokens.counter())) == 1

@@ -166,14 +166,12 @@ class Session {
     return this.tokens(n, lane).reduce((sum, each) => sum + each, 0);
   }
 
-  /** A text: itself, or out of its chunk. */
+  /** A text: itself, or out of its chunk. Rejects with a Fault where that cannot be read. */
   async text(named) {
-    if (typeof named === "string") return named;
-    const found = await this.chunked("texts", named);
-    return found === null ? `(this text is not in the ${HOST})` : found;
+    return typeof named === "string" ? named : this.chunked("texts", named);
   }
 
-  /** An entry of a table that stands in chunks: "texts", or "requests" with their pieces; null where it is not there. */
+  /** An entry of a table that stands in chunks: "texts", or "requests" with their pieces. Rejects with a Fault where it cannot be read. */
   async chunked(table, number) {
     const { chunks } = this.data[table];
     const chunk = firstAtLeast(chunks, (first) => first, number + 1) - 1;
@@ -183,8 +181,15 @@ class Session {
       this.chunks.set(name, asked);
       asked.catch(() => this.chunks.delete(name));
     }
-    const found = await this.chunks.get(name);
-    return found === null ? null : found[number - chunks[chunk]];
+    let found = null;
+    try {
+      found = await this.chunks.get(name);
+    } catch (fault) {
+      throw fault instanceof Fault ? fault : new Fault(`a part of this ${HOST} is damaged`);
+    }
+    const entry = found === null ? undefined : found[number - chunks[chunk]];
+    if (entry === undefined) throw new Fault(`a part of this ${HOST} is not there: it is not whole`);
+    return entry;
   }
 
   /** The characters of a text, and how many of them are not in the file. */

@@ -109,7 +109,12 @@ function link(hash, text, props) {
 function copyButton(label, text, title) {
   const button = el("button", { type: "button", title, class: "copy" }, label);
   button.addEventListener("click", async () => {
-    const value = await text();
+    let value;
+    try {
+      value = await text();
+    } catch (fault) {
+      return say(`this could not be read: ${fault.message}`);
+    }
     if (value === null) return;
     const done = await copied(value);
     announce(done ? `${label} copied` : "this browser does not let a page copy; the text is selected");

@@ -129,11 +129,13 @@ class Search {
     this.rowsOf ||= this.holders();
     const { chunks } = session.data.texts;
     if (chunks.length > 1) this.stop.classList.remove("none");
+    let unread = 0;
     for (let chunk = 0; chunk < chunks.length; chunk += 1) {
       // What nobody has looked at before is not kept: all of it may be large.
       const name = session.chunkName("texts", chunk);
       const texts = await (session.chunks.get(name) || session.source.chunk(name, session)).catch(() => null);
       if (run !== this.run) return;
+      if (!texts) unread += 1;
       (texts || []).forEach((text, at) => {
         const holders = this.rowsOf.get(chunks[chunk] + at);
         if (!holders) return;
@@ -143,7 +145,7 @@ class Search {
       await new Promise((done) => setTimeout(done));
       if (run !== this.run) return;
     }
-    this.end("");
+    this.end(unread ? `${percent(unread, chunks.length)} of the texts cannot be read, since this ${HOST} is damaged: ` : "");
   }
 
   end(how) {
