@@ -63,6 +63,8 @@ class RowData(BaseModel):
     erased: bool = False
     agents: list[str] = []
     """The sub-agents that its tool calls started, as they are typed."""
+    of: tuple[int, int] | None = None
+    """Of a tool's result: the row that asked for it, and which of its parts did."""
 
 
 class ContextData(BaseModel):

@@ -210,7 +210,8 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
     told = {row.ref: row for row in read.events}
     prompts = rendered_by(read.live, read.key)
     times: dict[int, str] = {}
-    found = []
+    asked: dict[str, tuple[int, int]] = {}
+    found: list[RowData] = []
     for item, size in zip(read.renditions, read.counts, strict=True):
         row = told.get(item.id)
         original = read.numbers.get(item.id) if item.rendition != item.id else None
@@ -219,6 +220,11 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
         if original is not None:
             at = times.get(position) or _time(read, position)
             times[position] = at
+        of = None
+        if original is None:
+            of = next((asked[each] for each in item.result_ids if each in asked), None)
+            parts = enumerate(item.parts)
+            asked |= {p.id: (len(found), at) for at, p in parts if p.kind == "call" and p.id}
         found.append(
             RowData(
                 r=item.rendition,
@@ -238,6 +244,7 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
                 pinned=row.pinned if row is not None else False,
                 erased=item.form == "redacted",
                 agents=row.started if row is not None and original is None else [],
+                of=of,
             )
         )
     return found

@@ -73,7 +73,7 @@ class TestTable:
         cells = page.locator(".matrix td[data-title='tokens']").all_inner_texts()
         for row, sum_, cell in zip(told["strategies"], sums, cells, strict=True):
             assert abs(sum_ / sums[0] - row["tokens"]["value"]) < 0.001
-            assert cell.split() == [f"{100 * row['tokens']['value']:.0f}%", f"~{sum_ / 1e6:.1f}M"]
+            assert cell.split() == [f"{100 * row['tokens']['value']:.0f}%", f"≈{sum_ / 1e6:.1f}M"]
         chosen = page.locator(".controls select").first.locator("option:checked")
         assert chosen.inner_text() == "as billed, like the table"
         assert f"and {round(base):,} a call for what is not recorded" in (

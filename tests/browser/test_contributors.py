@@ -62,7 +62,7 @@ def test_each_measure_counts_what_it_says_and_shares_are_of_its_whole(
         cells = page.locator(".weighed").first.locator("td[title$='tokens, estimated']")
         told = [cell.get_attribute("title") or "" for cell in cells.all()]
         each = [int(title.split()[0].replace(",", "")) for title in told]
-        assert whole.inner_text() == f"~{sum(each):,} tokens"
+        assert whole.inner_text() == f"≈{sum(each):,} tokens"
         sums[measure] = sum(each)
     sent, came, last = sums.values()
     assert came == last

@@ -37,7 +37,7 @@ class TestTheRiver:
         river.focus()
         river.press("Home")
         river.press("ArrowRight")
-        expect(overview.locator(".readout")).to_contain_text("c2: 4 items, ~1,598 tokens")
+        expect(overview.locator(".readout")).to_contain_text("c2: 4 items, ≈1,598 tokens")
         expect(river).to_have_attribute("aria-valuenow", "2")
         river.press("End")
         river.press("Enter")
@@ -79,9 +79,9 @@ class TestTheRiver:
         self, overview: Page
     ) -> None:
         names = overview.locator(".river .cliffname")
-        expect(names).to_have_text(["k1 ~14.5k → ~924", "✂ 8 cleared", "✂ 8 cleared"])
+        expect(names).to_have_text(["k1 ≈14.5k → ≈924", "✂ 8 cleared", "✂ 8 cleared"])
         card = overview.locator(".card", has_text="clearings (2)")
-        expect(card).to_contain_text("~14.5k → ~924agent's count: 35.1k71 items folded")
+        expect(card).to_contain_text("≈14.5k → ≈924agent's count: 35.1k71 items folded")
         expect(card).to_contain_text("8 items cleared")
         river = overview.get_by_role("slider")
         river.focus()
@@ -98,7 +98,7 @@ class TestTheRiver:
     def test_what_became_of_everything_is_what_the_audit_says(self, overview: Page) -> None:
         card = overview.locator(".card", has_text="What became of everything")
         row = card.get_by_role("row", name="summarised")
-        expect(row).to_contain_text("71~23.8k–by k1 (auto); 2 of them given to no call")
+        expect(row).to_contain_text("71≈23.8k–by k1 (auto); 2 of them given to no call")
 
     def test_breaks_of_the_prefix_are_marked_below_it(self, overview: Page) -> None:
         expect(overview.locator(".river .broke")).to_have_count(3)

@@ -92,7 +92,7 @@ function lostTold(session, each) {
   if (each.is_opaque) return "encrypted";
   if (each.is_erased) return "erased";
   if (each.lostCount) return whole(each.lostCount);
-  if (each.shared.length) return "with others";
+  if (each.shared.length) return "told below, together";
   return isParents(session, each) ? el("span", { title: "it lies before the fork: the report of its parent tells what it lost" }, "parent's") : "–";
 }
 
@@ -115,7 +115,7 @@ function shrinkingBar(each, most) {
   return el("span", { class: "shrinking" },
     el("span", { class: "lengths", "aria-hidden": "true" },
       el("span", { class: "was", style: { width: `${(100 * before) / most}%` } }), el("span", { class: "is", style: { width: `${(100 * after) / most}%` } })),
-    el("span", { class: "tok" }, `~${short(before)} → ~${short(after)}`));
+    el("span", { class: "tok" }, `≈${short(before)} → ≈${short(after)}`));
 }
 
 /** A table that is ordered by a column; `detail` gives what opens below a row. */
@@ -181,7 +181,7 @@ function clearings(session, all) {
 /** What several of them took that neither the model nor a person used again: the audit tells it as one. */
 function takenTogether(session, all, finding) {
   const names = finding.refs.filter((ref) => all.some((each) => each.name === ref));
-  return el("div", { class: "together" }, el("h3", {}, `Stands nowhere since ${names.join(", ")}; neither the model nor a person used it`), literalsTable(session, [finding], names, FEW_ITEMS));
+  return el("div", { class: "together" }, el("h3", {}, `Lost by ${names.join(", ")} together`), el("p", { class: "dim" }, "Neither the model nor a person used any of it again."), literalsTable(session, [finding], names, FEW_ITEMS));
 }
 
 function clearing(session, each) {
@@ -195,7 +195,7 @@ function clearing(session, each) {
 
 function changedRow(session, from, to) {
   const [was, is] = [session.row(from), session.row(to)];
-  return takenRow(session, from, { sign: "◐", meaning: "stands in another form", tag: is.form, tokens: `${short(was.tokens || 0)} → ${short(is.tokens || 0)}`, full: () => [
+  return takenRow(session, from, { sign: GLYPHS.changed[0], meaning: "stands in another form", tag: is.form, tokens: `${short(was.tokens || 0)} → ${short(is.tokens || 0)}`, full: () => [
     el("h4", {}, "as it stood"), message(session, was), el("h4", {}, `as it stands since (${is.r})`), message(session, is)] });
 }
 
@@ -234,7 +234,7 @@ function tokensOf(session, rows) {
 function compactionHead(session, each, came) {
   const most = Math.max(each.before_recorded || 0, each.after_recorded || 0, 1);
   const side = (name, rows, tokens) => el("div", { class: "side" },
-    el("span", { class: "dim" }, name), el("b", {}, `~${short(tokens)}`), el("span", { class: "dim" }, plural(rows.length, "item")),
+    el("span", { class: "dim" }, name), el("b", {}, `≈${short(tokens)}`), el("span", { class: "dim" }, plural(rows.length, "item")),
     el("div", { class: "scaled", style: { width: `${Math.max(0.4, (100 * tokens) / most)}%` } }, categoryBar(session, tokensOf(session, rows))));
   return el("section", { class: "card compaction-head" },
     el("h2", {}, each.name, " ", el("span", { class: each.undone_by ? "verdict broken" : "verdict exact" }, each.undone_by ? "✕ undone" : "✓ in force")),
@@ -256,7 +256,7 @@ function whatItCovered(session, each) {
   const moves = session.calls.flatMap((call) => (call.moves || []).filter((move) => move.by === each.name));
   if (!moves.length) return null;
   const [before, after] = ["before", "after"].map((side) => moves.reduce((sum, move) => sum + (move[side] || 0), 0));
-  return `~${whole(before)} → ~${whole(after)} tokens that stand for it`;
+  return `≈${whole(before)} → ≈${whole(after)} tokens that stand for it`;
 }
 
 /** Who decided it, when and why, and the counts, each called what it is. */
@@ -270,7 +270,7 @@ function decidedFacts(session, each, came = []) {
     ["why", each.trigger || "not told"],
     ["by", [each.by || (isCompaction ? "not told" : ""), el("span", { class: "dim" }, each.by || isCompaction ? ", " : "", each.owner === "log" ? "decided here" : "the agent's own decision"), each.is_inferred ? el("em", { class: "tag" }, "inferred from two requests") : null]],
     each.fell_back_from ? ["in place of", each.fell_back_from] : null,
-    ["estimated", `~${whole(each.before_recorded || 0)} → ~${whole(each.after_recorded || 0)} tokens of what is recorded here${isCompaction ? ", without definitions of tools" : ""}`],
+    ["estimated", `≈${whole(each.before_recorded || 0)} → ≈${whole(each.after_recorded || 0)} tokens of what is recorded here${isCompaction ? ", without definitions of tools" : ""}`],
     isCompaction ? [came.length ? "folded" : "dropped", [plural(each.count || 0, "item"), whatItCovered(session, each) ? `: ${whatItCovered(session, each)}` : ""]] : null,
     isCompaction ? ["agent's own count", own ? `${own}, of its whole request` : "not told"] : null,
     isCompaction ? ["brought", came.length ? came.map((number, at) => [at ? ", " : "", itemLink(session, number)]) : "nothing: what left was dropped"] : null,
@@ -316,7 +316,7 @@ function beforeAndAfter(session, each, lines) {
   const node = el("div", { class: "sides" }, el("h3", { class: "of-before" }, `before ${each.name}`), el("h3", { class: "of-after" }, `after ${each.name}`));
   for (const block of blocks) put(node, block.stays ? stayedBlock(session, block.lines) : [
     el("div", { class: "left-out" }, fewFirst(block.lines.filter((line) => line.left !== null).map(({ left }) => takenRow(session, left, {
-      ...(hasSummary ? { sign: "Σ", meaning: "summarised", kind: "summarised" } : { sign: "✕", meaning: "dropped", kind: "gone" }),
+      ...(hasSummary ? { sign: "Σ", meaning: "summarised", kind: "summarised" } : { sign: GLYPHS.gone[0], meaning: "dropped", kind: "gone" }),
       tag: unseen.has(left) ? "not shown to its summarizer" : session.row(left).form === "original" ? "" : session.row(left).form })))),
     cameBlock(session, block.lines.filter((line) => line.right !== null).map(({ right }) => right)),
   ]);
@@ -345,10 +345,10 @@ function stayedBlock(session, lines) {
     const other = left !== right;
     return el("div", { class: "pair" },
       takenRow(session, left, { sign: "=", meaning: other ? "stays, in another form" : "stays", tag: moved ? "at another place" : "" }),
-      el("div", { class: other ? "" : "twin" }, takenRow(session, right, { sign: other ? "◐" : "=", meaning: other ? "stays, in another form" : "stays", tag: other ? session.row(right).form : "" })));
+      el("div", { class: other ? "" : "twin" }, takenRow(session, right, { sign: other ? GLYPHS.changed[0] : "=", meaning: other ? "stays, in another form" : "stays", tag: other ? session.row(right).form : "" })));
   });
   if (lines.length < 4) return el("div", { class: "stay" }, rows());
-  const box = el("details", { class: "stay" }, el("summary", {}, `= ${plural(lines.length, "item")} stay, ~${short(tokens)} tokens`));
+  const box = el("details", { class: "stay" }, el("summary", {}, `= ${plural(lines.length, "item")} stay, ≈${short(tokens)} tokens`));
   box.addEventListener("toggle", () => { if (box.open && box.childElementCount === 1) put(box, rows()); });
   return box;
 }

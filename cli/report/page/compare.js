@@ -43,7 +43,7 @@ function columnsFor(session, data) {
   const count = (name, title, said, better = "") => ({ title, said, better, show: (row) => whole(row[name] || 0), by: (row) => row[name] || 0 });
   const least = Math.max(0, data.distances.indexOf(5));
   return [
-    { ...shares("tokens", "tokens", "input over all calls as the provider would have billed it, and as a part of what really was sent", "lower"), note: (row) => { const all = billedAlike(session, data, data.strategies.indexOf(row)); return all === null ? "" : `~${short(all)}`; }, winner: "tokens", isMain: true },
+    { ...shares("tokens", "tokens", "input over all calls as the provider would have billed it, and as a part of what really was sent", "lower"), note: (row) => { const all = billedAlike(session, data, data.strategies.indexOf(row)); return all === null ? "" : `≈${short(all)}`; }, winner: "tokens", isMain: true },
     { title: "peak", isMain: true, said: "the largest context, as the provider would have billed it", better: "lower", show: (row) => short(row.peak), by: (row) => row.peak, bar: (row, most) => row.peak / most },
     shares("hit_share", "cache hit", "tokens that a cache of the provider could have read", "higher"),
     { title: "breaks a call", said: "how often the prefix of the request before did not stand", better: "lower", show: (row) => typeof row.breaks.value === "number" ? row.breaks.value.toFixed(2) : "–", by: (row) => row.breaks.value, bar: (row) => row.breaks.value },
@@ -186,13 +186,14 @@ class Comparison {
     for (const each of data.winners) if (!each.strategy) nobody.set(each.why, [...(nobody.get(each.why) || []), each.by]);
     const lines = [
       ...data.winners.filter((each) => each.strategy).map((each) => `★ ${each.by}: ${each.strategy}, ${each.why}`),
-      ...[...nobody].map(([why, by]) => `no winner is named where ${why} (by ${by.join(", ")})`),
+      ...[...nobody].map(([why, by]) => `no winner by ${by.join(", ")}: ${why}`),
       ...data.prices.map((table) => table.relative ? relativePrice(table) : `${table.name}: ${pricedAt(table)}`),
       this.onBase(),
       this.billed(),
     ].filter(Boolean);
     return [
       el("ul", { class: "notes dim" }, lines.map((line) => el("li", {}, line))),
+      el("details", { class: "meanings" }, el("summary", {}, "what the columns mean"), el("dl", { class: "facts" }, this.columns.map((column) => [el("dt", {}, column.title), el("dd", {}, column.said, column.better ? ` (${column.better} is better)` : "")]))),
       el("ul", { class: "notes" }, data.warnings.slice(1).map((line) => el("li", {}, el("span", { class: "warn", "aria-label": "beware" }, "▲ "), line))),
     ];
   }
@@ -302,7 +303,7 @@ class Comparison {
       label: `${lane.name}: tokens of the context at each call`,
     }));
     put(clear(this.rivers), legend(session, 0, 0, { bills: false }), session.lanes.map((lane, number) => el("figure", {},
-      el("figcaption", {}, sample(number), link(address(session, inLane(`c${this.last}`, number)), lane.name), el("span", { class: "dim" }, ` ~${short(lane.contexts.reduce((sum, _, index) => sum + session.total(index + 1, number), 0))} tokens over all calls`)),
+      el("figcaption", {}, sample(number), link(address(session, inLane(`c${this.last}`, number)), lane.name), el("span", { class: "dim" }, ` ≈${short(lane.contexts.reduce((sum, _, index) => sum + session.total(index + 1, number), 0))} tokens over all calls`)),
       this.drawnRivers[number])));
   }
 
@@ -328,7 +329,7 @@ class Comparison {
       const spent = this.spent(number);
       return el("tr", { class: this.hidden.has(number) ? "hidden" : "" },
         el("th", { scope: "row" }, el("button", { type: "button", "aria-pressed": String(!this.hidden.has(number)), title: "show it, or take it out", onclick: () => this.toggle(number) }, sample(number), el("span", { class: "number dim" }, number), lane.name)),
-        el("td", { class: "tok" }, `~${whole(Math.round(this.tokens(number, n - 1)))}`),
+        el("td", { class: "tok" }, `≈${whole(Math.round(this.tokens(number, n - 1)))}`),
         el("td", { class: "tok" }, percent(lane.curves.cached[n - 1], all)),
         el("td", { class: "tok" }, spent ? this.costSaid(spent[n - 1]) : "unknown"),
         el("td", {}, link(address(this.session, inLane(`c${n}`, number)), `see c${n}`)));
@@ -345,6 +346,13 @@ class Comparison {
     this.draw();
   }
 
+  /** Rules of people are no references of answers: where they can be held against each other. */
+  rulesSaid() {
+    const { name } = this.session.data;
+    const command = `ctxlog diff ${name}@c${this.last} --left observed --right ${this.data.strategies.at(-1).strategy} --anchors`;
+    return el("p", { class: "dim" }, "Rules that people gave are not counted here; which of them a strategy keeps: ", el("code", {}, command), " ", copyButton("copy", async () => command, "copy the command"));
+  }
+
   // -- what was lost and needed later ---------------------------------------------------------------
 
   needed() {
@@ -352,21 +360,21 @@ class Comparison {
     const key = this.data.sessions[this.at];
     const all = this.data.needed.filter((each) => each.session === key);
     const title = `Lost, and needed by an answer (${whole(all.length)})`;
-    if (!all.length) return el("section", { class: "card" }, el("h2", {}, title), el("p", { class: "dim" }, "Nothing was lost that an answer needed."));
+    if (!all.length) return el("section", { class: "card" }, el("h2", {}, title), el("p", { class: "dim" }, "Nothing was lost that an answer needed."), this.rulesSaid());
     const inArguments = all.filter((each) => each.in_arguments).length;
     const row = (each) => el("tr", {},
       el("td", {}, link(address(this.session, each.item), each.item, { title: "in which it stood last" }), " → ", link(address(this.session, `c${each.call}`), `c${each.call}`)),
       el("td", { class: "dim kind" }, each.kind),
       el("td", { class: "tok" }, each.distance),
       names.map((name, lane) => el("td", { class: "dot" }, each.lost_by.includes(name)
-        ? link(address(this.session, inLane(`c${each.call}`, lane)), "●", { "aria-label": `lost by ${name}: see c${each.call} there`, title: `${name} had lost it` })
-        : el("span", { class: "dim", role: "img", "aria-label": `kept by ${name}`, title: `${name} still had it` }, "·"))),
+        ? link(address(this.session, inLane(`c${each.call}`, lane)), "✕", { "aria-label": `lost by ${name}: see c${each.call} there`, title: `${name} had lost it` })
+        : el("span", { class: "dim", role: "img", "aria-label": `kept by ${name}`, title: `${name} still had it` }, " "))),
       el("td", { class: "literal" }, el("code", {}, each.text), each.in_arguments ? el("em", { class: "tag" }, "in a tool's arguments") : null));
     const body = el("tbody", {}, all.slice(0, FEW_NEEDED).map(row));
     const rest = all.slice(FEW_NEEDED);
     const more = rest.length ? el("button", { type: "button", class: "more", onclick: () => { body.append(...rest.map(row)); more.remove(); } }, `show ${whole(rest.length)} more`) : null;
     return el("section", { class: "card" }, el("h2", {}, title),
-      el("p", { class: "dim" }, `${whole(inArguments)} of them in what a tool was given. ● the strategy had lost it by then, · it still had it.`),
+      el("p", { class: "dim" }, `${whole(inArguments)} of them in what a tool was given. ✕ the strategy had lost it by then; blank: it still had it.`), this.rulesSaid(),
       el("div", { class: "scroll" }, el("table", { class: "needed" }, el("thead", {}, el("tr", {}, [["last in → used by", ""], ["kind", "kind"], ["calls back", "tok back"]].map(([text, name]) => el("th", { scope: "col", class: name }, text)),
         names.map((name, lane) => el("th", { scope: "col", class: "dot", title: name }, el("span", { class: "turned" }, sample(lane), shortened(name, 30)))), el("th", { scope: "col" }, "literal"))), body)), more);
   }

@@ -102,8 +102,8 @@ class Contributors {
 
   say() {
     const { session, measure } = this;
-    const total = el("b", {}, `~${whole(this.whole)} tokens`);
-    const of = { sent: `of ~${short(this.whole)} sent`, came: `of ~${short(this.whole)} that came in`, at: `of ~${short(this.whole)} at c${this.n}` }[measure];
+    const total = el("b", {}, `≈${whole(this.whole)} tokens`);
+    const of = { sent: `of ≈${short(this.whole)} sent`, came: `of ≈${short(this.whole)} that came in`, at: `of ≈${short(this.whole)} at c${this.n}` }[measure];
     this.of = of;
     if (measure === "sent") return [total, ` were sent over ${plural(session.calls.length, "call")}: an item counts in every call in which it stood, in the form it had then.`, billedIn(session), " All shares are ", el("b", {}, of), "."];
     if (measure === "came") return [total, " came in: every item once, as it came, summaries and definitions of tools too. All shares are ", el("b", {}, of), "."];
@@ -125,7 +125,7 @@ class Contributors {
     const more = firstOnes(body, sized.slice(0, MOST_SHOWN), (row) => el("tr", {}, el("td", { class: "name" }, row.name), el("td", { class: "wide" }, meter(row.pieces, most)),
       el("td", { class: "tok", title: `${whole(row.tokens)} tokens, estimated` }, short(row.tokens)), el("td", { class: "tok", title: this.of }, this.share(row.tokens)), el("td", { class: "tok" }, row.note)));
     return el("section", { class: `card weighed ${kind}` }, el("h2", {}, title), note ? el("p", { class: "dim" }, note) : null,
-      sized.length ? el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, heads[0]), el("th", { class: "wide", "aria-hidden": "true" }), el("th", { class: "tok" }, "~tokens"), el("th", { class: "tok", title: this.of }, "share"), el("th", { class: "tok" }, heads[1]))),
+      sized.length ? el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, heads[0]), el("th", { class: "wide", "aria-hidden": "true" }), el("th", { class: "tok" }, "≈tokens"), el("th", { class: "tok", title: this.of }, "share"), el("th", { class: "tok" }, heads[1]))),
         body)
         : el("p", { class: "dim" }, empty),
       more,
@@ -204,7 +204,7 @@ class Contributors {
       const row = session.rows[number];
       return this.opening(el("span", { class: "head" },
         link(address(session, row.r), row.r, { class: "id" }), el("span", { class: "who" }, row.who), el("span", { class: "say" }, row.preview || "(empty)"),
-        meter([[row.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `~${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)),
+        meter([[row.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `≈${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)),
         el("span", { class: "tok" }, this.measure === "sent" ? `sent ${whole(forms.get(number))}×` : this.measure === "at" ? session.rows[this.shownForm(number)].form || "" : "")),
       () => message(session, session.rows[this.measure === "at" ? this.shownForm(number) : number]));
     });
@@ -241,11 +241,11 @@ class Contributors {
     const list = el("ol", { class: "items few" });
     const more = firstOnes(list, found.slice(0, MOST_SHOWN), ([one, tokens]) => {
       const first = session.rows[one.rows[0]];
-      return this.opening(el("span", { class: "head" }, el("span", { class: "say" }, first.preview || first.who), meter([[first.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `~${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)), el("span", { class: "tok" }, plural(one.rows.length, "item"))),
+      return this.opening(el("span", { class: "head" }, el("span", { class: "say" }, first.preview || first.who), meter([[first.category, tokens]], most), el("span", { class: "tok", title: `${whole(tokens)} tokens, estimated` }, `≈${short(tokens)}`), el("span", { class: "tok" }, this.share(tokens)), el("span", { class: "tok" }, plural(one.rows.length, "item"))),
         () => [el("p", {}, placesOf(session, one.rows)), textBlock(session, one.text)]);
     });
     return el("section", { class: "card weighed" }, el("h2", {}, "The same text again"),
-      el("p", { class: "dim" }, found.length ? `${plural(found.length, "text")} of 200 characters or more in several items; what came on top of one copy: ~${short(sum)} tokens, ${this.share(sum)} ${this.of}.` : "No text of 200 characters or more counts twice here."),
+      el("p", { class: "dim" }, found.length ? `${plural(found.length, "text")} of 200 characters or more in several items; what came on top of one copy: ≈${short(sum)} tokens, ${this.share(sum)} ${this.of}.` : "No text of 200 characters or more counts twice here."),
       list, more, found.length > MOST_SHOWN ? el("p", { class: "dim" }, `and ${whole(found.length - MOST_SHOWN)} more`) : null);
   }
 

@@ -51,11 +51,29 @@ function lostOf(session, each) {
 
 const CAME_UP = { model: "the model used it", person: "a person said it", tool: "found again" };
 
-/** The literals of some findings, those that came up again in front. */
+/** The calls that broke a rule, as the audit says: [c35]. */
+function brokenAt(session, one) {
+  if (one.kind !== "rule") return [];
+  const broken = (session.data.findings || []).filter((each) => each.rule === "broken_rules" && (each.refs || []).includes(one.item) && one.text.startsWith((each.message.match(/^“([^”]*?)…?”/) || [])[1] ?? "\0"));
+  return [...new Set(broken.flatMap((each) => (each.message.match(/; (c\d+) did /) || []).slice(1)))];
+}
+
+/** What became of a literal later. That a rule was not repeated word for word says nothing of whether it was kept. */
+function laterOn(session, one) {
+  const calls = brokenAt(session, one);
+  const links = (names) => names.map((name, at) => [at ? ", " : "", link(address(session, name), name, { class: "id" })]);
+  const said = [];
+  if (calls.length) said.push(el("b", { class: "bad" }, "broken at "), links(calls));
+  if (one.by) said.push(calls.length ? "; " : "", el("span", { class: one.by === "tool" ? "" : "bad" }, CAME_UP[one.by], " in "), links(one.used || []));
+  return said.length ? said : el("span", { class: "dim" }, one.kind === "rule" ? "not again word for word" : "never again");
+}
+
+/** The literals of some findings: rules of people first, then those that came up again. */
 function literalsTable(session, findings, of = [], most = MOST_LITERALS) {
   const all = findings.flatMap((finding) => finding.anchors);
   const rank = { model: 0, person: 1, tool: 2 };
-  const sorted = all.slice().sort((one, other) => (rank[one.by] ?? 3) - (rank[other.by] ?? 3));
+  const weight = (one) => (one.kind === "rule" ? -10 - brokenAt(session, one).length : 0) + (rank[one.by] ?? 3);
+  const sorted = all.slice().sort((one, other) => weight(one) - weight(other));
   const count = findings.reduce((sum, finding) => sum + finding.count, 0);
   const kinds = new Map();
   for (const finding of findings) for (const one of finding.anchors) kinds.set(one.kind, (kinds.get(one.kind) || 0) + 1);
@@ -66,14 +84,20 @@ function literalsTable(session, findings, of = [], most = MOST_LITERALS) {
   const rows = (list) => list.map((one) => el("tr", {},
     el("td", { class: "dim" }, one.kind), el("td", {}, el("code", {}, one.text), one.is_named ? el("em", { class: "tag named" }, "its name stands there") : null),
     el("td", {}, link(address(session, one.item), one.item, { class: "id" })),
-    el("td", {}, one.by ? [el("span", { class: one.by === "tool" ? "" : "bad" }, CAME_UP[one.by], " in "), (one.used || []).map((used, at) => [at ? ", " : "", link(address(session, used), used, { class: "id" })])] : el("span", { class: "dim" }, "never again"))));
-  put(body, rows(sorted.slice(0, most)));
-  const rest = sorted.slice(most);
-  const button = rest.length ? el("button", { type: "button", class: "more", onclick: () => { put(body, rows(rest)); button.remove(); } }, `show ${whole(rest.length)} more`) : null;
+    el("td", {}, laterOn(session, one))));
+  const button = el("button", { type: "button", class: "more", onclick: () => fill(Infinity) });
+  const choice = kinds.size > 1 ? el("select", { "aria-label": "kinds of literals", onchange: () => fill(most) }, el("option", { value: "" }, `all kinds (${whole(all.length)})`), [...kinds].map(([kind, number]) => el("option", { value: kind }, `${kind} (${whole(number)})`))) : null;
+  const fill = (some) => {
+    const wanted = sorted.filter((one) => !choice?.value || one.kind === choice.value);
+    put(clear(body), rows(wanted.slice(0, some)));
+    button.textContent = `show ${whole(Math.max(0, wanted.length - some))} more`;
+    button.classList.toggle("none", wanted.length <= some);
+  };
+  fill(most);
   const command = (name) => `ctxlog ${findings[0].next.replace(/ --lost \S+( --all)?$/, ` --lost ${name || findings[0].next.match(/ --lost (\S+)/)[1]} --all`)}`;
   const every = of.length > 1 ? of.map(command) : [command(of[0])];
   return el("div", { class: "literals" },
-    el("p", {}, [...kinds].map(([kind, number]) => plural(number, kind === "url" ? "URL" : kind)).join(", "), again ? [": ", el("b", { class: missed ? "bad" : null }, `${whole(again)} came up again`)] : ": none came up again"),
+    el("p", {}, [...kinds].map(([kind, number]) => plural(number, kind === "url" ? "URL" : kind)).join(", "), again ? [": ", el("b", { class: missed ? "bad" : null }, `${whole(again)} came up again`)] : ": none came up again", choice ? [" ", choice] : null),
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["kind", "literal", "stood in", "later"].map((name) => el("th", { scope: "col" }, name)))), body)), button,
     count > all.length ? el("p", { class: "dim" }, `and ${whole(count - all.length)} more that are not listed here`) : null,
     more.map((part) => el("p", { class: "dim" }, part)),
@@ -104,7 +128,7 @@ function summarizer(session, each) {
     .filter(([name]) => typeof usage[name] === "number").map(([name, words]) => `${whole(usage[name])} ${words}`);
   const rows = [
     ["model", of.model || "not told"],
-    ["was shown", of.shown_count ? `${plural(of.shown_count, "item")}, ~${whole(shown.reduce((sum, number) => sum + (session.row(number).tokens || 0), 0))} tokens` : "not recorded"],
+    ["was shown", of.shown_count ? `${plural(of.shown_count, "item")}, ≈${whole(shown.reduce((sum, number) => sum + (session.row(number).tokens || 0), 0))} tokens` : "not recorded"],
     ["not shown", of.shown_count ? (unseen.length ? el("b", { class: "bad" }, `${plural(unseen.length, "item")} of what left`) : "nothing of what left") : "not known"],
     ["usage", counts.length ? `${counts.join(", ")} (billed tokens)` : "not told"],
     ["cost", of.usage ? priceOf(of) : "not known: it told no usage"],
@@ -112,7 +136,7 @@ function summarizer(session, each) {
   ].filter(Boolean);
   const list = (title, numbers, sign) => numbers.length ? el("details", {}, el("summary", {}, `${title} (${whole(numbers.length)})`),
     fewFirst(numbers.map((number) => takenRow(session, number, { sign, meaning: title })))) : null;
-  return [el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])), list("what it was shown", shown, "●"), list("what it was not shown", unseen, "✕")];
+  return [el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])), list("what it was shown", shown, "●"), list("what it was not shown", unseen, GLYPHS.gone[0])];
 }
 
 function priceOf(of) {

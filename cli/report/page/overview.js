@@ -70,7 +70,7 @@ class Readout {
     const { session } = this;
     const call = session.calls[n - 1];
     const missing = unrecorded(session, n);
-    const parts = [`c${n}: ${plural(session.context(n).length, "item")}, ~${whole(session.total(n))} tokens`];
+    const parts = [`c${n}: ${plural(session.context(n).length, "item")}, ≈${whole(session.total(n))} tokens`];
     if (missing) parts.push(`${whole(missing)} ${UNRECORDED}`);
     for (const each of cliffsOf(session)) if (each.n === n) parts.push(each.isClearing ? `✂ ${whatChanged(each.row)} here` : `${each.name}: ${whatLeft(each.row)} here`);
     if (call.outcome === "failed") parts.push("✖ failed");
@@ -78,10 +78,21 @@ class Readout {
     return parts.join(" · ");
   }
 
+  /** What the signs in the picture mean, of those that are there. */
+  signs() {
+    const { session } = this;
+    return [
+      cliffsOf(session).some((each) => each.isClearing) ? "✂ cleared, cut or revised" : "",
+      session.calls.some((call) => call.outcome === "failed") ? "✖ a call failed" : "",
+      session.calls.some((call) => call.prefix?.cause) ? "▾ a call broke the prefix of one before" : "",
+      session.data.window ? "" : "the limit of the model is unknown",
+    ].filter(Boolean);
+  }
+
   tell(n) {
     clear(this.node);
     const { session } = this;
-    if (!n) return put(this.node, session.calls.length ? "Point at a call, or move with the arrow keys; a click or Enter shows what the model saw then. " : "", el("span", { class: "dim" }, "✂ cleared · ✖ a call failed · ▾ a call broke the prefix of one before", session.data.window ? "" : " · the limit of the model is unknown"));
+    if (!n) return put(this.node, session.calls.length ? "Point at a call, or move with the arrow keys; a click or Enter shows what the model saw then. " : "", el("span", { class: "dim" }, this.signs().join(" · ")));
     const tokens = session.tokens(n);
     put(this.node, el("b", {}, this.words(n)), " ", session.categories.map((category, at) => tokens[at] ? el("span", { class: "part-of" }, el("i", { class: `swatch ${category}` }), `${SHOWN[category]} ${short(tokens[at])}`) : null));
   }
@@ -99,7 +110,7 @@ function figures(session) {
   const list = [
     amount(session.calls.length, "call", verdicts.length === 1 ? `${session.calls.length > 1 ? "all " : ""}${verdicts[0][0]}` : verdicts.map(([name, count]) => `${whole(count)} ${name}`).join(", ")),
     amount(session.items.length, "item", plural(facts.tool_calls || 0, "tool call")),
-    ["largest context", `~${short(peak)}`, `tokens, estimated${most ? `; billed ${short(most)}` : ""}`],
+    ["largest context", `≈${short(peak)}`, `tokens, estimated${most ? `; billed ${short(most)}` : ""}`],
     amount(session.compactions.length, "compaction", facts.placeholders ? plural(facts.placeholders, "placeholder") : ""),
     amount(breaks, "prefix break", [failed ? `${plural(failed, "call")} failed` : "no call failed", doubted ? `the bill tells of ${whole(doubted)} more` : ""].filter(Boolean).join("; ")),
   ];
@@ -171,7 +182,7 @@ function lasting(from, to) {
 }
 
 /** How items ended, with the signs of the transcript. */
-const FATES = { kept: "●", edited: "◐", summarised: "Σ", dropped: "✕", unaccounted: "○" };
+const FATES = { kept: "●", edited: "✂", summarised: "Σ", dropped: "○", unaccounted: "?" };
 
 /** What became of everything that ever came in; what no call was given is told with what took it, as the audit tells it. */
 function fate(session) {
@@ -197,14 +208,14 @@ function fate(session) {
   const words = [...sums].map(([state, sum]) => `${named(state)} ${percent(sum.tokens, all)}`).join(", ");
   const unseen = (sum) => sum.unseen ? `${sum.rows.length ? "; " : ""}${whole(sum.unseen)} of them given to no call` : "";
   const why = (rows) => rows.length === 1 ? [rows[0].by ? ["by ", decision(session, rows[0].by)] : "", rows[0].reason ? `${rows[0].by ? " (" : ""}${rows[0].reason}${rows[0].by ? ")" : ""}` : ""]
-    : el("details", {}, el("summary", {}, plural(rows.length, "decision")), el("ul", {}, rows.map((row) => el("li", {}, row.by ? ["by ", decision(session, row.by)] : "", row.reason ? ` ${row.reason}` : "", `: ${plural(row.items, "item")}, ~${short(row.tokens)}`))));
+    : el("details", {}, el("summary", {}, plural(rows.length, "decision")), el("ul", {}, rows.map((row) => el("li", {}, row.by ? ["by ", decision(session, row.by)] : "", row.reason ? ` ${row.reason}` : "", `: ${plural(row.items, "item")}, ≈${short(row.tokens)}`))));
   const shade = (state) => FATES[state] ? state : "dropped";
   return el("section", { class: "card" }, el("h2", {}, "What became of everything"),
     el("div", { class: "bar fates", role: "img", "aria-label": `of all tokens: ${words}` }, [...sums].map(([state, sum]) => el("span", { class: `fate ${shade(state)}`, style: { width: `${(100 * sum.tokens) / all}%` }, title: `${named(state)}: ${percent(sum.tokens, all)}` }))),
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, [["state", "what became of them"], ["items", ""], ["came", "tokens as they came, estimated"], ["still in", "tokens of these in the context now, as they stand"], ["by", ""]].map(([name, title], at) => el("th", { scope: "col", title: title || null, class: at && at < 4 ? "tok" : "" }, name)))),
       el("tbody", {}, [...sums].map(([state, sum]) => el("tr", {},
-        el("th", { scope: "row" }, el("i", { class: `swatch fate ${shade(state)}` }), el("span", { class: "gutter", "aria-hidden": "true" }, `${FATES[state] || "✕"} `), named(state)), el("td", { class: "tok" }, whole(sum.items)), el("td", { class: "tok" }, `~${short(sum.tokens)}`), el("td", { class: "tok" }, sum.left ? `~${short(sum.left)}` : "–"), el("td", { class: "dim" }, why(sum.rows), unseen(sum))))))),
-    el("p", { class: "dim" }, `Of ~${whole(coverage.tokens)} tokens that came in, ~${whole(coverage.context_tokens)} stand in the context now.`));
+        el("th", { scope: "row" }, el("i", { class: `swatch fate ${shade(state)}` }), el("span", { class: "gutter", "aria-hidden": "true" }, `${FATES[state] || "○"} `), named(state)), el("td", { class: "tok" }, whole(sum.items)), el("td", { class: "tok" }, `≈${short(sum.tokens)}`), el("td", { class: "tok" }, sum.left ? `≈${short(sum.left)}` : "–"), el("td", { class: "dim" }, why(sum.rows), unseen(sum))))))),
+    el("p", { class: "dim" }, `Of ≈${whole(coverage.tokens)} tokens that came in, ≈${whole(coverage.context_tokens)} stand in the context now.`));
 }
 
 const FEW_CLIFFS = 8;

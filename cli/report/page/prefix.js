@@ -110,7 +110,7 @@ class PrefixView {
   }
 
   heads() {
-    const names = [["call", ""], ["request", ""], ["~tokens", "tok"], ["~reusable", "tok"], ["~sent again", "tok"]];
+    const names = [["call", ""], ["request", ""], ["≈tokens", "tok"], ["≈reusable", "tok"], ["≈sent again", "tok"]];
     if (this.billed) names.push(["billed read", "tok billedcell"], ["billed written", "tok billedcell"], ["billed otherwise", "tok billedcell"]);
     names.push(["since", "tok"], ["what broke it", ""]);
     const cells = names.map(([name, kind]) => el("span", { class: kind }, name));
@@ -129,7 +129,7 @@ class PrefixView {
     return el("div", { class: `prefix-row${prefix.cause ? " broken" : ""}${prefix.contradicts ? " doubted" : ""}${this.billed ? " billed" : ""}` },
       link(address(session, `c${call.n}`), `c${call.n}`, { class: "id" }),
       requestBar(session, call, this.widest, this.wide),
-      cell("tokens", `~${short(total)}`, `${whole(total)} tokens, estimated`),
+      cell("tokens", `≈${short(total)}`, `${whole(total)} tokens, estimated`),
       cell("reusable", prefix.against ? `${percent(reusable, total)}${reusable ? ` ${short(reusable)}` : ""}` : "–", prefix.against ? `${whole(reusable)} of ${whole(total)} tokens, estimated` : "the first call: there was nothing to reuse"),
       cell("sent again", prefix.rewritten ? short(prefix.rewritten) : "–", prefix.rewritten ? `${whole(prefix.rewritten)} tokens, estimated` : null),
       this.billed ? [
@@ -274,21 +274,21 @@ function prefixSums(session) {
   if (!sum) return null;
   const { billed } = sum;
   const figures = [
-    [percent(sum.reusable, sum.tokens), "could be reused", `~${short(sum.reusable)} of ~${short(sum.tokens)} tokens of all requests`],
+    [percent(sum.reusable, sum.tokens), "could be reused", `≈${short(sum.reusable)} of ≈${short(sum.tokens)} tokens of all requests`],
     [whole(sum.broken), sum.broken === 1 ? "call broke" : "calls broke", `of ${plural(sum.calls, "call")}`],
-    [`~${short(sum.rewritten)}`, "sent again as new", "tokens in which nothing is new"],
-    [`~${short(sum.lost)}`, "lost", "tokens of calls before that a cache held"],
+    [`≈${short(sum.rewritten)}`, "sent again as new", "tokens in which nothing is new"],
+    [`≈${short(sum.lost)}`, "lost", "tokens of calls before that a cache held"],
   ];
   if (billed && typeof billed.cached === "number") figures.push([percent(billed.cached, sum.cached_of), "billed as read from a cache", `${short(billed.cached)} of ${short(sum.cached_of)} tokens${sum.cached_calls < sum.billed_calls ? ` in ${plural(sum.cached_calls, "call")}` : ""}${typeof billed.cache_write === "number" ? `, ${short(billed.cache_write)} written` : ""}${typeof billed.input === "number" ? `, ${short(billed.input)} ${typeof billed.cache_write === "number" ? "neither" : "not"}` : ""}`]);
   const lines = [];
-  if (sum.broken) lines.push([`What it cost: of ~${short(sum.lost)} tokens that a cache held behind the breaks, ${sum.rewritten ? `~${short(sum.rewritten)} were sent again as new; the rest was` : "none were sent again as new: all of it was"} not sent again, or in another form.`]);
+  if (sum.broken) lines.push([`What it cost: of ≈${short(sum.lost)} tokens that a cache held behind the breaks, ${sum.rewritten ? `≈${short(sum.rewritten)} were sent again as new; the rest was` : "none were sent again as new: all of it was"} not sent again, or in another form.`]);
   if (!billed) lines.push("No bill was recorded.");
   else if (typeof billed.cached !== "number") lines.push(`Billed: ${short((billed.input || 0) + (billed.cache_write || 0))} tokens, and not how many of them were read from a cache.`);
   if (sum.held) lines.push(`Where nothing broke ${((100 * sum.read) / sum.held).toFixed(1)} % of what was billed before was read.`);
   const doubts = sum.contradicted.length ? el("p", { class: "doubts" }, el("b", {}, `▲ The bill of ${plural(sum.contradicted.length, "call")} says that more broke than the log knows of: `), sum.contradicted.slice(0, 8).map((n) => [link(address(session, `c${n}`), `c${n}`, { class: "id" }), " "]), sum.contradicted.length > 8 ? `and ${whole(sum.contradicted.length - 8)} more` : null) : null;
   return el("section", { class: "prefix-sums" },
     el("div", { class: "figures" }, figures.map(([value, name, note]) => el("div", {}, el("b", {}, value), el("span", {}, name), el("small", { class: "dim" }, note)))),
-    sum.by_cause.length ? el("ul", { class: "causes" }, sum.by_cause.map((one) => el("li", {}, el("b", {}, one.cause.replaceAll("_", " ")), ` broke ${plural(one.calls, "call")}: ${one.rewritten ? `~${short(one.rewritten)} tokens` : "nothing"} sent again, ~${short(one.lost)} of the calls before lost`))) : null,
+    sum.by_cause.length ? el("ul", { class: "causes" }, sum.by_cause.map((one) => el("li", {}, el("b", {}, one.cause.replaceAll("_", " ")), ` broke ${plural(one.calls, "call")}: ${one.rewritten ? `≈${short(one.rewritten)} tokens` : "nothing"} sent again, ≈${short(one.lost)} of the calls before lost`))) : null,
     lines.map((line) => el("p", { class: "dim" }, line)), doubts);
 }
 

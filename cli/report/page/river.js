@@ -256,9 +256,9 @@ function laneCliffs(session, lane, x, top, tall, wide, width) {
   return calls.filter((_, at) => at % step === 0).map((n) => svg("line", { class: "cliff", x1: x(n) - wide / 2, x2: x(n) - wide / 2, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
 }
 
-/** What a compaction made of the context, estimated of what is recorded: ~14.5k → ~924. Never between unlike counts. */
+/** What a compaction made of the context, estimated of what is recorded: ≈14.5k → ≈924. Never between unlike counts. */
 function beforeAfter(row) {
-  return `~${short(row.before_recorded || 0)} → ~${short(row.after_recorded || 0)}`;
+  return `≈${short(row.before_recorded || 0)} → ≈${short(row.after_recorded || 0)}`;
 }
 
 /** The agent's own count beside it, of its whole request: 35.1k, or 35.1k → 20.0k; empty where it told none. */
