@@ -80,6 +80,12 @@ def test_a_compaction_shows_what_left_what_came_and_what_was_lost(demo: str, pag
     expect(page.locator(".left-out .krow")).to_have_count(71)
     page.locator(".left-out .line").first.click()
     expect(page.locator(".left-out .full").first).to_contain_text("tests/test_refund.py is red")
+    first = page.locator(".literals tbody tr").first
+    expect(first).to_contain_text("Use httpie, not curl")
+    expect(first).to_contain_text("broken at c35")
+    page.get_by_label("kinds of literals").select_option("id")
+    expect(page.locator(".literals")).not_to_contain_text("money.less")
+    expect(page.get_by_role("button", name="show 109 more")).to_be_visible()
     lost = page.get_by_role("row", name="id ORD-77120")
     expect(lost).to_contain_text("a person said it in 187")
     expect(page.locator(".literals")).to_contain_text("ctxlog recover 8f31c0a9 --lost k1 --all")

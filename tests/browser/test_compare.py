@@ -80,6 +80,13 @@ class TestTable:
             page.locator(".notes").first.inner_text()
         )
 
+    def test_what_a_column_means_can_be_read_without_a_pointer(
+        self, page: Page, file: Path
+    ) -> None:
+        opened(page, file, "compare")
+        page.get_by_text("what the columns mean").click()
+        page.get_by_text("of what must not get lost, what stands verbatim at the end").wait_for()
+
     def test_it_says_that_these_are_what_ifs(self, page: Page, file: Path) -> None:
         opened(page, file, "compare")
         page.get_by_text("what-ifs keep the recorded messages").wait_for()

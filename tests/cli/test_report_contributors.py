@@ -158,3 +158,14 @@ def test_an_item_that_moves_leaves_its_place_and_stands_no_longer_than_it_did() 
     ]
     found = sorted(stays(contexts))
     assert found == [(0, 1, 4), (1, 1, 2), (1, 2, 3), (2, 1, 2), (2, 2, 4)]
+
+
+def test_a_result_names_the_part_that_asked_for_it(reading: SessionData) -> None:
+    results = [row for row in reading.rows if row.category == "result"]
+    assert len(results) == 3
+    for result in results:
+        assert result.of is not None
+        row, part = result.of
+        kind, name, _, _ = reading.rows[row].parts[part]
+        assert (kind, name) == ("call", "mcp__files__read")
+        assert reading.rows[row].position < result.position
