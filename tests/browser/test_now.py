@@ -52,4 +52,4 @@ def test_what_was_folded_does_not_stand_as_seen(page: Page, tmp_path: Path) -> N
 def test_the_largest_context_is_the_one_that_stands(page: Page, tmp_path: Path) -> None:
     page.goto(f"{reported(folded(tmp_path / 'm.db'), tmp_path)}#overview")
     page.wait_for_selector("html.ready")
-    expect(page.get_by_label("figures", exact=True)).to_contain_text("~18largest context")
+    expect(page.get_by_label("figures", exact=True)).to_contain_text("≈18largest context")
