@@ -58,11 +58,10 @@ def command(
     Example: ctxlog report last -o report.html
     """
     import contextlib
-    import io
     from pathlib import Path
 
     from cli.comparing import specs_of
-    from cli.files import Counting, new_file
+    from cli.files import new_file
     from cli.naming import session_key, short_names, whole_session
     from cli.prices import asked_prices
     from cli.progress import Meter
@@ -86,7 +85,7 @@ def command(
     specs = specs_of(compare or (), preset or ()) if is_compared else []
     tables = asked_prices(prices or ())
     # Named first: whether it can be written is known before what takes long.
-    target = contextlib.nullcontext(io.StringIO()) if is_piped else new_file(file, force=force)
+    target = contextlib.nullcontext() if is_piped else new_file(file, force=force)
     with target as stream, opened(settings_of(ctx)) as live:
         keys = list(
             dict.fromkeys(session_key(live, whole_session(s, "reported")) for s in sessions)
@@ -112,14 +111,18 @@ def command(
                 comparing=wanted,
             )
         html = made.html()
-        written = Counting(stream)
-        if is_piped:
+        if stream is None:
             out.write_exactly(html)
         else:
-            written.write(html)
-        size = written.size
+            stream.write(html)
+        size = len(html.encode())
         if wanted is not None and (asked := wanted.summaries.told()):
             out.note(asked)
+    if size > MOST and not full:
+        out.note(
+            f"larger than {MOST:,} bytes: the middle of long texts was left out, but so many calls "
+            "and items need more; fewer sessions give a smaller file"
+        )
     if is_piped:
         return
     data = ReportData(
@@ -130,10 +133,5 @@ def command(
         masked=None if show_secrets else sum(each.secrets for each in made.sessions),
     )
     out.show(data, f"wrote {safe_text(file, newlines=False)}, {size:,} bytes")
-    if size > MOST and not full:
-        out.note(
-            f"larger than {MOST:,} bytes: the middle of long texts was left out, but so many calls "
-            "and items need more; fewer sessions give a smaller file"
-        )
     if open_ and not open_page(Path(file).resolve().as_uri()):
         out.note(NO_BROWSER)

@@ -22,10 +22,13 @@ from projections import session_rows as rows
 from projections.memory.stream import is_memory_stream
 from projections.session_rows import Query, SessionRow
 from projections.sessions import Sessions
-from projections.titles import TITLE_LENGTH, parts_of
+from projections.titles import TITLE_LENGTH, parts_of, title_of, without_reminders
 
 PART = 100
 """Sessions of a part of the list."""
+
+_ALIKE, _READ = 20, 4_000
+"""Characters by which a title is known in its message, and of that message that are read."""
 
 _FIRST = 20
 """Messages among which the one is that gave a session its title."""
@@ -41,6 +44,7 @@ class ServedLog:
         self._sessions = Sessions(live.log)
         self._listing = threading.Lock()
         self._titles: dict[tuple[str, str], str] = {}
+        self._begun: dict[tuple[str, str], str] = {}
         self._numbers = {self.number(key): key for key in keys}
 
     def check(self) -> None:
@@ -132,11 +136,24 @@ class ServedLog:
             skip=skip,
         )
 
-    def begun(self, keys: Iterable[str]) -> Iterator[str]:
-        """What was said first in some sessions, whole: their titles may be beginnings of it."""
-        for key in keys:
-            for event in islice(self.live.log.read(key, types=["message_appended"]), _FIRST):
-                yield from (part.text for part in parts_of(event.data))
+    def begun(self, sessions: Iterable[ServedSession]) -> Iterator[str]:
+        """The messages whose beginnings are titles of some sessions, as far as a title may go."""
+        for each in sessions:
+            at = each.key, each.title
+            if at not in self._begun:
+                self._begun[at] = next(
+                    (
+                        said[:_READ]
+                        for said in map(without_reminders, self._said_first(each.key))
+                        if (begins := title_of(said)[:_ALIKE]) and each.title.startswith(begins)
+                    ),
+                    "",
+                )
+            yield self._begun[at]
+
+    def _said_first(self, key: str) -> Iterator[str]:
+        for event in islice(self.live.log.read(key, types=["message_appended"]), _FIRST):
+            yield "\n".join(part.text for part in parts_of(event.data) if part.kind == "text")
 
     def _found(self, query: Query, text: str) -> Iterator[SessionRow]:
         if self.keys:
@@ -154,13 +171,7 @@ class ServedLog:
             return row.title
         at = row.key, row.title
         if at not in self._titles:
-            key = StreamKey.parse(row.key)
-            first = islice(self.live.log.read(key, types=["message_appended"]), _FIRST)
-            said = (
-                "\n".join(part.text for part in parts_of(event.data) if part.kind == "text")
-                for event in first
-            )
-            self._titles[at] = with_end(row.title, said, TITLE_LENGTH)
+            self._titles[at] = with_end(row.title, self._said_first(row.key), TITLE_LENGTH)
         return self._titles[at]
 
     def _listed(self, row: SessionRow, name: str, tokens: int | None) -> ListedSession:

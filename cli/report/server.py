@@ -156,12 +156,19 @@ class Server:
             self.makings.forget()
             raise
 
+    def fault(self, fault: Exception) -> bytes:
+        """Why there is no answer, which may name a session by its key."""
+        try:
+            return self._masked(Pulse(fault=message(fault))).encode()
+        except CtxlogError as other:  # nobody can tell a secret here
+            return json_of(Pulse(fault=message(other))).encode()
+
     def _masked(self, data: BaseModel) -> str:
         """Data as JSON, with the secrets masked as in a file."""
-        if self.shown.with_secrets or isinstance(data, Pulse):
+        if self.shown.with_secrets or (isinstance(data, Pulse) and not data.fault):
             return json_of(data)
         titled = data.sessions if isinstance(data, ServedHead | ListData) else ()
-        whole = self.log.begun(each.key for each in titled if len(each.title) >= _CUT)
+        whole = self.log.begun(each for each in titled if len(each.title) >= _CUT)
         return dumps(without_secrets(data.model_dump(mode="json"), whole))
 
     def _pulse(self, number: str) -> Pulse:
@@ -220,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
         except StreamNotFound:
             found = Answer(404)
         except Exception as fault:  # of the log, of the system, or ours: the page says so
-            found = Answer(503, json_of(Pulse(fault=message(fault))).encode())
+            found = Answer(503, self.server.server.fault(fault))
         self._send(found)
 
     do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET

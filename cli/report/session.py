@@ -213,8 +213,8 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
     told = {row.ref: row for row in read.events}
     prompts = rendered_by(read.live, read.key)
     times: dict[int, str] = {}
-    timeless = _timeless(read)
     asked: dict[str, tuple[int, int]] = {}
+    timeless = _timeless(read)
     found: list[RowData] = []
     for item, size in zip(read.renditions, read.counts, strict=True):
         row = told.get(item.id)

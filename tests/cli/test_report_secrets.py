@@ -132,7 +132,7 @@ class TestSecrets:
                 first = "x" * pad + " " + GITHUB + " is the key"
                 live.append(StreamKey("u", "a", f"s{pad}"), said("user", first))
             listed = ServedLog(live, []).listed(0, "")
-            whole = ServedLog(live, []).begun(each.key for each in listed.sessions)
+            whole = ServedLog(live, []).begun(listed.sessions)
             shown = without_secrets(listed.model_dump(mode="json"), whole)
         assert left_of(GITHUB, json.dumps(listed.model_dump())) != []
         assert left_of(GITHUB, json.dumps(shown)) == []

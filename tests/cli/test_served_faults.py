@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,10 @@ from running import run
 from serving import LONG, SECRET, append, served
 from small_log import KEY, said, small_log
 
+from cli.report.served_log import ServedLog
+from cli.report.server import Server
 from eventlog import StreamKey
+from eventlog.errors import CriticalUnknown
 from eventlog.events import SessionStarted
 from projections import open_log
 
@@ -88,3 +92,12 @@ class TestWhatIsGone:
             db.unlink(missing_ok=True)
             aside.rename(db)
             assert client.get(f"chunk-{name}").status in (404, 503)
+
+    def test_why_there_is_no_answer_names_no_key(self, tmp_path: Path) -> None:
+        with (
+            open_log(small_log(tmp_path), read_only=True) as live,
+            closing(Server(ServedLog(live, []))) as server,
+        ):
+            told = server.fault(CriticalUnknown(f"ann/a-{SECRET}/s", 3, "another"))
+        assert b"another" in told
+        assert SECRET.encode() not in told

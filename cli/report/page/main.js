@@ -179,6 +179,7 @@ function listenToPrinting() {
 }
 
 async function begin() {
+  document.querySelector(".unrun")?.remove();
   if (document.getElementById("live")) source = serverSource;
   try {
     head = await source.json("head");

@@ -16,7 +16,13 @@ function requestSection(session, n) {
   }
   const way = ways[body.way];
   let asked = null;
-  const made = () => { asked = asked || assembled(session, body); return asked; };
+  const made = () => {
+    if (!asked) {
+      asked = assembled(session, body);
+      asked.catch(() => { asked = null; });
+    }
+    return asked;
+  };
   const whole_ = (text) => ({ dialect: way.dialect, url: way.url, url_recorded: way.url_recorded, same_bytes: body.same_bytes, headers: way.headers || {}, text });
   const give = (form, name) => async () => {
     const { text, missing } = await made();
@@ -40,7 +46,14 @@ function requestSection(session, n) {
   node.addEventListener("toggle", async () => {
     if (!node.open || told.childElementCount) return;
     put(told, notesOf(session, body, way).map((note) => el("li", { class: "dim" }, note)));
-    const { text, missing, digest } = await made();
+    let found;
+    try {
+      found = await made();
+    } catch (fault) {
+      shown.classList.remove("loading");
+      return put(clear(shown), `this request could not be read: ${fault.message}`);
+    }
+    const { text, missing, digest } = found;
     put(told, beforeSending(whole_(text), "curl").map((note) => el("li", { class: /^never/.test(note) ? "bad" : "dim" }, note)),
       lackingText(missing).map((note) => el("li", { class: "bad" }, note)),
       digest ? el("li", { class: "dim" }, "sha256 ", el("code", { class: "digest" }, digest)) : null);
