@@ -58,7 +58,6 @@ def command(
     Example: ctxlog report last -o report.html
     """
     import contextlib
-    import io
     from pathlib import Path
 
     from cli.comparing import specs_of
@@ -86,7 +85,7 @@ def command(
     specs = specs_of(compare or (), preset or ()) if is_compared else []
     tables = asked_prices(prices or ())
     # Named first: whether it can be written is known before what takes long.
-    target = contextlib.nullcontext(io.StringIO()) if is_piped else new_file(file, force=force)
+    target = contextlib.nullcontext() if is_piped else new_file(file, force=force)
     with target as stream, opened(settings_of(ctx)) as live:
         keys = list(
             dict.fromkeys(session_key(live, whole_session(s, "reported")) for s in sessions)
@@ -112,7 +111,7 @@ def command(
                 comparing=wanted,
             )
         html = made.html()
-        if is_piped:
+        if stream is None:
             out.write_exactly(html)
         else:
             stream.write(html)

@@ -10,7 +10,7 @@ the parameter and what would do.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, get_args
 
 from pydantic import ValidationError
@@ -64,9 +64,14 @@ def _parse(
         else:
             known = [*STRATEGIES, *named]
             near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(known)}"
             raise InputRefused(f"no strategy {_shown(name)!r}; {hint}")
     return tuple(found)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names with that of doing nothing last, where nobody takes it for the whole answer."""
+    return ", ".join([*(name for name in names if name != "none"), "none"])
 
 
 def _made(cls: type[Strategy], rest: str) -> Strategy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
@@ -49,7 +50,16 @@ def test_what_was_folded_does_not_stand_as_seen(page: Page, tmp_path: Path) -> N
     expect(page.locator(".row a.id")).to_have_text(["1", "2"])
 
 
+def test_a_phone_is_told_that_it_is_the_context_as_it_stands_now(
+    new_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = new_page(width=420)
+    page.goto(f"{reported(folded(tmp_path / 'm.db'), tmp_path)}#transcript")
+    page.wait_for_selector("html.ready")
+    expect(page.get_by_text("as it stands now", exact=True)).to_be_visible()
+
+
 def test_the_largest_context_is_the_one_that_stands(page: Page, tmp_path: Path) -> None:
     page.goto(f"{reported(folded(tmp_path / 'm.db'), tmp_path)}#overview")
     page.wait_for_selector("html.ready")
-    expect(page.get_by_label("figures", exact=True)).to_contain_text("~18largest context")
+    expect(page.get_by_label("figures", exact=True)).to_contain_text("≈18largest context")

@@ -178,7 +178,7 @@ class TestAtAGlance:
     def test_a_line_begins_with_what_a_tool_said(self, page: Page, demo: str) -> None:
         at(page, f"{demo}#12")
         expect(page.locator(f"{row(page, '12')} .line .say")).to_have_text(
-            re.compile('^"""Refunds: a quote first, then money. A quote says')
+            re.compile('^…/shop/refunds.py"""Refunds: a quote first, then money. A quote says')
         )
         expect(page.locator(f"{row(page, '22')} .say")).to_have_text(re.compile("^id │ placed_at"))
 

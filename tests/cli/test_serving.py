@@ -178,6 +178,17 @@ class TestTheList:
             for row in rows[:3]:
                 assert client.get(f"session-{row['number']}").data["key"] == row["key"]
 
+    def test_the_time_of_an_import_is_not_called_that_of_the_session(
+        self, db: Path, tmp_path: Path
+    ) -> None:
+        chat = tmp_path / "chat.jsonl"
+        chat.write_text(json.dumps({"messages": [{"role": "user", "content": "no clock"}]}))
+        run("import", chat, "--db", db)
+        with served(db) as client:
+            rows = client.get("sessions").data["sessions"]
+        assert {row["title"] for row in rows if not row["is_clocked"]} == {"no clock"}
+        assert len(rows) > 1
+
     def test_one_is_found_by_a_part_of_its_title_agent_or_id(self, client: Client) -> None:
         for text, keys in (("REFUND", [KEY]), ("retry", [FORK]), ("bot", [FORK, KEY]), ("%", [])):
             found = client.get(f"sessions?find={text}").data["sessions"]

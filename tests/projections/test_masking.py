@@ -111,6 +111,19 @@ class TestMasker:
             f"export S={masked(value)}",
         ]
 
+    def test_the_name_of_a_header_stays_and_its_key_goes_everywhere(self) -> None:
+        key = ALNUM[:40]
+        shown = mask(
+            f'curl -H "Authorization: Bearer {key}"',
+            f"export KEY={key}",
+            "Authorization: Bearer is what it wants",
+        )
+        assert shown == [
+            f'curl -H "Authorization: Bearer {masked(key)}"',
+            f"export KEY={masked(key)}",
+            "Authorization: Bearer is what it wants",
+        ]
+
     def test_a_password_of_an_address_is_masked_elsewhere_unless_it_is_a_word(self) -> None:
         password = "hunter2Secret99"
         shown = mask(f"db://u:{password}@h db://u:postgres@h", f"postgres: {password}")

@@ -182,7 +182,7 @@ function contextRow(session, number, lane, sign = "") {
   const row = session.row(number, lane);
   return el("li", { class: row.category },
     el("span", { class: `since ${sign === "+" ? "plus" : sign ? "minus" : ""}`, title: SIGNS_SAID[sign], role: sign ? "img" : null, "aria-label": sign ? SIGNS_SAID[sign] : null }, sign),
-    link(address(session, inLane(row.r, lane)), row.r, { class: "id" }), el("span", { class: "who" }, row.who || "nobody"), el("span", { class: "say" }, row.prompt ? el("em", { class: "tag" }, row.prompt) : null, pathTag(session, number, row), peek(row) || "(empty)"), el("span", { class: "tok" }, short(row.tokens || 0)));
+    link(address(session, inLane(row.r, lane)), row.r, { class: "id" }), el("span", { class: "who" }, row.who || "nobody"), el("span", { class: "say" }, row.prompt ? el("em", { class: "tag" }, row.prompt) : null, pathTag(session, row), peek(row) || "(empty)"), el("span", { class: "tok" }, short(row.tokens || 0)));
 }
 
 /** What came of a call. */

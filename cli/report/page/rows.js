@@ -16,7 +16,7 @@ function itemRow(view, number, { isOpen, isCursor, isTarget }, ontoggle) {
       link(address(session, inLane(row.r, lane)), row.r, { class: "id", "aria-label": `link to item ${row.r}`, tabindex: -1 }),
       el("button", { type: "button", class: "item", "aria-expanded": String(isOpen), "data-lead": true, tabindex: -1, onclick: ontoggle },
         el("span", { class: "who" }, row.who || "nobody"),
-        el("span", { class: "say" }, tags(row, seen, state, decided), pathTag(session, number, row), row.preview ? peek(seen.preview ? seen : row) : "(empty)"),
+        el("span", { class: "say" }, tags(row, seen, state, decided), pathTag(session, row), row.preview ? peek(seen.preview ? seen : row) : "(empty)"),
         row.at ? el("span", { class: "time" }, clock(row.at, row.at)) : null,
         (row.agents || []).length ? el("span", { class: "agents" }, `↳ ${row.agents.join(", ")}`) : null,
         el("span", { class: "tok", title: seen === row ? null : `${short(row.tokens || 0)} tokens as it came, ${short(seen.tokens || 0)} as it was seen` }, seen === row ? short(row.tokens || 0) : [el("s", {}, short(row.tokens || 0)), ` ${short(seen.tokens || 0)}`]))));
@@ -64,39 +64,13 @@ function unnumbered(text) {
 const READS = /read|view|open_?file|cat$/i;
 const PATHS = ["file_path", "path", "filename", "notebook_path", "target_file"];
 
-/** Of the result of a tool that reads a file: its path, where the call is known; the end of it says most. */
-function pathTag(session, number, row) {
-  if (row.category !== "result" || !READS.test(row.who || "")) return null;
-  const path = pathsRead(session).get(number);
+/** Of the result of a tool that reads a file: its path, where the call that it answers names one; the end of it says most. */
+function pathTag(session, row) {
+  if (!row.of || !READS.test(row.who || "")) return null;
+  const path = pathIn((session.rows[row.of[0]]?.parts || [])[row.of[1]]?.[2]);
   if (!path) return null;
   const steps = path.split("/");
   return el("code", { class: "path", title: path }, steps.length > 3 ? `…/${steps.slice(-2).join("/")}` : path);
-}
-
-/** The path of each result whose call names one. Which of several calls of one tool in a message a result answers is known only where the data says so. */
-function pathsRead(session) {
-  if (session.pathsOf === session.data) return session.paths;
-  Object.assign(session, { pathsOf: session.data, paths: new Map() });
-  let asked = [], results = [];
-  const settle = () => {
-    for (const who of new Set(asked.map(([name]) => name))) {
-      const [paths, rows] = [asked.filter(([name]) => name === who), results.filter((number) => session.rows[number].who === who)];
-      if (paths.length === 1 && rows.length === 1) session.paths.set(rows[0], paths[0][1]);
-    }
-  };
-  for (const number of session.plain) {
-    const row = session.rows[number];
-    if (row.category === "result") {
-      if (row.of) session.paths.set(number, pathIn((session.rows[row.of[0]]?.parts || [])[row.of[1]]?.[2]));
-      else results.push(number);
-    } else if ((row.parts || []).some(([kind]) => kind === "call")) {
-      settle();
-      asked = row.parts.filter(([kind]) => kind === "call").map(([, name, text]) => [name, pathIn(text)]);
-      results = [];
-    }
-  }
-  settle();
-  return session.paths;
 }
 
 /** The path among the arguments of a call; empty where there is none. */

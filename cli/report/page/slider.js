@@ -26,7 +26,7 @@ class Slider {
         session.lanes.length > 1 ? this.lanes(on.lane) : null,
         el("button", { type: "button", class: "there", title: "scroll the list to where this call was made", onclick: () => on.there() }, "scroll to call")),
       el("div", { class: "standing" }, this.strip.node, on.chip, this.legend, this.told));
-    if (!this.last) put(clear(this.node), el("p", { class: "dim told" }, "No call of a model was recorded", session.isNow(0, lane) ? [": the context is shown ", el("b", {}, "as it stands now"), ` · ${plural(session.context(0).length, "item")} · ≈${whole(session.total(0))} tokens.`] : "."),
+    if (!this.last) put(clear(this.node), el("p", { class: "dim" }, "No call of a model was recorded", session.isNow(0, lane) ? [": the context is shown ", el("b", {}, "as it stands now"), ` · ${plural(session.context(0).length, "item")} · ≈${whole(session.total(0))} tokens.`] : "."),
       session.isNow(0, lane) ? el("div", { class: "standing" }, this.strip.node, on.chip, this.legend) : null);
     this.drawn = 0;
     this.watch = new ResizeObserver(() => this.draw());

@@ -59,6 +59,7 @@ class TestWrong:
         ("text", "words"),
         [
             ("trunkate", "no strategy 'trunkate'; did you mean 'truncate'?"),
+            ("xyzzy", "no strategy 'xyzzy'; there are truncate, "),
             ("", "a strategy is missing"),
             ("cut |", "a strategy is missing"),
             ("cut:limit=-1", "cut: limit=-1: input should be greater than or equal to 0"),
