@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -80,6 +82,20 @@ class Report:
         return page(f"{titles} · ctxlog", blocks, later, noscript=told)
 
 
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Nearly all that is made stands until the page is written: looking for rubbish among it again
+    and again takes a seventh of the time of 7,000 messages, and finds none."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
+
+
+@_uncollected()
 def report(
     live: Live,
     keys: Sequence[StreamKey],
