@@ -10,7 +10,9 @@ DOCS := $(wildcard README.md) $(sort $(shell find docs -name '*.md'))
 demo: .venv/.ready  ## Import the bundled session and look at its compaction
 	$(BIN)/ctxlog demo
 
+# Tests start some hundreds of processes, which write no bytecode: each would compile it again.
 test: .venv/.ready  ## The tests, without the slow profiles; pages need a Chromium and '.[e2e]'
+	$(BIN)/python -m compileall -q eventlog projections harness cli
 	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal -rs
 
 check: .venv/.ready-check  ## Everything that CI checks

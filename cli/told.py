@@ -44,6 +44,16 @@ def in_force_at(live: Live, where: Reference) -> InForce:
     return _at(told_in(live, where.stream, *_asked(where)), where)
 
 
+def rendered_by(live: Live, stream: StreamKey) -> dict[str, str]:
+    """The template that gave each prompt, by rendition: ``review/coder v2``. Where another one
+    gave the same bytes later, the last."""
+    if next(iter(live.log.read(stream, types=["prompt_rendered"])), None) is None:
+        return {}
+    found = told_in(live, stream)
+    prompts = [*(p for call in found.calls for p in call.prompts), *found.unused]
+    return {prompt.item.rendition: prompt.label for prompt in prompts if prompt.template}
+
+
 def log_data(live: Live, stream: StreamKey) -> PromptLogData:
     """Its prompts and tools, each once."""
     found = history(told_in(live, stream))

@@ -37,6 +37,8 @@ class Made:
     chunks: dict[str, str]
     """Its texts. A chunk is called by what it holds, so most keep their names as a session grows,
     and no page asks for them again."""
+    compared: str = ""
+    """The table of strategies, as JSON; empty where none are compared."""
 
     @cached_property
     def packed(self) -> bytes:
@@ -52,7 +54,8 @@ def made_of(state: str, report: Report, before: dict[str, str]) -> Made:
         table.names = [sha256(chunk.encode()).hexdigest()[:32] for chunk in packed.texts]
         named = zip(table.names, packed.texts, strict=True)
         chunks |= {name: before.get(name, chunk) for name, chunk in named}
-    return Made(state, data.model_dump_json(exclude_defaults=True), chunks)
+    compared = report.compared.model_dump_json() if report.compared is not None else ""
+    return Made(state, data.model_dump_json(exclude_defaults=True), chunks, compared)
 
 
 @dataclass

@@ -56,6 +56,8 @@ class RowData(BaseModel):
     call: int | None = None
     """Of an answer: the number of its call."""
     label: str = ""
+    prompt: str = ""
+    """The template that gave it, with its version: ``review/coder v2``."""
     is_error: bool = False
     pinned: bool = False
     erased: bool = False

@@ -12,9 +12,11 @@ from cli.report.chunks import Chunks
 from cli.report.lanes import Lanes, Wanted, lanes
 from cli.report.model import HeadData, MaskedData, NamedSession, SessionData
 from cli.report.page import page
+from cli.report.plain import plain
 from cli.report.requests import Bodies, bodies
 from cli.report.session import Reading, read, session_data
 from cli.report.texts import Packed, Texts
+from cli.safetext import one_line
 from eventlog import StreamKey
 from eventlog.jsonvalue import dumps
 from projections import Live
@@ -59,15 +61,16 @@ class Report:
 
     def html(self) -> str:
         """The page, as one file."""
-        blocks = [("head", self.head.model_dump_json())]
+        blocks = [("head", dumps(self.head.model_dump(mode="json")))]
         later: list[tuple[str, str]] = []
         for number, made in enumerate(self.sessions):
             (later if number else blocks).append((f"session-{number}", made.json))
             later += made.blocks(number)
         if self.compared is not None:
             later.append(("compare", dumps(self.compared.model_dump(mode="json"))))
-        titles = ", ".join(each.title or each.name for each in self.head.sessions)
-        return page(f"{titles} · ctxlog", blocks, later)
+        titles = ", ".join(one_line(each.title or each.name, 60) for each in self.head.sessions)
+        told = "\n\n".join(plain(made.data) for made in self.sessions)
+        return page(f"{titles} · ctxlog", blocks, later, noscript=told)
 
 
 def report(

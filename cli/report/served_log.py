@@ -144,7 +144,7 @@ class ServedLog:
             title=row.title,
             agent=key.agent,
             updated=row.happened_at,
-            provenance=row.provenance,
+            provenance=row.provenance if not row.unjudged else None,
             messages=row.messages,
             calls=row.calls,
             compactions=row.compactions,

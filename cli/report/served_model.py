@@ -31,6 +31,8 @@ class ListedSession(ServedSession):
     updated: str
     """When it last went on, UTC."""
     provenance: str | None
+    """Null also where its recorded calls were not compared yet with what the log holds: only who
+    may write to the log keeps what comes out."""
     messages: int
     """Of people and of the model."""
     calls: int

@@ -12,7 +12,8 @@ import hmac
 import re
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,14 @@ from pydantic import BaseModel
 
 from cli.door import message
 from cli.naming import short_names
-from cli.report.made import Makings
+from cli.prices import Asked
+from cli.report.lanes import Wanted
+from cli.report.made import Made, Makings
 from cli.report.page import page, policy, script_text, style_text
 from cli.report.report import Report, report
 from cli.report.served_log import ServedLog
 from cli.report.served_model import Pulse
+from cli.summaries import EXTRACTIVE, Summaries
 from eventlog import StreamKey
 from eventlog.catching_up import picture
 from eventlog.errors import CtxlogError, StreamNotFound
@@ -68,12 +72,23 @@ class Answer(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of a session; see ``report``."""
+
+    full: bool = False
+    with_secrets: bool = False
+    specs: Sequence[str] = ()
+    """Strategies that are compared; no model is asked for summaries."""
+    prices: Asked | None = None
+
+
 class Server:
     """Listens from its making on, and answers from ``start`` on."""
 
-    def __init__(self, log: ServedLog, port: int = 0, *, full: bool = False) -> None:
+    def __init__(self, log: ServedLog, port: int = 0, shown: Shown | None = None) -> None:
         """Raises OSError where it cannot listen."""
-        self.log, self.full = log, full
+        self.log, self.shown = log, shown or Shown()
         self.token = secrets.token_urlsafe(24)
         self.makings = Makings(log.state, self._made)
         self._server = _Listener(self, port)
@@ -112,8 +127,12 @@ class Server:
             if chunk is None:
                 raise Answer(404)
             return Answer(200, chunk.encode(), "text/plain")
-        if kind == "session" and _NUMBER.fullmatch(rest):
-            return self._session(int(rest), asked.get("not", ""), packed)
+        if kind in ("session", "compare") and _NUMBER.fullmatch(rest):
+            self.log.check()
+            made = self.makings.newest(self.log.key(int(rest)))
+            if kind == "session":
+                return _session(made, asked.get("not", ""), packed)
+            return _packed(made.compared.encode() or b"null", packed)
         known: dict[str, Callable[[], BaseModel]] = {
             "head": self.log.head,
             "pulse": lambda: self._pulse(asked.get("session", "")),
@@ -122,15 +141,6 @@ class Server:
         if name not in known:
             raise Answer(404)
         return _packed(known[name]().model_dump_json().encode(), packed)
-
-    def _session(self, number: int, known: str, packed: bool) -> Answer:
-        self.log.check()
-        made = self.makings.newest(self.log.key(number))
-        if made.state == known:
-            return Answer(204, X_State=made.state)
-        if packed:
-            return Answer(200, made.packed, Content_Encoding="gzip", X_State=made.state)
-        return Answer(200, made.text.encode(), X_State=made.state)
 
     def _pulse(self, number: str) -> Pulse:
         """What is new; where the log cannot be read, why. Raises StreamNotFound."""
@@ -147,7 +157,17 @@ class Server:
         with open_log(path, read_only=True, create=False) as live, picture(live.log):
             state = ServedLog(live, [key]).state(key)
             names = short_names(live, [str(key)])
-            return state, report(live, [key], names, full=self.full)
+            shown, comparing = self.shown, None
+            if shown.specs:
+                comparing = Wanted(shown.specs, Summaries(live, EXTRACTIVE), shown.prices)
+            return state, report(
+                live,
+                [key],
+                names,
+                full=shown.full,
+                with_secrets=shown.with_secrets,
+                comparing=comparing,
+            )
 
 
 class _Listener(Listener):
@@ -230,6 +250,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing is written of what is asked for."""
+
+
+def _session(made: Made, known: str, packed: bool) -> Answer:
+    """A session; without its data for who has that already."""
+    if made.state == known:
+        return Answer(204, X_State=made.state)
+    if packed:
+        return Answer(200, made.packed, Content_Encoding="gzip", X_State=made.state)
+    return Answer(200, made.text.encode(), X_State=made.state)
 
 
 def _packed(body: bytes, packed: bool, kind: str = "application/json") -> Answer:

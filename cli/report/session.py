@@ -28,6 +28,7 @@ from cli.report.model import (
 from cli.report.texts import Texts
 from cli.saying import preview, who
 from cli.timeline import timeline
+from cli.told import rendered_by
 from eventlog import RecordedEvent, StreamKey
 from eventlog.happened import iso, moment
 from eventlog.messages import SYSTEM_ROLES
@@ -173,7 +174,11 @@ def session_data(read: Reading, texts: Texts, name: str) -> SessionData:
         calls=_calls(read, costs),
         cost=cost,
         events=[row for row in read.events if not _is_item(row)],
-        findings=[finding_data(each, str(key), name) for each in read.audit.findings],
+        findings=[
+            finding_data(each, str(key), name)
+            for each in read.audit.findings
+            if not each.position or each.position > (info.base or 0)  # the rest is its parent's
+        ],
         coverage=read.audit.coverage,
         compactions=takings(read),
         integrity=integrity(read),
@@ -190,6 +195,7 @@ def _is_item(row: TimelineRow) -> bool:
 
 def _rows(read: Reading, texts: Texts) -> list[RowData]:
     told = {row.ref: row for row in read.events}
+    prompts = rendered_by(read.live, read.key)
     times: dict[int, str] = {}
     found = []
     for item, size in zip(read.renditions, read.counts, strict=True):
@@ -214,6 +220,7 @@ def _rows(read: Reading, texts: Texts) -> list[RowData]:
                 parts=[(p.kind, p.name, texts.put(p.text), p.is_error) for p in item.parts],
                 call=row.call if row is not None and original is None else None,
                 label=item.label,
+                prompt=prompts.get(item.rendition, ""),
                 is_error=item.is_error,
                 pinned=row.pinned if row is not None else False,
                 erased=item.form == "redacted",

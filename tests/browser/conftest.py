@@ -42,8 +42,9 @@ def pytest_pycollect_makemodule(
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
     """Chromium, and the event loop of what drives it."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=30_000)  # ms; of a busy machine, on which five seconds are too few
     with sync_playwright() as playwright:
         loop = asyncio.get_running_loop()
         browser = launched(playwright, os.environ)

@@ -19,6 +19,9 @@ from cli.report.server import Server
 from eventlog.events import SessionStarted
 from projections import Live, open_log
 
+# Each waits for a look at the log, and for a session that is made anew.
+expect.set_options(timeout=30_000)
+
 KEY = "ann/bot/growing"
 TURNS = 30
 LONG = "It goes on like this. " * 40

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from small_log import FORK, KEY, said, small_log
 from cli.report.made import Makings
 from cli.report.report import Report, report
 from cli.report.served_log import PART, ServedLog
-from cli.report.server import Server
+from cli.report.server import Server, Shown
 from eventlog import StreamKey
 from projections import open_log
 
@@ -65,6 +66,7 @@ class Client:
             return found
 
 
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
 LONG = "The key of the vault is 8217-4411. " * 20
 
 
@@ -77,8 +79,11 @@ def db(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def served(db: Path, *keys: StreamKey) -> Iterator[Client]:
-    with open_log(db, read_only=True) as live, closing(Server(ServedLog(live, keys))) as server:
+def served(db: Path, *keys: StreamKey, **shown: Any) -> Iterator[Client]:
+    with (
+        open_log(db, read_only=True) as live,
+        closing(Server(ServedLog(live, keys), shown=Shown(**shown))) as server,
+    ):
         server.start()
         yield Client(server.url)
 
@@ -176,13 +181,30 @@ class TestAnswers:
         got = client.get("session-0")
         data = got.data
         names = data["texts"].pop("names")
-        assert data == json.loads(there.sessions[0].model_dump_json(exclude_defaults=True))
-        assert [client.get(f"chunk-{name}").body.decode() for name in names] == there.packed[
-            0
-        ].chunks
+        requests = data["requests"].pop("names")
+        (made,) = there.sessions
+        assert data == json.loads(made.json)
+        texts = [client.get(f"chunk-{name}").body.decode() for name in [*names, *requests]]
+        assert texts == [*made.texts.chunks.texts, *made.pieces.texts]
         assert len(names) > 0
         packed = client.get("session-0", Accept_Encoding="br, gzip")
         assert gzip.decompress(packed.body) == got.body
+
+    def test_secrets_are_masked_unless_they_are_asked_for(self, db: Path) -> None:
+        append(db, f"it is {SECRET}")
+        for asked, is_there in ((False, False), (True, True)):
+            with served(db, with_secrets=asked) as client:
+                assert (SECRET in client.get("session-0").body.decode()) is is_there
+
+    def test_strategies_are_compared_as_in_a_report(self, db: Path) -> None:
+        specs = ["truncate:turns=1", "clear:keep=1"]
+        with served(db, specs=specs) as client:
+            lanes = client.get("session-0").data["lanes"]
+            assert [lane["name"] for lane in lanes] == specs
+            compared = client.get("compare-0").data
+            assert [row["strategy"] for row in compared["strategies"]] == ["observed", *specs]
+        with served(db) as client:
+            assert client.get("compare-0").data is None
 
     def test_only_what_was_named_is_there(self, db: Path) -> None:
         with served(db, FORK) as client:
@@ -246,8 +268,8 @@ class TestFollowing:
             assert got.status == 204
         data = got.data
         assert data["texts"].pop("names")
-        there = reported(db, KEY).sessions[0]
-        assert data == json.loads(there.model_dump_json(exclude_defaults=True))
+        assert data["requests"].pop("names")
+        assert data == json.loads(reported(db, KEY).sessions[0].json)
         assert all(
             client.get(f"chunk-{name}").status == 200 for name in first.data["texts"]["names"]
         )
@@ -265,23 +287,50 @@ class TestFollowing:
     def test_who_makes_one_rests_for_twice_as_long_but_not_before_what_was_erased(
         self, db: Path
     ) -> None:
-        now, states, made = [100.0], ["1.0"], []
+        now, states = [100.0], ["1.0"]
 
         def make(key: StreamKey) -> tuple[str, Report]:
             now[0] += 7
-            made.append(now[0])
+            append(db, f"{states[0]} {LONG}")
             return states[0], reported(db, key)
 
         makings = Makings(lambda key: states[0], make, lambda: now[0])
-        assert makings.newest(KEY) is makings.newest(KEY)
+        first = makings.newest(KEY)
+        assert makings.newest(KEY) is first
         states[0] = "2.0"
         now[0] += 13.9
-        assert makings.newest(KEY).state == "1.0"
+        assert makings.newest(KEY) is first
         now[0] += 0.1
         assert makings.newest(KEY).state == "2.0"
+        kept = [name for name in first.chunks if makings.chunk(name) is not None]
+        assert kept == list(first.chunks)
         states[0] = "3.1"
-        assert makings.newest(KEY).state == "3.1"
-        assert len(made) == 3
+        last = makings.newest(KEY)
+        assert last.state == "3.1"
+        gone = first.chunks.keys() - last.chunks.keys()
+        assert len(gone) > 0
+        assert [makings.chunk(name) for name in gone] == [None] * len(gone)
+
+    def test_what_is_told_is_of_one_moment(self, db: Path) -> None:
+        is_over = threading.Event()
+
+        def write() -> None:
+            with open_log(db, durability="normal") as live:
+                while not is_over.wait(0.005):
+                    live.append(KEY, said("user", "and on"))
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for _ in range(2):
+                with served(db) as client:
+                    got = client.get("session-0")
+                data = got.data
+                assert got.headers["X-State"] == f"{data['version']}.0"
+                assert data["rows"][-1]["position"] == data["version"]
+        finally:
+            is_over.set()
+            writer.join()
 
 
 class TestALogThatGoes:
@@ -372,6 +421,8 @@ class TestTheProcess:
             (["--db", tmp_path / "none.db"], 5),
             (["nothing", "--db", db], 3),
             ([f"{KEY.session}@5", "--db", db], 2),
+            (["--compare", "clear:keeep=1", "--db", db], 2),
+            (["--prices", "recorded", "--db", db], 2),
         ):
             done = run("serve", *args)
             assert done.exit_code == code, done.output

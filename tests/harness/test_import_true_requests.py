@@ -209,7 +209,9 @@ class TestAgain:
         assert (report.new, report.known, report.forks) == (0, len(before), [])
         assert stored(live) == before
 
-    @pytest.mark.parametrize("size", [0, 1, 2, 4, 5, 49, 50, 51])
+    @pytest.mark.parametrize(
+        "size", [1, 5, 50, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 2, 4, 49, 51))]
+    )
     def test_a_grown_file_adds_what_is_new(self, live: Live, size: int) -> None:
         other = KEY._replace(session="at-once")
         bring(live.log, session(60), other)

@@ -423,8 +423,14 @@ class TestCut:
 class TestStartedAgain:
     """What is not in memory any more is known from the log."""
 
-    @pytest.mark.parametrize("how", ["wrap", "proxy", "anthropic", "responses"])
-    @pytest.mark.parametrize("keep", [None, 2], ids=["whole", "cut"])
+    @pytest.mark.parametrize(
+        ("how", "keep"),
+        [("wrap", None), ("proxy", 2), ("anthropic", None), ("responses", 2),
+         pytest.param("wrap", 2, marks=pytest.mark.slow),
+         pytest.param("proxy", None, marks=pytest.mark.slow),
+         pytest.param("anthropic", 2, marks=pytest.mark.slow),
+         pytest.param("responses", None, marks=pytest.mark.slow)],
+    )  # fmt: skip
     def test_a_process_for_each_turn(self, tmp_path: Path, how: str, keep: int | None) -> None:
         with serving(Model()) as server:
             agents: list[Agent] = []

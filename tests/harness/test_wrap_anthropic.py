@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -164,12 +165,19 @@ class TestEverySurface:
         assert told.of("model_responded")[0]["server_edited"] == ["context_management"]
 
 
+WAYS = tuple(itertools.product(["object", "dump", "without nulls"], *[[False, True]] * 2))
+PAIRS = (0, 3, 5, 6, 8, 11)
+"""Among these each two of the values come together."""
+
+
 class TestAConversation:
     """Answers sent back, marks that move, prompts as a text and as blocks."""
 
-    @pytest.mark.parametrize("how", ["object", "dump", "without nulls"])
-    @pytest.mark.parametrize("is_streamed", [False, True])
-    @pytest.mark.parametrize("blocks", [False, True])
+    @pytest.mark.parametrize(
+        ("how", "is_streamed", "blocks"),
+        [pytest.param(*way, marks=() if number in PAIRS else pytest.mark.slow)
+         for number, way in enumerate(WAYS)],
+    )  # fmt: skip
     def test_thirty_calls_are_exact(
         self, tmp_path: Path, how: str, is_streamed: bool, blocks: bool
     ) -> None:

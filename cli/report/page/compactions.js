@@ -6,7 +6,7 @@ VIEWS.compactions = {
   show(root, session, place) {
     const all = takingsOf(session);
     const chosen = all.compactions.findIndex((each) => each.name === `k${place.compaction}`);
-    if (place.compaction && chosen < 0) say(`there is no compaction k${place.compaction} here`);
+    if (place.compaction !== undefined && chosen < 0) say(`there is no compaction k${place.compaction} here`);
     if (chosen >= 0) put(root, compaction(session, all.compactions, chosen));
     else put(root, compactionsTable(session, all.compactions), clearings(session, all.others));
     return {
@@ -61,13 +61,13 @@ function callsAround(session, position) {
   return [before, before < session.calls.length ? before + 1 : 0];
 }
 
-const CALL = (session, n) => link(address(session, `c${n}`), `c${n}`);
+const callLink = (session, n) => link(address(session, `c${n}`), `c${n}`);
 
-function callsBetween(session, position) {
+function betweenCalls(session, position) {
   const [before, behind] = callsAround(session, position);
   if (!before && !behind) return "no call";
-  if (!before) return ["before ", CALL(session, behind)];
-  return behind ? [CALL(session, before), " → ", CALL(session, behind)] : ["after ", CALL(session, before)];
+  if (!before) return ["before ", callLink(session, behind)];
+  return behind ? [callLink(session, before), " → ", callLink(session, behind)] : ["after ", callLink(session, before)];
 }
 
 // -- all of them ------------------------------------------------------------------------------------
@@ -78,23 +78,30 @@ function compactionsTable(session, all) {
   const most = Math.max(...all.map((each) => each.before_recorded || 0), 1);
   return put(box, sortable([
     { title: "", key: (each) => each.position, cell: (each) => link(address(session, each.name), each.name, { class: "id" }) },
-    { title: "between", key: (each) => each.position, cell: (each) => callsBetween(session, each.position), plain: true },
-    { title: "why", key: (each) => each.trigger || each.by || "", cell: (each) => [each.trigger || each.by || "not told", ...signs(each)] },
-    { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinking(each, most), wide: true },
+    { title: "between", key: (each) => each.position, cell: (each) => betweenCalls(session, each.position), plain: true },
+    { title: "why", key: (each) => each.trigger || each.by || "", cell: (each) => [each.trigger || each.by || "not told", ...takingSigns(each)] },
+    { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
     { title: "agent's count", key: (each) => (each.before_estimated === false ? each.before_tokens : -1), cell: (each) => (each.before_estimated === false ? short(each.before_tokens) : "–"), number: true },
     { title: "left", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
-    { title: "literals lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
-    { title: "came up again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
+    { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(session, each), number: true },
+    { title: "came up again", brief: "again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
   ], all, { label: "compactions" }));
 }
 
-function lostTold(each) {
+function lostTold(session, each) {
   if (each.is_opaque) return "encrypted";
   if (each.is_erased) return "erased";
-  return each.lostCount ? whole(each.lostCount) : each.shared.length ? "with others" : "–";
+  if (each.lostCount) return whole(each.lostCount);
+  if (each.shared.length) return "with others";
+  return isParents(session, each) ? el("span", { title: "it lies before the fork: the report of its parent tells what it lost" }, "parent's") : "–";
 }
 
-function signs(each) {
+/** Whether a decision is one that the session shares with what it was forked from. */
+function isParents(session, each) {
+  return each.position <= (session.data.base || 0);
+}
+
+function takingSigns(each) {
   return [
     each.undone_by ? el("em", { class: "tag gone" }, "undone") : each.undone ? el("em", { class: "tag" }, "partly undone") : null,
     each.is_inferred ? el("em", { class: "tag" }, "inferred") : null,
@@ -103,7 +110,7 @@ function signs(each) {
 }
 
 /** How large it was and what is left of it, to one scale, with both numbers. */
-function shrinking(each, most) {
+function shrinkingBar(each, most) {
   const [before, after] = [each.before_recorded || 0, each.after_recorded || 0];
   return el("span", { class: "shrinking" },
     el("span", { class: "lengths", "aria-hidden": "true" },
@@ -129,7 +136,7 @@ function sortable(columns, entries, { label, detail = null }) {
       else head.removeAttribute("aria-sort");
     });
     put(clear(body), sorted.map((each) => [
-      el("tr", { class: each.undone_by ? "undone" : null }, columns.map((column) => el("td", { class: column.number ? "tok" : column.wide ? "wide" : null, "data-title": column.title }, column.cell(each)))),
+      el("tr", { class: each.undone_by ? "undone" : null }, columns.map((column) => el("td", { class: column.number ? "tok" : column.wide ? "wide" : null, "data-title": column.brief || column.title }, column.cell(each)))),
       detail && open.has(each) ? el("tr", { class: "detail" }, el("td", { colspan: columns.length }, detail(each))) : null,
     ]));
   };
@@ -161,34 +168,34 @@ function clearings(session, all) {
     el("p", { class: "dim" }, "What was changed between two calls is one decision. The items still stand, as a placeholder or in other words."),
     sortable([
       { title: "", key: (each) => each.position, cell: () => null },
-      { title: "between", key: (each) => each.position, cell: (each) => callsBetween(session, each.position), plain: true },
-      { title: "what", key: (each) => each.did, cell: (each) => [[each.did, each.trigger].filter(Boolean).join(", "), ...signs(each)] },
-      { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinking(each, most), wide: true },
+      { title: "between", key: (each) => each.position, cell: (each) => betweenCalls(session, each.position), plain: true },
+      { title: "what", key: (each) => each.did, cell: (each) => [[each.did, each.trigger].filter(Boolean).join(", "), ...takingSigns(each)] },
+      { title: "before → after, estimated", key: (each) => each.before_recorded || 0, cell: (each) => shrinkingBar(each, most), wide: true },
       { title: "items", key: (each) => each.count || 0, cell: (each) => whole(each.count || 0), number: true },
-      { title: "literals lost", key: (each) => each.lostCount, cell: (each) => lostTold(each), number: true },
-      { title: "came up again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
+      { title: "literals lost", brief: "lost", key: (each) => each.lostCount, cell: (each) => lostTold(session, each), number: true },
+      { title: "came up again", brief: "again", key: (each) => each.again, cell: (each) => (each.again ? el("b", { class: "bad" }, whole(each.again)) : "–"), number: true },
     ], all, { label: "clearings", detail: (each) => clearing(session, each) }),
-    shared.map((finding) => together(session, all, finding)));
+    shared.map((finding) => takenTogether(session, all, finding)));
 }
 
 /** What several of them took that neither the model nor a person used again: the audit tells it as one. */
-function together(session, all, finding) {
+function takenTogether(session, all, finding) {
   const names = finding.refs.filter((ref) => all.some((each) => each.name === ref));
-  return el("div", { class: "together" }, el("h3", {}, `Stands nowhere since ${names.join(", ")}; neither the model nor a person used it`), literals(session, [finding], names, FEW_ROWS));
+  return el("div", { class: "together" }, el("h3", {}, `Stands nowhere since ${names.join(", ")}; neither the model nor a person used it`), literalsTable(session, [finding], names, FEW_ITEMS));
 }
 
 function clearing(session, each) {
   return el("div", { class: "clearing" },
-    decided(session, each),
+    decidedFacts(session, each),
     el("h3", {}, `What it changed (${plural(each.count || 0, "item")})`),
-    folded((each.changed || []).map(([from, to]) => changedRow(session, from, to))),
-    each.lost.length ? [el("h3", {}, `What stands nowhere since (${whole(each.lostCount)})`), literals(session, each.lost)] : null,
-    each.findings.length ? [el("h3", {}, "What else an audit finds of it"), said(session, each.findings)] : null);
+    fewFirst((each.changed || []).map(([from, to]) => changedRow(session, from, to))),
+    each.lost.length ? [el("h3", {}, `What stands nowhere since (${whole(each.lostCount)})`), literalsTable(session, each.lost)] : null,
+    each.findings.length ? [el("h3", {}, "What else an audit finds of it"), auditSays(session, each.findings)] : null);
 }
 
 function changedRow(session, from, to) {
   const [was, is] = [session.row(from), session.row(to)];
-  return lossRow(session, from, { sign: "◐", meaning: "stands in another form", tag: is.form, tokens: `${short(was.tokens || 0)} → ${short(is.tokens || 0)}`, full: () => [
+  return takenRow(session, from, { sign: "◐", meaning: "stands in another form", tag: is.form, tokens: `${short(was.tokens || 0)} → ${short(is.tokens || 0)}`, full: () => [
     el("h4", {}, "as it stood"), message(session, was), el("h4", {}, `as it stands since (${is.r})`), message(session, is)] });
 }
 
@@ -196,21 +203,21 @@ function changedRow(session, from, to) {
 
 function compaction(session, all, index) {
   const each = all[index];
-  const lines = aligned(session, each.rows.before, each.rows.after);
+  const lines = alignedLines(session, each.rows.before, each.rows.after);
   const came = lines.filter((line) => line.left === null).map((line) => line.right);
   return [
-    steps_(session, all, index),
-    head_(session, each, came),
-    el("section", { class: "card" }, el("h2", {}, "Before and after"), sides(session, each, lines)),
+    compactionSteps(session, all, index),
+    compactionHead(session, each, came),
+    el("section", { class: "card" }, el("h2", {}, "Before and after"), beforeAndAfter(session, each, lines)),
     el("div", { class: "columns" },
       el("section", { class: "card" }, el("h2", {}, `What was lost (${lostHeading(each)})`), lostOf(session, each)),
       el("div", {},
         came.length ? el("section", { class: "card" }, el("h2", {}, "Who wrote the summary"), summarizer(session, each)) : null,
-        each.findings.length ? el("section", { class: "card" }, el("h2", {}, "What else an audit finds of it"), said(session, each.findings)) : null)),
+        each.findings.length ? el("section", { class: "card" }, el("h2", {}, "What else an audit finds of it"), auditSays(session, each.findings)) : null)),
   ];
 }
 
-function steps_(session, all, index) {
+function compactionSteps(session, all, index) {
   const to = (at, text) => (all[at] ? link(address(session, all[at].name), text(all[at].name)) : null);
   return el("nav", { class: "steps", "aria-label": "compactions" },
     link(address(session, "compactions"), "all compactions"),
@@ -224,7 +231,7 @@ function tokensOf(session, rows) {
   return found;
 }
 
-function head_(session, each, came) {
+function compactionHead(session, each, came) {
   const most = Math.max(each.before_recorded || 0, each.after_recorded || 0, 1);
   const side = (name, rows, tokens) => el("div", { class: "side" },
     el("span", { class: "dim" }, name), el("b", {}, `~${short(tokens)}`), el("span", { class: "dim" }, plural(rows.length, "item")),
@@ -232,16 +239,16 @@ function head_(session, each, came) {
   return el("section", { class: "card compaction-head" },
     el("h2", {}, each.name, " ", el("span", { class: each.undone_by ? "verdict broken" : "verdict exact" }, each.undone_by ? "✕ undone" : "✓ in force")),
     el("div", { class: "sizes" }, side("before", each.rows.before, each.before_recorded || 0), side("after", each.rows.after, each.after_recorded || 0)),
-    decided(session, each, came));
+    decidedFacts(session, each, came));
 }
 
 /** Who decided it, when and why, and the counts, each called what it is. */
-function decided(session, each, came = []) {
+function decidedFacts(session, each, came = []) {
   const isCompaction = each.kind === "compaction";
   const [before, after] = [each.before_estimated === false, each.after_estimated === false];
   const own = before && after ? `${whole(each.before_tokens)} → ${whole(each.after_tokens)}` : before ? `${whole(each.before_tokens)} before it` : after ? `${whole(each.after_tokens)} after it` : "";
   const rows = [
-    ["between", callsBetween(session, each.position)],
+    ["between", betweenCalls(session, each.position)],
     ["when", clock(each.at)],
     ["why", each.trigger || "not told"],
     ["by", [each.by || (isCompaction ? "not told" : ""), el("span", { class: "dim" }, each.owner === "log" ? " decided here" : " the agent's own decision"), each.is_inferred ? el("em", { class: "tag" }, "inferred from two requests") : null]],
@@ -249,16 +256,16 @@ function decided(session, each, came = []) {
     ["estimated", `~${whole(each.before_recorded || 0)} → ~${whole(each.after_recorded || 0)} tokens of what is recorded here`],
     isCompaction ? ["agent's own count", own ? `${own}, of its whole request` : "not told"] : null,
     isCompaction ? ["left", plural(each.count || 0, "item")] : null,
-    isCompaction ? ["brought", came.length ? came.map((number, at) => [at ? ", " : "", ITEM(session, number)]) : "nothing: what left was dropped"] : null,
+    isCompaction ? ["brought", came.length ? came.map((number, at) => [at ? ", " : "", itemLink(session, number)]) : "nothing: what left was dropped"] : null,
     each.undone_by ? ["taken back", `by event ${each.undone_by}`] : each.undone ? ["taken back", `${whole(each.undone)} of ${whole(each.events || 1)}`] : null,
   ].filter((row) => row && (Array.isArray(row[1]) || row[1]));
   return el("dl", { class: "facts decided" }, rows.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
-const ITEM = (session, number) => link(address(session, session.row(number).r), session.row(number).r, { class: "id" });
+const itemLink = (session, number) => link(address(session, session.row(number).r), session.row(number).r, { class: "id" });
 
 /** Both contexts as lines: {left, right}, a side is null where the item does not stand there. */
-function aligned(session, before, after) {
+function alignedLines(session, before, after) {
   const places = new Map(after.map((number, at) => [session.originalOf(number), at]));
   const stays = new Set(before.map((number) => session.originalOf(number)));
   const lines = [];
@@ -280,8 +287,8 @@ function aligned(session, before, after) {
 }
 
 /** The two sides, in blocks: what stays stands on one line, what left stands beside what came. */
-function sides(session, each, lines) {
-  const unseen = new Set(laid(each.not_shown));
+function beforeAndAfter(session, each, lines) {
+  const unseen = new Set(numbersOf(each.not_shown));
   const blocks = [];
   for (const line of lines) {
     const stays = line.left !== null && line.right !== null;
@@ -290,22 +297,22 @@ function sides(session, each, lines) {
   }
   const hasSummary = lines.some((line) => line.left === null);
   const node = el("div", { class: "sides" }, el("h3", { class: "of-before" }, `before ${each.name}`), el("h3", { class: "of-after" }, `after ${each.name}`));
-  for (const block of blocks) put(node, block.stays ? stayed(session, block.lines) : [
-    el("div", { class: "left-out" }, folded(block.lines.filter((line) => line.left !== null).map(({ left }) => lossRow(session, left, {
+  for (const block of blocks) put(node, block.stays ? stayedBlock(session, block.lines) : [
+    el("div", { class: "left-out" }, fewFirst(block.lines.filter((line) => line.left !== null).map(({ left }) => takenRow(session, left, {
       ...(hasSummary ? { sign: "Σ", meaning: "summarised", kind: "summarised" } : { sign: "✕", meaning: "dropped", kind: "gone" }),
       tag: unseen.has(left) ? "not shown to its summarizer" : session.row(left).form === "original" ? "" : session.row(left).form })))),
-    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }, at) => lossRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: at < 3 }))),
+    el("div", { class: "came" }, block.lines.filter((line) => line.right !== null).map(({ right }) => takenRow(session, right, { sign: "+", meaning: "came", kind: "new", isOpen: session.row(right).category === "summary" }))),
   ]);
   return node;
 }
 
-function stayed(session, lines) {
+function stayedBlock(session, lines) {
   const tokens = lines.reduce((sum, line) => sum + (session.row(line.right).tokens || 0), 0);
   const rows = () => lines.map(({ left, right, moved }) => {
     const other = left !== right;
     return el("div", { class: "pair" },
-      lossRow(session, left, { sign: "=", meaning: other ? "stays, in another form" : "stays", tag: moved ? "at another place" : "" }),
-      el("div", { class: other ? "" : "twin" }, lossRow(session, right, { sign: other ? "◐" : "=", meaning: other ? "stays, in another form" : "stays", tag: other ? session.row(right).form : "" })));
+      takenRow(session, left, { sign: "=", meaning: other ? "stays, in another form" : "stays", tag: moved ? "at another place" : "" }),
+      el("div", { class: other ? "" : "twin" }, takenRow(session, right, { sign: other ? "◐" : "=", meaning: other ? "stays, in another form" : "stays", tag: other ? session.row(right).form : "" })));
   });
   if (lines.length < 4) return el("div", { class: "stay" }, rows());
   const box = el("details", { class: "stay" }, el("summary", {}, `= ${plural(lines.length, "item")} stay, ~${short(tokens)} tokens`));

@@ -14,7 +14,7 @@ VIEWS.compare = {
 };
 
 function howToCompare(session) {
-  const command = `ctxlog report ${session.data.name} --compare truncate:turns=5 --compare clear:keep=3 --compare compact`;
+  const command = `ctxlog ${session.source.isServed ? "serve" : "report"} ${session.data.name} --compare truncate:turns=5 --compare clear:keep=3 --compare compact`;
   return el("section", { class: "card" }, el("h2", {}, "Compare strategies"),
     el("p", {}, "This page was made without any. It can show what others would have made of the session, call by call: the tokens and the cost, what each keeps, and what it would have lost that an answer needed."),
     el("pre", { class: "command" }, command), copyButton("copy", async () => command, "copy the command"),
@@ -92,7 +92,7 @@ class Comparison {
   }
 
   async begin() {
-    this.data = await this.session.source.json("compare");
+    this.data = await this.session.source.json("compare", this.session);
     if (this.isLeft) return;
     if (!this.data) return void put(clear(this.body), howToCompare(this.session));
     this.at = this.session.index < this.data.sessions.length ? this.session.index : 0;

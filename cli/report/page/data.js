@@ -2,6 +2,9 @@
 
 const CHECKPOINT = 64;
 
+/** Where the data is, and what keeps all of every text. */
+const [HOST, KEEPS] = document.getElementById("live") ? ["page", "ctxlog serve --full"] : ["file", "ctxlog report --full"];
+
 /** Where data comes from: this file, or a server (live.js). Each gives JSON or null. */
 const fileSource = {
   async json(name) {
@@ -53,6 +56,7 @@ class Session {
     this.data = { findings: [], events: [], ...data, texts: { lengths: [], chunks: [], cut: {}, ...data.texts }, masked: { counts: {}, ...data.masked }, requests: { ways: [], bodies: {}, left_out: [], faults: {}, chunks: [], ...data.requests } };
     this.rows = data.rows;
     this.calls = data.calls || [];
+    this.takings = null;
     this.categories = data.categories;
     this.keepChunks();
     this.lanes = [
@@ -157,7 +161,7 @@ class Session {
   async text(named) {
     if (typeof named === "string") return named;
     const found = await this.chunked("texts", named);
-    return found === null ? "(this text is not in the file)" : found;
+    return found === null ? `(this text is not in the ${HOST})` : found;
   }
 
   /** An entry of a table that stands in chunks: "texts", or "requests" with their pieces; null where it is not there. */

@@ -72,7 +72,7 @@ function changes(session, call, n, lane) {
   const moves = session.lanes[lane].moves?.[n - 1] || [];
   if (!lane && call.came) lines.push(el("li", {}, el("b", {}, "+ "), `${plural(call.came, "item")} came, ${short(call.came_tokens || 0)} tokens`, newOnes(session, n)));
   for (const move of moves) {
-    lines.push(el("li", { class: "move" }, el("b", {}, LEAVING.has(move.kind) ? "− " : "~ "), `${plural(move.count, "item")} ${move.kind} by `, decision(session, move.by),
+    lines.push(el("li", { class: "move clamp" }, el("b", {}, LEAVING.has(move.kind) ? "− " : "~ "), `${plural(move.count, "item")} ${move.kind} by `, decision(session, move.by),
       ` (${short(move.before)} → ${short(move.after)} tokens)`, move.reason ? ` ${move.reason}` : ""));
   }
   if (lane) return el("ul", { class: "changes" }, lines.length ? lines : el("li", { class: "dim" }, "the strategy decided nothing"));

@@ -8,8 +8,8 @@ VIEWS.integrity = {
     put(root,
       provenance(session),
       el("div", { class: "columns even" },
-        el("div", {}, holds(session, data), oddities(session, data)),
-        el("div", {}, cameFrom(session, data), erasures(session, data), eventTypes(data))));
+        el("div", {}, whetherItHolds(session, data), notFollowed(session, data)),
+        el("div", {}, cameFrom(session, data), erasedAndMasked(session, data), eventTypes(data))));
   },
 };
 
@@ -25,6 +25,7 @@ const MEANS = {
   broken: "The digest does not fit.",
 };
 const MOST_CELLS = 1200;
+const MOST_CELLS_NARROW = 420;
 const MOST_RUNS = 24;
 
 function provenance(session) {
@@ -35,19 +36,19 @@ function provenance(session) {
   const weakest = session.data.facts.provenance;
   return put(box,
     weakest ? el("p", {}, "The session is known as ", badge(weakest), ", by the weakest of its answered calls.") : null,
-    el("table", { class: "verdicts" }, el("tbody", {}, known.map((name) => el("tr", {},
+    el("table", { class: "verdict-table" }, el("tbody", {}, known.map((name) => el("tr", {},
       el("td", {}, el("span", { class: `cell ${name}`, "aria-hidden": "true" }, LETTER[name])),
       el("td", {}, badge(name)), el("td", { class: "tok" }, plural(session.calls.filter((call) => call.verdict === name).length, "call")),
       el("td", {}, MEANS[name]))))),
-    strip(session),
+    verdictStrip(session),
     answered.length < session.calls.length ? unanswered(session) : el("p", { class: "dim" }, "Every call was answered."),
-    details(session));
+    verdictDetails(session));
 }
 
 /** A cell for each call, or for a few of them where they are very many: then the weakest counts. */
-function strip(session) {
+function verdictStrip(session) {
   const { calls } = session;
-  const each = Math.ceil(calls.length / MOST_CELLS);
+  const each = Math.ceil(calls.length / (window.innerWidth < 600 ? MOST_CELLS_NARROW : MOST_CELLS));
   const cells = [];
   for (let from = 0; from < calls.length; from += each) {
     const some = calls.slice(from, from + each);
@@ -85,18 +86,9 @@ function runList(session, calls) {
   return [runs.slice(0, 12).map((run, at) => [at ? ", " : "", callRun(session, run)]), runs.length > 12 ? ` and ${whole(runs.slice(12).reduce((sum, run) => sum + run.length, 0))} more` : ""];
 }
 
-function grouped(calls, key) {
-  const found = new Map();
-  for (const call of calls) {
-    if (!found.has(key(call))) found.set(key(call), []);
-    found.get(key(call)).push(call);
-  }
-  return [...found.values()];
-}
-
 /** Calls that are not exact, by what is said of them. */
-function details(session) {
-  const groups = grouped(session.calls.filter((call) => call.verdict !== "exact" && call.detail), (call) => `${call.verdict}\n${call.detail}`);
+function verdictDetails(session) {
+  const groups = groupedBy(session.calls.filter((call) => call.verdict !== "exact" && call.detail), (call) => `${call.verdict}\n${call.detail}`);
   if (!groups.length) return null;
   return [el("h3", {}, "What is said of those that are not exact"),
     el("table", { class: "groups" }, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
@@ -105,7 +97,7 @@ function details(session) {
 }
 
 function unanswered(session) {
-  const groups = grouped(session.calls.filter((call) => call.outcome !== "answered"), (call) => `${call.outcome}\n${call.error || ""}`);
+  const groups = groupedBy(session.calls.filter((call) => call.outcome !== "answered"), (call) => `${call.outcome}\n${call.error || ""}`);
   return [el("h3", {}, "Calls without an answer"),
     el("table", { class: "groups" }, el("tbody", {}, groups.slice(0, 50).map((group) => el("tr", {},
       el("td", { class: "bad" }, group[0].outcome === "failed" ? "✖ failed" : "? unknown"), el("td", { class: "tok" }, plural(group.length, "call")),
@@ -114,7 +106,7 @@ function unanswered(session) {
 
 // -- whether it holds -----------------------------------------------------------------------------------
 
-function holds(session, data) {
+function whetherItHolds(session, data) {
   const { verified } = data;
   const problems = verified?.problems || [];
   const { name, head: digest, version } = session.data;
@@ -127,10 +119,9 @@ function holds(session, data) {
   return el("section", { class: "card" }, el("h2", {}, "Whether it holds"),
     verified ? el("p", {}, el("b", { class: problems.length ? "bad" : "good" }, problems.length ? "✖ It does not hold. " : "✓ It holds. "),
       `When this page was made, ${plural(verified.events || 0, "event")}${session.data.parent ? " with those of its parents" : ""} ${verified.events === 1 ? "was" : "were"} recomputed from the stored bytes: ${problems.length ? plural(problems.length, "problem") : "no problem"}${verified.redactions ? `, ${whole(verified.redactions)} erased` : ""}.`) : null,
-    problems.length ? el("ul", { class: "findings" }, problems.slice(0, 50).map((problem) => el("li", { class: "error" },
-      el("span", { class: "sign", "aria-label": "error" }, SIGNS.error), `${problem.position === undefined || problem.position === null ? "the log" : `event ${problem.position}`} does not hold (${problem.kind}): ${problem.message}`))) : null,
+    problems.length ? el("ul", { class: "problems" }, problems.slice(0, 50).map((problem) => el("li", {}, `${SIGNS.error} ${problem.position === undefined || problem.position === null ? "the log" : `event ${problem.position}`} does not hold (${problem.kind}): ${problem.message}`))) : null,
     el("dl", { class: "facts" },
-      el("dt", {}, "head ", copyButton("copy", async () => digest, "copy the head")), el("dd", {}, el("code", { class: "digest" }, digest)),
+      el("dt", {}, "head ", copyButton("copy", async () => digest, "copy the head")), el("dd", {}, el("code", { class: "head-digest" }, digest)),
       el("dt", {}, "at version"), el("dd", {}, whole(version)),
       el("dt", {}, "key"), el("dd", {}, el("code", {}, session.data.key))),
     el("p", { class: "dim" }, "The head covers the session's key, its events and all that it was forked from. Kept outside of the log, it makes every later change of these visible. It stays good while the session grows."),
@@ -138,12 +129,12 @@ function holds(session, data) {
     el("ul", { class: "commands" }, commands.map(([command, what]) => el("li", {}, el("code", {}, command), copyButton("copy", async () => command, "copy the command"), el("span", { class: "dim" }, what)))));
 }
 
-function erasures(session, data) {
+function erasedAndMasked(session, data) {
   const all = data.redactions || [];
   const masked = session.data.masked;
   const counts = Object.entries(masked.counts || {});
   return el("section", { class: "card" }, el("h2", {}, "What was erased, and what is masked"),
-    all.length ? [el("p", {}, `${plural(data.erased || 0, "event")} of this log ${data.erased === 1 ? "has" : "have"} no text any more. What they were stays as a tombstone.`),
+    all.length ? [el("p", {}, `${plural(data.erased || 0, "event")} of this log ${data.erased === 1 ? "has" : "have"} no text any more. The log still says what stood there, and when.`),
       el("table", {}, el("thead", {}, el("tr", {}, ["event", "when", "erased", "by", "reason"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, all.map((each) => el("tr", {},
         el("td", { class: "id" }, each.position), el("td", {}, clock(each.at)),
         el("td", {}, each.item ? ["item ", link(address(session, each.item), each.item, { class: "id" })] : (each.events || []).slice(0, 12).map((at, index) => [index ? ", " : "", session.byName.has(String(at)) || session.byName.has(`${at}@redacted`) ? link(address(session, String(at)), String(at), { class: "id" }) : el("span", { class: "id" }, at)]),
@@ -153,7 +144,7 @@ function erasures(session, data) {
     el("p", {}, masked.is_on ? [el("b", {}, "Masked in this page: "), counts.length ? counts.map(([rule, count], at) => `${at ? ", " : ""}${whole(count)} by ${rule}`) : "no secret of a known shape was found", ". The log itself is as it was."] : [el("b", {}, "Secrets are not masked in this page."), " Look before you give it to anybody."]));
 }
 
-function oddities(session, data) {
+function notFollowed(session, data) {
   const [notes, gaps, records] = [data.notes || [], data.gaps || [], data.unrecognized || []];
   const count = data.unrecognized_count || 0;
   if (!notes.length && !gaps.length && !count) return null;

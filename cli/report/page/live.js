@@ -7,8 +7,8 @@ const AGAIN = 5000;
 const serverSource = {
   isServed: true,
 
-  async json(name) {
-    const answer = await answerTo(name);
+  async json(name, session) {
+    const answer = await answerTo(session ? `${name}-${session.index}` : name);
     return answer.status === 404 ? null : stated(answer);
   },
 

@@ -1,29 +1,29 @@
 // What decisions took: single items on their lines, the literals that stand nowhere since, and who
 // wrote what stands instead.
 
-const FEW_ROWS = 8;
+const FEW_ITEMS = 8;
 const MOST_LITERALS = 30;
 
 /** The first few and the last ones of many; the rest when it is asked for. */
-function folded(nodes) {
-  if (nodes.length <= FEW_ROWS + 4) return nodes;
-  const button = el("button", { type: "button", class: "more", onclick: () => button.replaceWith(...nodes.slice(FEW_ROWS, -2)) }, `show ${whole(nodes.length - FEW_ROWS - 2)} more`);
-  return [nodes.slice(0, FEW_ROWS), button, nodes.slice(-2)];
+function fewFirst(nodes) {
+  if (nodes.length <= FEW_ITEMS + 4) return nodes;
+  const button = el("button", { type: "button", class: "more", onclick: () => button.replaceWith(...nodes.slice(FEW_ITEMS, -2)) }, `show ${whole(nodes.length - FEW_ITEMS - 2)} more`);
+  return [nodes.slice(0, FEW_ITEMS), button, nodes.slice(-2)];
 }
 
-function laid(runs) {
+function numbersOf(runs) {
   return (runs || []).flatMap(([first, count]) => Array.from({ length: count }, (_, at) => first + at));
 }
 
 /** An item on one line; its text opens below. */
-function lossRow(session, number, { sign, meaning, tag = "", kind = "", tokens = null, full = null, isOpen = false }) {
+function takenRow(session, number, { sign, meaning, tag = "", kind = "", tokens = null, full = null, isOpen = false }) {
   const row = session.row(number);
   const node = el("div", { class: `krow ${row.category} ${kind}` });
   const toggle = () => {
     const opens = node.childElementCount === 1;
     line.setAttribute("aria-expanded", String(opens));
     if (!opens) node.lastElementChild.remove();
-    else node.append(el("div", { class: "full" }, full ? full() : message(session, row), el("p", { class: "dim" }, ITEM(session, number), " in the transcript")));
+    else node.append(el("div", { class: "full" }, full ? full() : message(session, row), el("p", { class: "dim" }, itemLink(session, number), " in the transcript")));
   };
   const line = el("button", { type: "button", class: "line", "aria-expanded": "false", onclick: toggle },
     el("span", { class: "gutter", title: meaning, "aria-label": meaning }, sign),
@@ -42,14 +42,17 @@ function lostHeading(each) {
 function lostOf(session, each) {
   if (each.is_opaque) return el("p", {}, "The provider keeps the summary encrypted: nobody can say what it holds.");
   if (each.is_erased) return el("p", {}, "The summary was erased: nobody can say any more what it held.");
-  if (!each.lost.length) return el("p", { class: "dim" }, each.position <= (session.data.base || 0) ? "This lies before the fork: its parent's report tells it." : "Every literal of what left stands in what stays.");
-  return literals(session, each.lost);
+  const erased = each.rows.before.filter((number) => session.row(number).erased).length;
+  const note = erased ? el("p", { class: "dim" }, `${plural(erased, "item")} of what stood before it ${erased === 1 ? "was" : "were"} erased since: what was said there is not counted.`) : null;
+  if (each.lost.length) return [literalsTable(session, each.lost), note];
+  if (isParents(session, each)) return el("p", { class: "dim" }, "This lies before the fork: the report of its parent tells it.");
+  return [el("p", { class: "dim" }, "Every literal of what left stands in what stays."), note];
 }
 
 const CAME_UP = { model: "the model used it", person: "a person said it", tool: "found again" };
 
 /** The literals of some findings, those that came up again in front. */
-function literals(session, findings, of = [], most = MOST_LITERALS) {
+function literalsTable(session, findings, of = [], most = MOST_LITERALS) {
   const all = findings.flatMap((finding) => finding.anchors);
   const rank = { model: 0, person: 1, tool: 2 };
   const sorted = all.slice().sort((one, other) => (rank[one.by] ?? 3) - (rank[other.by] ?? 3));
@@ -77,16 +80,25 @@ function literals(session, findings, of = [], most = MOST_LITERALS) {
     el("p", { class: "dim" }, "All of them, in their sentences: ", every.map((text) => el("span", { class: "command" }, el("code", {}, text), copyButton("copy", async () => text, "copy the command")))));
 }
 
-function said(session, findings) {
-  return el("ul", { class: "findings" }, findings.map((each) => el("li", { class: each.severity },
-    el("span", { class: "sign", "aria-label": each.severity }, SIGNS[each.severity]), each.message, each.heuristic ? [" ", el("em", { class: "tag" }, "heuristic")] : null,
-    each.next ? el("code", { class: "next" }, `ctxlog ${each.next}`) : null)));
+/** What else an audit finds of a decision, rule by rule. */
+function auditSays(session, findings) {
+  return groupedBy(findings, (each) => `${each.severity} ${each.rule}`).map((group) => ruleGroup(session, group));
+}
+
+/** What is alike together, in the order of the first ones. */
+function groupedBy(list, key) {
+  const found = new Map();
+  for (const each of list) {
+    if (!found.has(key(each))) found.set(key(each), []);
+    found.get(key(each)).push(each);
+  }
+  return [...found.values()];
 }
 
 function summarizer(session, each) {
   const of = each.summarizer;
   if (!of) return el("p", { class: "dim" }, "Not recorded: neither which model wrote it, nor what that was shown, nor what it cost.");
-  const shown = laid(of.shown), unseen = laid(each.not_shown);
+  const shown = numbersOf(of.shown), unseen = numbersOf(each.not_shown);
   const usage = of.usage || {};
   const counts = [["input", "uncached"], ["cached", "from a cache"], ["cache_write", "written to a cache"], ["output", "output"], ["reasoning", "of it reasoning"]]
     .filter(([name]) => typeof usage[name] === "number").map(([name, words]) => `${whole(usage[name])} ${words}`);
@@ -95,15 +107,15 @@ function summarizer(session, each) {
     ["was shown", of.shown_count ? `${plural(of.shown_count, "item")}, ~${whole(shown.reduce((sum, number) => sum + (session.row(number).tokens || 0), 0))} tokens` : "not recorded"],
     ["not shown", of.shown_count ? (unseen.length ? el("b", { class: "bad" }, `${plural(unseen.length, "item")} of what left`) : "nothing of what left") : "not known"],
     ["usage", counts.length ? `${counts.join(", ")} (billed tokens)` : "not told"],
-    ["cost", of.usage ? price(of) : "not known: it told no usage"],
+    ["cost", of.usage ? priceOf(of) : "not known: it told no usage"],
     of.prompt_digest ? ["prompt", el("code", { title: "the digest of its instructions" }, of.prompt_digest)] : null,
   ].filter(Boolean);
   const list = (title, numbers, sign) => numbers.length ? el("details", {}, el("summary", {}, `${title} (${whole(numbers.length)})`),
-    folded(numbers.map((number) => lossRow(session, number, { sign, meaning: title })))) : null;
+    fewFirst(numbers.map((number) => takenRow(session, number, { sign, meaning: title })))) : null;
   return [el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])), list("what it was shown", shown, "●"), list("what it was not shown", unseen, "✕")];
 }
 
-function price(of) {
+function priceOf(of) {
   if (typeof of.cost !== "number") return "price unknown";
   const amount = of.cost < 0.01 ? of.cost.toPrecision(2) : of.cost.toFixed(2);
   return `${[of.currency, amount].filter(Boolean).join(" ")}${of.prices ? ` (prices of ${of.prices})` : ""}`;

@@ -28,7 +28,7 @@ function part(session, kind, name, named, isError, isProse) {
     });
     acts.append(button);
   }
-  acts.append(copyButton("copy", () => session.text(named), session.size(named)[1] ? "what is in this file of it" : "all of it"));
+  acts.append(copyButton("copy", () => session.text(named), session.size(named)[1] ? `what is in this ${HOST} of it` : "all of it"));
   return el("div", { class: `part ${kind}${isError ? " error" : ""}` }, el("div", { class: `partline${title.textContent ? "" : " bare"}` }, title, acts), holder);
 }
 
@@ -104,7 +104,7 @@ function drawText(node, text, ranges, { how, missing, half = -1, find, all, size
 }
 
 function gap(count) {
-  return el("span", { class: "gap" }, `\n… ${plural(count, "character")} not in this file (ctxlog report --full keeps them) …\n`);
+  return el("span", { class: "gap" }, `\n… ${plural(count, "character")} not in this ${HOST} (${KEEPS} keeps them) …\n`);
 }
 
 const DIFF = /^(diff --git |@@ -\d|--- \S.*\n\+\+\+ )/m;

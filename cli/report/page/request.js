@@ -40,7 +40,7 @@ function requestSection(session, n) {
     if (!node.open || told.childElementCount) return;
     put(told, notesOf(session, body, way).map((note) => el("li", { class: "dim" }, note)));
     const { text, missing, digest } = await made();
-    put(told, missing ? el("li", { class: "bad" }, `${plural(missing, "character")} of long texts are not in this file (ctxlog report --full keeps them): what is copied lacks them`) : null,
+    put(told, missing ? el("li", { class: "bad" }, `${plural(missing, "character")} of long texts are not in this ${HOST} (${KEEPS} keeps them): what is copied lacks them`) : null,
       digest ? el("li", { class: "dim" }, "sha256 ", el("code", { class: "digest" }, digest)) : null);
     shown.classList.remove("loading");
     const all = () => put(clear(shown), pretty(text));

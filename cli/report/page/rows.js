@@ -40,7 +40,7 @@ function tags(row, seen, state, decided) {
 function full(session, lane, number, shown, state) {
   const row = session.row(number, lane);
   const facts = [row.at ? clock(row.at) : "", row.label || "", `${whole(row.tokens || 0)} tokens (estimated)`].filter(Boolean).join(" · ");
-  const node = el("div", { class: "full" }, el("p", { class: "dim" }, facts, row.call ? [" · answer of ", link(address(session, inLane(`c${row.call}`, lane)), `c${row.call}`)] : null, ` · ${state}`));
+  const node = el("div", { class: "full" }, el("p", { class: "dim clamp" }, facts, row.call ? [" · answer of ", link(address(session, inLane(`c${row.call}`, lane)), `c${row.call}`)] : null, ` · ${state}`));
   for (const agent of row.agents || []) node.append(el("p", { class: "agents" }, `↳ sub-agent ${agent} `, sessionLink(agent)));
   if (shown !== null && shown !== number) {
     const seen = session.row(shown, lane);

@@ -82,12 +82,13 @@ class SessionList {
 const MOST_AGAIN = 500;
 
 function sessionRow(row) {
+  const figure = (value, noun) => el("td", { class: "tok" }, value ? [short(value), el("span", { class: "noun" }, ` ${noun}`)] : null);
   return el("tr", { "data-number": row.number },
-    el("td", { class: "when" }, clock(row.updated)), el("td", {}, row.agent),
-    el("td", {}, link(`${row.number + 1}/overview`, row.title || "(no title)"), " ", el("code", { class: "dim" }, row.name)),
+    el("td", { class: "when" }, clock(row.updated).slice(0, 16)),
+    el("td", { class: "agent" }, row.agent),
+    el("td", { class: "name" }, link(`${row.number + 1}/overview`, row.title || "(no title)"), " ", el("code", { class: "dim" }, row.name)),
     el("td", {}, row.provenance ? badge(row.provenance) : null),
-    el("td", { class: "tok" }, whole(row.messages)), el("td", { class: "tok" }, whole(row.calls)), el("td", { class: "tok" }, row.compactions ? whole(row.compactions) : ""),
-    el("td", { class: "tok" }, row.tokens === null ? "" : short(row.tokens)));
+    figure(row.messages, "messages"), figure(row.calls, "calls"), figure(row.compactions, "compactions"), figure(row.tokens, "billed"));
 }
 
 if (document.getElementById("live")) VIEWS.sessions = { title: "Sessions" };

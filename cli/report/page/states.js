@@ -45,5 +45,5 @@ function gutterLegend() {
   return el("details", { class: "signs" },
     el("summary", {}, "what the signs mean"),
     el("ul", {}, Object.entries(GLYPHS).map(([state, [glyph, meaning]]) =>
-      el("li", { class: `row ${state}` }, el("span", { class: "gutter", "aria-hidden": "true" }, glyph), el("span", {}, meaning)))));
+      el("li", { class: state }, el("span", { class: "gutter", "aria-hidden": "true" }, glyph), el("span", {}, meaning)))));
 }
