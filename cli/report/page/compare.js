@@ -121,7 +121,7 @@ class Comparison {
       el("section", { class: "card" }, el("h2", {}, this.title()), forced(this.data), this.matrix, this.notes()),
       el("section", { class: "card" }, el("h2", {}, `Call by call${this.data.sessions.length > 1 ? `, in ${this.session.data.name}` : ""}`), this.controls(), this.legend,
         el("div", { class: "curves" },
-          el("figure", {}, el("figcaption", {}, "tokens of each call"), this.pictures.tokens),
+          el("figure", {}, this.tokensCaption = el("figcaption"), this.pictures.tokens),
           el("figure", {}, this.costCaption = el("figcaption", {}, "cost so far"), this.pictures.cost))),
       el("section", { class: "card" }, el("h2", {}, "The context under each strategy"), el("p", { class: "dim" }, "All on one scale, tokens estimated of what is recorded. A click shows what the model would have seen then."), this.rivers),
       this.needed());
@@ -232,7 +232,7 @@ class Comparison {
   }
 
   series(values) {
-    return this.session.lanes.map((lane, number) => ({ lane: number, name: lane.name, values: values(number) })).filter((each) => each.values && !this.hidden.has(each.lane)).reverse();
+    return this.session.lanes.map((lane, number) => ({ lane: number, name: lane.name, values: values(number) })).filter((each) => each.values && !this.hidden.has(each.lane));
   }
 
   costSaid(value) {
@@ -260,10 +260,11 @@ class Comparison {
     const how = { width, height, chosen: this.n, onpoint: (n) => this.point(n), onpick: (n) => this.go(n, 0) };
     const counted = this.session.lanes.map((lane, number) => lane.curves.tokens.map((_, index) => this.tokens(number, index)));
     this.place("tokens", linesChart({ ...how, series: this.series((lane) => counted[lane]), said: tickName, label: "tokens of each call under each strategy" }));
+    this.tokensCaption.textContent = ["tokens of each call", this.drawings.tokens.crowd].filter(Boolean).join(" · ");
     const table = this.data.prices[this.table];
     this.costCaption.textContent = visible(table.relative ? `cost so far at ${table.name}, as much as so many input tokens without a cache` : `cost so far at ${table.name}${table.currency ? `, ${table.currency}` : ""}`);
     if (this.spent(0)) this.place("cost", linesChart({ ...how, series: this.series((lane) => this.spent(lane)), said: (value) => this.costSaid(value), label: "cost up to each call under each strategy" }));
-    else put(clear(this.pictures.cost), el("p", { class: "dim" }, "These prices are unknown, so nothing is drawn: it would look like nothing."));
+    else put(clear(this.pictures.cost), el("p", { class: "dim" }, `The prices of ${table.name} are unknown, so no cost is drawn. Give them with --prices in=…,out=….`));
     this.drawRivers();
     this.fillLegend();
   }

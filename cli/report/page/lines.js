@@ -25,7 +25,7 @@ function linesChart({ series, width, height, said, label, chosen, onpoint, onpic
   const highest = Math.max(...series.map((each) => each.values.reduce((most, value) => Math.max(most, value), 0)), Number.MIN_VALUE) || 1;
   const x = (n) => left + ((n - 0.5) * inner) / count;
   const y = (value) => top + tall - (value * tall) / (highest * 1.04);
-  const drawing = svg("svg", { class: "lines choosing", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
+  const drawing = svg("svg", { class: count > inner ? "lines choosing dense" : "lines choosing", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
   for (const tick of ticks(highest)) {
     drawing.append(svg("line", { class: "grid", x1: left, x2: left + inner, y1: y(tick), y2: y(tick) }),
       svg("text", { class: "axis", x: left - 6, y: y(tick) + 3.5, "text-anchor": "end" }, said(tick)));
@@ -37,6 +37,7 @@ function linesChart({ series, width, height, said, label, chosen, onpoint, onpic
   const marker = svg("line", { class: "chosen", y1: top, y2: top + tall });
   const dots = series.map(({ lane }) => svg("circle", { class: lineOf(lane).class, r: 3 }));
   drawing.append(marker, ...dots);
+  drawing.crowd = count > inner ? `${whole(count)} calls in ${whole(Math.ceil(count / Math.ceil(count / Math.floor(inner))))} columns: of each the lowest and the highest` : "";
   drawing.place = (n) => {
     for (const node of [marker, ...dots]) node.classList.toggle("none", !n);
     if (!n) return;

@@ -251,9 +251,9 @@ function whatChanged(row) {
 function laneCliffs(session, lane, x, top, tall, wide, width) {
   const calls = [];
   session.lanes[lane].moves.forEach((moves, index) => { if (moves.some((move) => LEAVING.has(move.kind))) calls.push(index + 1); });
+  if (calls.length * 6 > width) return [svg("text", { class: "cliffname", x: width - 8, y: top - 6, "text-anchor": "end" }, `something left before ${plural(calls.length, "call")}`)];
   const isDense = calls.length * 14 > width;
-  const step = Math.max(1, Math.ceil(calls.length / width));
-  return calls.filter((_, at) => at % step === 0).map((n) => svg("line", { class: "cliff", x1: x(n) - wide / 2, x2: x(n) - wide / 2, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
+  return calls.map((n) => svg("line", { class: "cliff", x1: x(n) - wide / 2, x2: x(n) - wide / 2, y1: top - 4, y2: isDense ? top + 3 : top + tall }));
 }
 
 /** What a compaction made of the context, estimated of what is recorded: ≈14.5k → ≈924. Never between unlike counts. */
