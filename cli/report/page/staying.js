@@ -14,8 +14,12 @@ function renewed(session, data) {
   cleared(root).className = `view ${place.view}`;
   root.view = VIEWS[place.view].show(root, session, place) || root.view;
   current.place = place;
+  restoreFields(root, around);
   restoreAround(root, around);
-  if (kept) root.view.restore(kept);
+  if (kept) {
+    root.view.restore(kept);
+    restoreAround(root, around);  // of what it has made anew
+  }
   else window.scrollTo({ top: around.scroll, behavior: "instant" });
   root.style.removeProperty("min-height");
 }
@@ -49,10 +53,9 @@ function keptAround(root) {
   };
 }
 
-function restoreAround(root, around) {
-  const { all } = keptAround(root);
-  for (const [key, node] of all.details) if (around.details.has(key)) node.open = around.details.get(key);
-  for (const [key, node] of all.fields) {
+/** What was typed and chosen, which may decide what is there. */
+function restoreFields(root, around) {
+  for (const [key, node] of keptAround(root).all.fields) {
     const value = around.fields.get(key);
     const name = node.type === "checkbox" || node.type === "radio" ? "checked" : "value";
     if (value === undefined || node[name] === value) continue;
@@ -60,8 +63,14 @@ function restoreAround(root, around) {
     if (node[name] !== value) continue;
     for (const type of ["input", "change"]) node.dispatchEvent(new Event(type, { bubbles: true }));
   }
+}
+
+/** The rest; a view that has put the focus somewhere knows better. */
+function restoreAround(root, around) {
+  const { all } = keptAround(root);
+  for (const [key, node] of all.details) if (around.details.has(key)) node.open = around.details.get(key);
   for (const [key, node] of all.boxes) if (around.boxes.has(key)) [node.scrollTop, node.scrollLeft] = around.boxes.get(key);
-  const focus = around.focus && all.focus.find(([key]) => key === around.focus);
+  const focus = around.focus && !root.contains(document.activeElement) && all.focus.find(([key]) => key === around.focus);
   if (focus) focus[1].focus({ preventScroll: true });
 }
 
