@@ -87,7 +87,7 @@ OF_DETECTORS: dict[str, list[str]] = {
     "jwt": [jwt()],
     "mailchimp": [HEX[:32] + "-us" + "12"],
     "npm": [
-        "//registry.npmjs.org/:_auth" + f"Token=npm_{ALNUM[:36]}",
+        "//packages.example/:_auth" + f"Token=npm_{ALNUM[:36]}",
         "//r.org/:_auth" + "Token=01234567-0123-0123-0123-0123456789ab",
     ],
     "openai": ["sk-" + ALNUM[:20] + "T3Blbk" + "FJ" + ALNUM[:20]],
