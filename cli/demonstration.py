@@ -95,7 +95,7 @@ def demonstrate(settings: Settings, out: Output) -> None:
             why(live, item_place(live, str(key), EXPLAINED)),
             lost_with(live, key, "k1"),
         )
-        page = _page(live, key, name, Path(path).with_suffix(".html"))
+        page = _page(live, key, name, _beside(path))
         data = _collected(live, key, path, imported.new, held, reasons, page)
         if out.as_json:
             out.show(data, "")
@@ -114,6 +114,11 @@ def _database() -> Path:
     except OSError:
         pass
     return Path(tempfile.mkdtemp(prefix="ctxlog-demo-")) / "ctxlog.db"
+
+
+def _beside(log: str) -> Path:
+    """Where the page of a demo's log stands."""
+    return Path(log).with_suffix(".html")
 
 
 def _page(live: Live, key: StreamKey, name: str, file: Path) -> str:
@@ -267,6 +272,9 @@ def _told(
     if data.report:
         yield wrapped("The same as a page to look at, in a browser:", style)
         yield style.block(f"  {nearest(Path(data.report))}")
+    else:
+        page = nearest(_beside(data.database))
+        yield wrapped(f"No page was written: {page} cannot be, or is no page of ours.", style)
 
 
 def _learned(live: Live, key: str) -> str:

@@ -69,6 +69,15 @@ class TestDemo:
                 assert not variables  # else a person's sessions would go into the demo's log
         assert len(typed) > 15
 
+    def test_its_page_takes_the_place_of_no_other_file_and_says_so(self, tmp_path: Path) -> None:
+        page = tmp_path / "d.html"
+        page.write_text("mine")
+        assert "No page was written: " in self.shown(tmp_path, 1000)
+        assert page.read_text() == "mine"
+        page.unlink()
+        assert self.shown(tmp_path, 1000).endswith(f"{page}\n")
+        assert "ctxlog report" in page.read_text()[:2000]
+
     def test_where_a_shell_does_not_find_it_the_way_to_it_is_shown(self, tmp_path: Path) -> None:
         result = run("demo", "--db", tmp_path / "d.db", PATH="/nowhere")
         assert "$ ctxlog" not in result.stdout
